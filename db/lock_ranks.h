@@ -20,6 +20,7 @@ inline constexpr MutexRank kDbMutex = kDbRanks + 100;
 // Leaves: taken under the DB mutex or without it.
 inline constexpr MutexRank kOpenCalls = kDbRanks + 200;
 inline constexpr MutexRank kScrubber = kDbRanks + 210;
+inline constexpr MutexRank kStatisticsHistory = kDbRanks + 220;
 // Of wal, version, column_family and read.
 inline constexpr MutexRank kFamilySet = kDbRanks + 300;
 inline constexpr MutexRank kFamilyOptions = kDbRanks + 310;

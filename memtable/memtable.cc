@@ -18,6 +18,7 @@
 #include "memtable/entry.h"
 #include "memtable/entry_arena.h"
 #include "memtable/memtable_rep.h"
+#include "memtable/protected_entries.h"
 #include "memtable/range_deletes.h"
 #include "memtable/voided_sequences.h"
 #include "util/base/assert.h"
@@ -70,6 +71,7 @@ struct MemTable::State {
         rep(opts.rep->make(
             {icmp, &arena, LargestBlock(opts), options.expected_prefix, &write_buffer_bytes})),
         range_deletes(comparator) {
+    if (opts.protection_bytes != 0) special = kProtected;
     if (opts.prefix_bloom_size_ratio > 0) {
       // Equal keys with different bytes would hash apart.
       filter_whole_keys = opts.whole_key_filtering &&
@@ -95,11 +97,13 @@ struct MemTable::State {
   [[nodiscard]] bool LeavesOut() const {
     return (special.load(std::memory_order_acquire) & kLeavesOut) != 0;
   }
-  // Looks for what is not left out.
+  [[nodiscard]] bool ShowsAsStored() const { return !LeavesOut() && options.protection_bytes == 0; }
+  // Looks for what is not left out, and compares it to its checksum.
   bool GetAround(PointLookup* lookup) const;
   [[nodiscard]] bool IsFull(size_t held) const;
   // None of them is a range tombstone; at most kAddedTogether.
   Status AddPoints(std::span<const MemTableEntry> entries);
+  Status AddProtected(std::span<const MemTableEntry> entries);
   Status AddAll(std::span<const MemTableEntry> entries);
 
   const InternalKeyComparator icmp;
@@ -112,6 +116,7 @@ struct MemTable::State {
   // What makes a point read more than a look at the order: one load tells that there is nothing.
   static constexpr unsigned kHasTombstones = 1;
   static constexpr unsigned kLeavesOut = 2;
+  static constexpr unsigned kProtected = 4;  // from the start
   std::atomic<unsigned> special{0};
   // Written before kLeavesOut is set, which publishes it.
   std::shared_ptr<const VoidedSequences> left_out;
@@ -254,7 +259,20 @@ Status MemTable::State::AddPoints(std::span<const MemTableEntry> entries) {
   if (bloom.has_value()) {
     for (const MemTableEntry& entry : entries) AddToFilter(entry.key);
   }
+  if (options.protection_bytes != 0) [[unlikely]]
+    return AddProtected(entries);
   return rep->Add(entries);
+}
+
+Status MemTable::State::AddProtected(std::span<const MemTableEntry> entries) {
+  std::string values[kAddedTogether];
+  MemTableEntry stored[kAddedTogether];
+  for (size_t i = 0; i < entries.size(); i++) {
+    AppendProtected(entries[i], options.protection_bytes, &values[i]);
+    stored[i] = entries[i];
+    stored[i].value = values[i];
+  }
+  return rep->Add({stored, entries.size()});
 }
 
 void MemTable::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
@@ -284,10 +302,13 @@ Status MemTable::CountLeftOut(uint64_t* count) const {
 
 std::unique_ptr<InternalIterator> MemTable::State::NewIterator() const {
   auto walk = rep->NewIterator();
+  if (options.protection_bytes != 0) {
+    walk = NewProtectedIterator(std::move(walk), options.protection_bytes);
+  }
   return LeavesOut() ? NewIteratorWithout(std::move(walk), left_out) : std::move(walk);
 }
 
-// Neither the index nor lists of operands know what is left out.
+// Neither the index nor lists of operands know what is left out, or of checksums.
 bool MemTable::State::GetAround(PointLookup* lookup) const try {
   const std::unique_ptr<InternalIterator> it = NewIterator();
   for (it->Seek(lookup->internal_key()); it->Valid(); it->Next()) {
@@ -308,7 +329,7 @@ bool MemTable::Get(PointLookup* lookup) const {
   const State& state = *state_;
   if (state.special.load(std::memory_order_acquire) != 0) [[unlikely]] {
     state.range_deletes.Cover(lookup);
-    if (state.LeavesOut()) return state.GetAround(lookup);
+    if (!state.ShowsAsStored()) return state.GetAround(lookup);
   }
   if (state.bloom.has_value() && state.FilterExcludes(*lookup)) return lookup->EndIfCovered();
   return state_->rep->Get(lookup);
@@ -407,7 +428,9 @@ uint64_t MemTable::range_deletion_count() const {
 }
 
 uint64_t MemTable::data_bytes() const {
-  return state_->rep->totals().bytes + state_->range_deletes.MemoryUsage();
+  const EntryTotals totals = state_->rep->totals();
+  return totals.bytes - totals.entries * state_->options.protection_bytes +
+         state_->range_deletes.MemoryUsage();
 }
 
 size_t MemTable::MemoryUsage() const {

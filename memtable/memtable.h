@@ -31,6 +31,9 @@ struct MemTableOptions {
   size_t write_buffer_bytes = 64 << 20;
   double prefix_bloom_size_ratio = 0;  // 0: none
   bool whole_key_filtering = false;
+  // Of the checksum behind each value: 1, 2, 4 or 8; 0: there are none. Reads then walk to their
+  // entries, which takes longer, and fail with Corruption where one is not what was added.
+  size_t protection_bytes = 0;
   // What most keys are expected to begin with: CommonPrefix() of tables before. Others are slower.
   std::string expected_prefix;
   bool learns_prefix = false;  // nobody knows what to expect: see ShouldTellPrefix

@@ -32,6 +32,7 @@ struct TableBuildOptions {
   CompressionOptions compression_opts;
   const SliceTransform* prefix_extractor = nullptr;
   std::vector<std::shared_ptr<TablePropertiesCollectorFactory>> collector_factories;
+  uint64_t sample_for_compression = 0;  // of so many data blocks one; 0: none
   Statistics* statistics = nullptr;
   uint32_t column_family_id = 0;
   std::string column_family_name;

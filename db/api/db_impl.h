@@ -95,6 +95,8 @@ class DbImpl final : public DB, public TransactionHost {
   bool GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) override;
   bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) override;
   Status ResetStats() override;
+  Status GetStatsHistory(uint64_t start_time, uint64_t end_time,
+                         std::unique_ptr<StatsHistoryIterator>* stats_iterator) override;
   Status GetApproximateSizes(const SizeApproximationOptions& options, ColumnFamilyHandle* handle,
                              const Range* ranges, int n, uint64_t* sizes) override;
   void GetApproximateMemTableStats(ColumnFamilyHandle* handle, const Range& range, uint64_t* count,

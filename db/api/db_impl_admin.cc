@@ -96,9 +96,8 @@ Status DbImpl::CompactFiles(const CompactionOptions& options, ColumnFamilyHandle
   Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
-  if (output_path_id > 0) return Status::NotSupported("CompactFiles: output_path_id");
   return engine_->jobs->compaction.CompactFiles(family, options, input_file_names, output_level,
-                                                output_file_names, info);
+                                                output_path_id, output_file_names, info);
 } catch (...) {
   return CaughtException();
 }

@@ -40,6 +40,17 @@ bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
          GetAggregatedNumberProperty(engine_.get(), property, value);
 }
 
+Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
+                               std::unique_ptr<StatsHistoryIterator>* stats_iterator) try {
+  if (stats_iterator == nullptr) return Status::InvalidArgument("GetStatsHistory: nullptr");
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  *stats_iterator = engine_->history.Walk(start_time, end_time);
+  return Status::OK();
+} catch (...) {
+  return CaughtException();
+}
+
 Status DbImpl::ResetStats() try {
   VARVE_RETURN_IF_ERROR(CheckNotForked());
   Engine& e = *engine_;

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "varve/column_family.h"
 #include "varve/convenience.h"
 #include "varve/db.h"
 #include "varve/env.h"
 #include "varve/file_system.h"
 
 #include "db/background/space_reserve.h"
+#include "db/recovery/table_directories.h"
 #include "util/base/assert.h"
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
@@ -21,7 +23,8 @@ namespace varve {
 namespace {
 
 // Deletes what has a name of ours; anything else in the directory stays, and with it the directory.
-Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lock) {
+Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lock,
+                      bool tables_only = false) {
   VARVE_ASSERT(!directory.empty());  // files of the root are nobody's
   std::vector<std::string> entries;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &entries, nullptr);
@@ -33,8 +36,31 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lo
     FileType type = kTempFile;
     if (entry != kReserveFileName && !ParseFileName(entry, &number, &type)) continue;
     if (type == kDBLockFile && keep_lock) continue;
+    if (type != kTableFile && tables_only) continue;
     s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
     if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
+  }
+  return result;
+}
+
+// With the directory, if nothing else is in it.
+Status DeleteDirectory(FileSystem* fs, const std::string& directory, bool tables_only = false) {
+  const Status s = DeleteOurFiles(fs, directory, /*keep_lock=*/false, tables_only);
+  if (s.ok()) fs->DeleteDir(directory, IOOptions(), nullptr).PermitUncheckedError();
+  return s;
+}
+
+// Where tables are (db_paths, cf_paths); not of directories that other databases have.
+Status DeleteTables(FileSystem* fs, const std::string& db_name, const Options& options,
+                    std::vector<ColumnFamilyDescriptor> families) {
+  families.emplace_back(kDefaultColumnFamilyName, options);
+  Status result;
+  for (const std::string& directory : TableDirectories(db_name, options, families)) {
+    if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) continue;
+    for (const std::string& one : {directory + "/lost", directory}) {
+      const Status s = DeleteDirectory(fs, one, /*tables_only=*/true);
+      if (result.ok()) result = s;
+    }
   }
   return result;
 }
@@ -42,7 +68,7 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lo
 }  // namespace
 
 Status DestroyDB(const std::string& given_name, const Options& options,
-                 const std::vector<ColumnFamilyDescriptor>& /*column_families*/) {
+                 const std::vector<ColumnFamilyDescriptor>& column_families) {
   if (given_name.empty() || given_name == "/" || given_name == "." || given_name == "..") {
     return Status::InvalidArgument("DestroyDB: not the directory of a database", given_name);
   }
@@ -55,15 +81,14 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   FileLock* lock = nullptr;
   IOStatus s = fs->LockFile(LockFileName(name), IOOptions(), &lock, nullptr);
   if (!s.ok()) return s;
-  Status result;
+  Status result = DeleteTables(fs.get(), name, options, column_families);
   std::vector<std::string> directories = {name + "/lost", ArchivalDirectory(name)};
   if (!wal_dir.empty() && wal_dir != name) {
     directories.push_back(wal_dir + "/lost");
     directories.push_back(wal_dir);
   }
   for (const std::string& directory : directories) {
-    Status deleted = DeleteOurFiles(fs.get(), directory, /*keep_lock=*/false);
-    if (deleted.ok()) fs->DeleteDir(directory, IOOptions(), nullptr).PermitUncheckedError();
+    const Status deleted = DeleteDirectory(fs.get(), directory);
     if (result.ok()) result = deleted;
   }
   Status deleted = DeleteOurFiles(fs.get(), name, /*keep_lock=*/true);

@@ -198,6 +198,7 @@ void CompactionWork::BackgroundCompaction() {
       purger_.Purge();
     }));
   }
+  if (pressure_ != nullptr) pressure_->TellAfterCompaction();
   VARVE_ASSERT(running_ > 0 && scheduled_ >= running_);
   running_--;
   scheduled_--;
@@ -290,7 +291,9 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.table_cache = family->shared_table_cache();
   context.snapshots = state_.snapshots.Pinned();
   context.history = {family->versions()->full_history_ts_low, control.trim_ts};
-  context.output = MakeTableOutputContext(context_, dynamic_, *context.options, Env::IO_LOW);
+  context.output =
+      MakeTableOutputContext(context_, dynamic_, *family, *context.options, Env::IO_LOW);
+  context.output.path_id = plan.output.path_id;
   context.build = MakeTableBuildOptions(context_, state_.versions->db_id(), *family,
                                         *context.options, plan.output_level);
   context.new_file_number = [this] {
@@ -366,10 +369,10 @@ Status CompactionWork::Install(ColumnFamily* family, const CompactionPlan& plan,
 }
 
 // Outputs that did not get into the MANIFEST. While it is not known whether they did, they stay.
-void CompactionWork::RemoveOutputs(const CompactionResult& result) {
+void CompactionWork::RemoveOutputs(const ColumnFamily& family, const CompactionResult& result) {
   for (const NewFile& file : result.outputs) {
     context_.fs()
-        ->DeleteFile(TableFileName(context_.name(), file.number), IOOptions(), nullptr)
+        ->DeleteFile(family.table_paths().FileName(file), IOOptions(), nullptr)
         .PermitUncheckedError();
   }
 }
@@ -444,12 +447,12 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
       });
       if (!s.ok() && !state_.versions->manifest_in_doubt()) {
         DbUnlock unlock(&state_.mu);
-        RemoveOutputs(*result);
+        RemoveOutputs(*family, *result);
       }
     }
     if (s.ok()) {
       if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
-      for (const NewFile& file : result->outputs) context_.NoteTable(file.number, file.size);
+      for (const NewFile& file : result->outputs) context_.NoteTable(family->table_paths(), file);
       CountRun(*plan, *result);
     }
   }
@@ -508,7 +511,7 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
   CompactionJobStats& stats = info.stats;
   for (const CompactionInputLevel& level : plan.inputs) {
     for (const FileRef& file : level.files) {
-      info.input_files.push_back(TableFileName(context_.name(), file->number));
+      info.input_files.push_back(file->FileName());
       info.input_file_infos.push_back({level.level, file->number, 0});
       stats.num_input_files++;
       if (level.level == plan.output_level) stats.num_input_files_at_output_level++;
@@ -532,7 +535,7 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
   VARVE_ASSERT(result.outputs.size() == result.output_properties.size());
   for (size_t i = 0; i < result.outputs.size(); i++) {
     const NewFile& file = result.outputs[i];
-    info.output_files.push_back(TableFileName(context_.name(), file.number));
+    info.output_files.push_back(family.table_paths().FileName(file));
     info.output_file_infos.push_back({file.level, file.number, 0});
     info.table_properties[info.output_files.back()] =
         std::make_shared<TableProperties>(result.output_properties[i]);
@@ -609,8 +612,8 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
   if (!events::Wanted(context_)) return;
   for (size_t i = 0; i < result.outputs.size(); i++) {
     TableFileCreationInfo created = events::DescribeNewTable(
-        context_, family.name(), info.job_id, TableFileCreationReason::kCompaction,
-        result.outputs[i], result.output_properties[i]);
+        context_, family, info.job_id, TableFileCreationReason::kCompaction, result.outputs[i],
+        result.output_properties[i]);
     created.status = info.status;
     events::TableFileCreated(context_, created);
   }

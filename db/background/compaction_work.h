@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "db/background/work_pressure.h"
 #include "db/compaction/compaction_job.h"
 #include "db/compaction/compaction_picker.h"
 #include "db/compaction/manual_picker.h"
@@ -43,6 +44,8 @@ class CompactionWork final : public CompactionScheduler {
   explicit CompactionWork(const Parts& parts);
   // By whom ScheduleDue is called. Before anything else.
   void set_timer(JobTimer* timer) { timer_ = timer; }
+  // Told after each job; null: nobody is.
+  void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
   CompactionWork(const CompactionWork&) = delete;
   CompactionWork& operator=(const CompactionWork&) = delete;
 
@@ -73,6 +76,9 @@ class CompactionWork final : public CompactionScheduler {
   }
   // Jobs in background threads or on their way there, and calls that compact in their own thread.
   int Running() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + manual_calls_; }
+  // Of background threads: jobs that run, and such as have not begun.
+  int running() const VARVE_REQUIRES(kDbMutex) { return running_; }
+  int waiting() const VARVE_REQUIRES(kDbMutex) { return scheduled_ - running_; }
   // Of them, those that work on files now, or tell listeners what they did. A call between two of
   // its plans is not among them: while work is paused, it waits.
   int Working() const VARVE_REQUIRES(kDbMutex) { return running_ + manual_working_; }
@@ -87,7 +93,7 @@ class CompactionWork final : public CompactionScheduler {
   // write to it meanwhile.
   Status TrimHistory(ColumnFamily* family, const std::string& trim_ts) VARVE_EXCLUDES(kDbMutex);
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
-                      const std::vector<std::string>& names, int output_level,
+                      const std::vector<std::string>& names, int output_level, int path_id,
                       std::vector<std::string>* output_names, CompactionJobInfo* info)
       VARVE_EXCLUDES(kDbMutex);
   Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
@@ -100,6 +106,7 @@ class CompactionWork final : public CompactionScheduler {
   void EnableManual() VARVE_EXCLUDES(kDbMutex);
 
  private:
+  static Status CheckPath(const char* name, const ColumnFamily& family, uint32_t path_id);
   // Without handing it out.
   void Enqueue(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
 
@@ -167,7 +174,8 @@ class CompactionWork final : public CompactionScheduler {
   Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   // A call was given up that has kept jobs from its files. Does not throw.
   void GoOnAfterCall(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
-  void RemoveOutputs(const CompactionResult& result) VARVE_EXCLUDES(kDbMutex);
+  void RemoveOutputs(const ColumnFamily& family, const CompactionResult& result)
+      VARVE_EXCLUDES(kDbMutex);
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
   static void NoteJobOfInputs(const CompactionPlan& plan, int job_id) VARVE_REQUIRES(kDbMutex);
@@ -211,6 +219,7 @@ class CompactionWork final : public CompactionScheduler {
   RangeFlusher& flusher_;
   FilePurger& purger_;
   JobTimer* timer_ = nullptr;
+  const WorkPressure* pressure_ = nullptr;
   // Unix seconds; 0: no compaction was put off.
   uint64_t ask_again_at_ VARVE_GUARDED_BY(kDbMutex) = 0;
 

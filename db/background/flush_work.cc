@@ -198,6 +198,7 @@ void FlushWork::BackgroundFlush() {
       RunNextJob();
     }));
   }
+  if (pressure_ != nullptr) pressure_->TellAfterFlush();
   VARVE_ASSERT(running_ > 0 && scheduled_ >= running_);
   running_--;
   scheduled_--;
@@ -444,7 +445,7 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
     flush.family->DropFlushed(flush.input.memtables.size());
     statistics_.CountFlush(flush.result.file.size);
     if (flush.result.wrote_file) {
-      context_.NoteTable(flush.result.file.number, flush.result.file.size);
+      context_.NoteTable(flush.family->table_paths(), flush.result.file);
     }
   }
   // Once all are: what cannot be shown is reported, which may release the mutex.
@@ -464,7 +465,7 @@ void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
   std::vector<std::string> paths;
   for (const FamilyFlush& flush : flushes) {
     if (flush.result.wrote_file && !flush.in_force) {
-      paths.push_back(TableFileName(context_.name(), flush.result.file.number));
+      paths.push_back(flush.family->table_paths().FileName(flush.result.file));
     }
   }
   if (paths.empty()) return;
@@ -690,7 +691,7 @@ void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
   if (flush.result.wrote_file) {
     events::TableFileCreated(
         context_,
-        events::DescribeNewTable(context_, flush.family->name(), flush.job_id,
+        events::DescribeNewTable(context_, *flush.family, flush.job_id,
                                  TableFileCreationReason::kFlush, file, flush.result.properties));
   }
   events::FlushCompleted(context_, MakeInfo(flush, reason));
@@ -709,7 +710,8 @@ FlushJobInfo FlushWork::MakeInfo(const FamilyFlush& flush, FlushReason reason) c
   info.cf_id = flush.family->id();
   info.cf_name = flush.family->name();
   info.file_number = flush.input.build.file_number;
-  info.file_path = TableFileName(context_.name(), info.file_number);
+  info.file_path =
+      flush.family->table_paths().FileName(info.file_number, flush.input.output.path_id);
   info.thread_id = context_.env()->GetThreadID();
   info.job_id = flush.job_id;
   info.smallest_seqno = flush.result.file.smallest_seq;

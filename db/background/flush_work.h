@@ -12,6 +12,7 @@
 
 #include "db/background/space_reserve.h"
 #include "db/background/work_paces.h"
+#include "db/background/work_pressure.h"
 #include "db/engine/db_state.h"
 #include "db/engine/dynamic_options.h"
 #include "db/engine/error_handler.h"
@@ -48,6 +49,8 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
 
   // Before the first call: who is told of new tables in L0.
   void set_compaction(CompactionScheduler* compaction) { compaction_ = compaction; }
+  // Told after each job; null: nobody is.
+  void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
 
   // Freezes the families' active memtables that hold something, after starting a new log. The
   // commit path is held exclusively by the caller; the mutex is released while files are made.
@@ -59,6 +62,8 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   void Schedule() VARVE_REQUIRES(kDbMutex);
   bool Busy() const VARVE_REQUIRES(kDbMutex) { return scheduled_ > 0 || !queue_.empty(); }
   int running() const VARVE_REQUIRES(kDbMutex) { return running_; }
+  // Jobs that have not begun.
+  int waiting() const VARVE_REQUIRES(kDbMutex) { return scheduled_ - running_; }
   int scheduled() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + (freeing_memory_ ? 1 : 0); }
   // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
   void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
@@ -174,6 +179,7 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   const TreeAdmission& tree_ VARVE_GUARDED_BY(kDbMutex);
   WorkStatistics& statistics_;
   CompactionScheduler* compaction_ = nullptr;
+  const WorkPressure* pressure_ = nullptr;
   FilePurger& purger_;
   SpaceReserve& reserve_;
 

@@ -15,12 +15,15 @@ Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
       compaction({e->context, e->options, e->state, e->lifecycle, e->errors, e->stalls, e->tree,
                   e->statistics, flush, obsolete}),
       periodic({e->context, e->options, e->state, e->lifecycle, obsolete, options_keeper,
-                compaction}),
+                compaction, e->history}),
       options_keeper({e->context, e->options, e->state, e->deletions, periodic}),
       recovery({e->context, e->state, e->lifecycle, e->errors, e->stalls, e->new_logs, flush,
                 compaction, obsolete, reserve}),
-      scrubber({e->context, e->state, e->lifecycle, obsolete}) {
+      scrubber({e->context, e->state, e->lifecycle, obsolete}),
+      pressure(*e, *this) {
   flush.set_compaction(&compaction);
+  flush.set_pressure(&pressure);
+  compaction.set_pressure(&pressure);
   compaction.set_timer(&periodic);
   e->errors.set_recovery(&recovery);
 }

@@ -11,6 +11,7 @@
 #include "db/background/periodic_work.h"
 #include "db/background/scrubber.h"
 #include "db/background/space_reserve.h"
+#include "db/background/work_pressure.h"
 
 namespace varve {
 
@@ -37,6 +38,7 @@ struct Jobs {
   OptionsKeeper options_keeper;
   ErrorRecovery recovery;
   Scrubber scrubber;
+  WorkPressure pressure;
 };
 
 }  // namespace varve

@@ -147,11 +147,18 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
   return flusher_.FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
 }
 
+// A directory that a call names.
+Status CompactionWork::CheckPath(const char* name, const ColumnFamily& family, uint32_t path_id) {
+  const size_t paths = family.table_paths().size();
+  if (path_id < paths) return Status::OK();
+  return Status::InvalidArgument(name, std::to_string(path_id) + ", and of db_paths or cf_paths " +
+                                           "the column family has " + std::to_string(paths));
+}
+
 Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOptions& options,
                                   const Slice* begin, const Slice* end) {
-  if (options.target_path_id != 0) {
-    return Status::InvalidArgument("CompactRangeOptions::target_path_id", "there is one path only");
-  }
+  VARVE_RETURN_IF_ERROR(
+      CheckPath("CompactRangeOptions::target_path_id", *family, options.target_path_id));
   if (options.change_level && options.target_level >= family->options()->num_levels) {
     return Status::InvalidArgument("CompactRangeOptions::target_level", "is not below num_levels");
   }
@@ -190,6 +197,7 @@ Status CompactionWork::RunCall(const ManualCall& call) {
   range.end = call.end;
   range.skip_last_level = options.bottommost_level_compaction == BottommostLevelCompaction::kSkip;
   range.max_subcompactions = options.max_subcompactions;
+  if (call.trim_ts.empty()) range.path_id = options.target_path_id;
   VARVE_RETURN_IF_ERROR(WalkLevels(call, range, &party));
   return options.change_level ? MoveLevel(call, range, &party) : Status::OK();
 }
@@ -298,9 +306,14 @@ Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
 
 Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                                     const std::vector<std::string>& names, int output_level,
-                                    std::vector<std::string>* output_names,
+                                    int path_id, std::vector<std::string>* output_names,
                                     CompactionJobInfo* info) {
-  std::vector<uint64_t> numbers;
+  FilesCall call;
+  call.output_level = output_level;
+  if (path_id >= 0) {
+    call.path_id = static_cast<uint32_t>(path_id);
+    VARVE_RETURN_IF_ERROR(CheckPath("CompactFiles: output_path_id", *family, *call.path_id));
+  }
   for (const std::string& name : names) {
     const std::string base = name.substr(name.rfind('/') + 1);
     uint64_t number = 0;
@@ -308,7 +321,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
     if (!ParseFileName(base, &number, &type) || type != kTableFile) {
       return Status::InvalidArgument("CompactFiles: not the name of a table", name);
     }
-    numbers.push_back(number);
+    call.numbers.push_back(number);
   }
   const ManualTurn turn(this, *family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
@@ -317,8 +330,8 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
                               bool*) -> Status {
     state_.mu.AssertHeld();
-    VARVE_RETURN_IF_ERROR(PickCompactFiles(ground.version, ground.shape, *ground.options, numbers,
-                                           output_level, ground.running, plan));
+    VARVE_RETURN_IF_ERROR(PickCompactFiles(ground.version, ground.shape, *ground.options, call,
+                                           ground.running, plan));
     CompactionPlan& chosen = **plan;
     chosen.trivial_move = chosen.trivial_move && options.allow_trivial_move;
     if (options.compression != kDisableCompressionOption) {
@@ -329,8 +342,8 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
                                     ? options.max_subcompactions
                                     : dynamic_.current()->max_subcompactions;
     if (chosen.trivial_move && output_names != nullptr) {
-      for (const uint64_t number : numbers)
-        output_names->push_back(TableFileName(context_.name(), number));
+      for (const FileRef& file : chosen.inputs.front().files)
+        output_names->push_back(file->FileName());
     }
     return Status::OK();
   };
@@ -341,7 +354,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   const Status s = RunStep(&party, planner, control, &result, &ran);
   if (s.ok() && output_names != nullptr) {
     for (const NewFile& file : result.outputs) {
-      output_names->push_back(TableFileName(context_.name(), file.number));
+      output_names->push_back(family->table_paths().FileName(file));
     }
   }
   return s;

@@ -96,10 +96,10 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   table->CloseTable();
   if (with_.context.limited_tables() != nullptr)
     TableCache::Evict(with_.context.limited_tables().get(), table->number);
-  std::string path = TableFileName(with_.context.name(), table->number);
+  std::string path = table->FileName();
   IOStatus s = DeleteTableFile(path);
   if (IsMissing(s)) {
-    path = LevelDbTableFileName(with_.context.name(), table->number);
+    path = table->LevelDbFileName();
     s = DeleteTableFile(path);
   }
   if (IsMissing(s)) return Status::OK();
@@ -201,34 +201,37 @@ void ObsoleteFiles::Stop() {
   });
 }
 
-Status ObsoleteFiles::SweepAtOpen(const std::vector<std::string>& directory_entries,
-                                  const std::vector<uint64_t>& damaged_logs,
-                                  const std::vector<std::string>& empty_logs,
-                                  RecoveryReport* report) {
+Status ObsoleteFiles::SweepAtOpen(
+    const std::map<std::string, std::vector<std::string>>& directories,
+    const std::vector<uint64_t>& damaged_logs, const std::vector<std::string>& empty_logs,
+    RecoveryReport* report) {
   VARVE_ASSERT(!listening_);
   std::vector<std::string> doomed = empty_logs;
-  std::vector<std::string> unexplained;
-  SortOut(directory_entries, &doomed, &unexplained);
   Status s = SweepLogs(damaged_logs, &doomed, report);
   if (!s.ok()) return s;
-  LimitUnexplained(&unexplained, &doomed);
-  SetAside(with_.context.name(), unexplained, report);
+  for (const auto& [directory, entries] : directories) {
+    std::vector<std::string> unexplained;
+    SortOut(directory, entries, &doomed, &unexplained);
+    LimitUnexplained(directory, &unexplained, &doomed);
+    SetAside(directory, unexplained, report);
+  }
   Delete(doomed);
   return s;
 }
 
-void ObsoleteFiles::SortOut(const std::vector<std::string>& directory_entries,
+void ObsoleteFiles::SortOut(const std::string& directory, const std::vector<std::string>& entries,
                             std::vector<std::string>* doomed,
                             std::vector<std::string>* unexplained) {
+  const bool own = directory == with_.context.name();
   DbLock lock(&with_.state.mu);
   const VersionSet& versions = *with_.state.versions;
   std::set<uint64_t> live_tables;
   versions.AddLiveFiles(&live_tables);
-  for (const std::string& name : directory_entries) {
+  for (const std::string& name : entries) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name, &number, &type)) continue;
-    const std::string path = with_.context.name() + "/" + name;
+    if (!ParseFileName(name, &number, &type) || (!own && type != kTableFile)) continue;
+    const std::string path = directory + "/" + name;
     switch (type) {
       case kTableFile:
         if (live_tables.count(number) != 0) break;
@@ -250,7 +253,7 @@ void ObsoleteFiles::SortOut(const std::vector<std::string>& directory_entries,
   }
 }
 
-void ObsoleteFiles::LimitUnexplained(std::vector<std::string>* tables,
+void ObsoleteFiles::LimitUnexplained(const std::string& directory, std::vector<std::string>* tables,
                                      std::vector<std::string>* doomed) {
   // A MANIFEST that lost its end may have named them.
   if (!with_.state.versions->recovered_whole()) return;
@@ -263,14 +266,14 @@ void ObsoleteFiles::LimitUnexplained(std::vector<std::string>* tables,
   }
   std::sort(newest_first.rbegin(), newest_first.rend());
   tables->clear();
-  const size_t kept = CountKept(with_.context.name(), newest_first);
+  const size_t kept = CountKept(directory, newest_first);
   for (size_t i = 0; i < newest_first.size(); i++) {
     const std::string& name = newest_first[i].second;
     if (i < kept) {
       tables->push_back(name);
       continue;
     }
-    const std::string path = with_.context.name() + "/" + name;
+    const std::string path = directory + "/" + name;
     LogWarn(with_.context.info_log(),
             "%s: of many that nothing explains it is among the oldest, and goes", path.c_str());
     doomed->push_back(path);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,10 +54,10 @@ class ObsoleteFiles final : public FilePurger {
   // opening missed, move to lost/ and are reported, also those that cannot be moved and stay. Of
   // what earlier openings moved there the oldest goes when it is more than 100 files or 4 GiB; of
   // the tables that this one finds no more than that is moved, and the oldest are deleted, if the
-  // MANIFEST is known to be whole: then they are what jobs had not finished. `directory_entries`
-  // was read before this open created any table; `empty_logs`
+  // MANIFEST is known to be whole: then they are what jobs had not finished. `directories`, the
+  // database's own and those of tables, were read before this open created any table; `empty_logs`
   // are paths of logs that held nothing.
-  Status SweepAtOpen(const std::vector<std::string>& directory_entries,
+  Status SweepAtOpen(const std::map<std::string, std::vector<std::string>>& directories,
                      const std::vector<uint64_t>& damaged_logs,
                      const std::vector<std::string>& empty_logs, RecoveryReport* report)
       VARVE_EXCLUDES(kDbMutex);
@@ -75,13 +76,16 @@ class ObsoleteFiles final : public FilePurger {
   Status DeleteTable(FileMetaData* table);
   // At once, or at the rate that the options ask for.
   IOStatus DeleteTableFile(const std::string& path) const;
-  // Of the database's directory: what is known to be obsolete, and what nothing explains.
-  void SortOut(const std::vector<std::string>& directory_entries, std::vector<std::string>* doomed,
-               std::vector<std::string>* unexplained) VARVE_EXCLUDES(kDbMutex);
+  // Of one directory: what is known to be obsolete, and what nothing explains. From others than the
+  // database's own nothing but tables goes.
+  void SortOut(const std::string& directory, const std::vector<std::string>& entries,
+               std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
+      VARVE_EXCLUDES(kDbMutex);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
   // Moves of `tables` to `doomed` what goes beyond the limits of one opening.
-  void LimitUnexplained(std::vector<std::string>* tables, std::vector<std::string>* doomed);
+  void LimitUnexplained(const std::string& directory, std::vector<std::string>* tables,
+                        std::vector<std::string>* doomed);
   // How many of the files of a directory are within what lost/ keeps.
   size_t CountKept(const std::string& directory,
                    const std::vector<std::pair<uint64_t, std::string>>& newest_first);

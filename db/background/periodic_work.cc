@@ -21,6 +21,11 @@ void PeriodicWork::Start(std::function<std::string()> statistics) {
   statistics_ = std::move(statistics);
   told_micros_ = with_.context.MonotonicMicros();
   purged_micros_ = told_micros_;
+  noted_micros_ = told_micros_;
+  // Without memory for that the first note tells all that was counted so far.
+  BestEffort([this] {
+    if (with_.context.statistics() != nullptr) with_.history.Begin(*with_.context.statistics());
+  });
   ticks_.store(SharedTimer::Default().Add(this), std::memory_order_relaxed);
 }
 
@@ -46,10 +51,15 @@ uint64_t PeriodicWork::OnTime() noexcept {
   if (with_.lifecycle.shutting_down()) return wait;
   const uint64_t now = with_.context.MonotonicMicros();
   bool tell = false;
+  bool note = false;
+  size_t history_bytes = 0;
   {
     DbLock lock(&with_.state.mu);
     const DBOptions& options = *with_.dynamic.current();
     tell = Due(now, uint64_t{options.stats_dump_period_sec} * 1000 * 1000, &told_micros_, &wait);
+    note = with_.context.statistics() != nullptr &&
+           Due(now, uint64_t{options.stats_persist_period_sec} * kSecond, &noted_micros_, &wait);
+    history_bytes = options.stats_history_buffer_size;
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
       // In a job: a listener may do whatever it likes there, and holds no other database up.
       with_.obsolete.PurgeSoon();
@@ -61,6 +71,7 @@ uint64_t PeriodicWork::OnTime() noexcept {
     });
   }
   if (tell) BestEffort([this] { TellStatistics(); });
+  if (note) BestEffort([this, history_bytes] { NoteStatistics(history_bytes); });
   return wait;
 }
 
@@ -80,6 +91,12 @@ uint64_t PeriodicWork::ScheduleAged() {
     }
   }
   return seconds < kLongestWaitMicros / kSecond ? seconds * kSecond : kLongestWaitMicros;
+}
+
+void PeriodicWork::NoteStatistics(size_t most_bytes) {
+  int64_t seconds = 0;
+  if (!with_.context.clock()->GetCurrentTime(&seconds).ok() || seconds < 0) return;
+  with_.history.Note(*with_.context.statistics(), static_cast<uint64_t>(seconds), most_bytes);
 }
 
 // Line by line: a LOG has no room for more in one entry.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an open database does at intervals: tells its statistics to the LOG, tries again to delete
-// what could not be deleted, has a large OPTIONS file written, and compacts what has become old.
+// What an open database does at intervals: tells its statistics to the LOG, notes them, tries again
+// to delete what could not be deleted, has a large OPTIONS file written, and compacts what has
+// become old.
 
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@
 #include "db/engine/dynamic_options.h"
 #include "db/engine/job_interfaces.h"
 #include "db/engine/lifecycle.h"
+#include "db/engine/statistics_history.h"
 #include "util/sync/shared_timer.h"
 
 namespace varve {
@@ -32,6 +34,7 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
     ObsoleteFiles& obsolete;
     OptionsKeeper& options_keeper;
     CompactionWork& compaction;
+    StatisticsHistory& history;
   };
   explicit PeriodicWork(const Parts& parts) : with_(parts) {}
   ~PeriodicWork() override { Stop(); }
@@ -53,6 +56,7 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   // the rest. 0 never passes.
   static bool Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait);
   void TellStatistics() VARVE_EXCLUDES(kDbMutex);
+  void NoteStatistics(size_t most_bytes) VARVE_EXCLUDES(kDbMutex);
   uint64_t ScheduleAged() VARVE_REQUIRES(kDbMutex);
 
   const Parts with_;
@@ -60,6 +64,7 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   std::atomic<bool> ticks_{false};  // publishes nothing: the timer knows its clients
   // Of the timer's thread, once started.
   uint64_t told_micros_ = 0;
+  uint64_t noted_micros_ = 0;
   uint64_t purged_micros_ = 0;
 };
 

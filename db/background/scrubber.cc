@@ -165,7 +165,7 @@ void Scrubber::VerifyTable(ColumnFamily* family, const FileRef& file, int level)
   LogError(with_.context.info_log(), "scrub of column family %s: %s", family->name().c_str(),
            s.ToString().c_str());
   if (s.IsCorruption()) {
-    events::DamageFound(with_.context, s, TableFileName(with_.context.name(), file->number));
+    events::DamageFound(with_.context, s, file->FileName());
   }
 }
 

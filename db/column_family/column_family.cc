@@ -28,6 +28,7 @@ MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options,
   result.prefix_bloom_size_ratio = options.memtable_prefix_bloom_size_ratio;
   result.whole_key_filtering = options.memtable_whole_key_filtering;
   result.prefix_extractor = options.prefix_extractor;
+  result.protection_bytes = options.memtable_protection_bytes_per_key;
   result.write_buffer_manager = std::move(wbm);
   return result;
 }
@@ -92,8 +93,8 @@ std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq)
   NoteKeyPrefix();
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.expected_prefix = key_prefix_;
-  mem_options.learns_prefix =
-      !key_prefix_known_ && mem_options.rep->tells_prefix && BytesDecide(icmp().order());
+  mem_options.learns_prefix = !key_prefix_known_ && mem_options.rep->tells_prefix &&
+                              BytesDecide(icmp().order()) && mem_options.protection_bytes == 0;
   return MakeMemTable(mem_options, earliest_seq);
 }
 

@@ -87,6 +87,8 @@ class ColumnFamily final : public SuperVersionSource,
   const InternalKeyComparator& icmp() const { return *versions_->icmp; }
   const Comparator* user_comparator() const { return versions_->icmp->user_comparator(); }
   FamilyVersions* versions() const { return versions_.get(); }
+  const TablePathsRef& shared_table_paths() const { return versions_->paths; }
+  const TablePaths& table_paths() const { return *versions_->paths; }
   // Tells whose family this is: one database, one mutex.
   const Mutex* db_mutex() const { return env_.db_mutex.get(); }
   // Options do not change in this.

@@ -28,6 +28,7 @@ void CompactionCounts::Add(const CompactionCounts& other) {
   dropped_hidden += other.dropped_hidden;
   dropped_covered += other.dropped_covered;
   dropped_expired += other.dropped_expired;
+  expired_deletions += other.expired_deletions;
   dropped_by_filter += other.dropped_by_filter;
   merged += other.merged;
   failed_merges += other.failed_merges;
@@ -260,6 +261,7 @@ CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence,
   if (rules_.Judge(stripe, judged, [this] { return MayExistDeeper(); }) !=
       DropRules::Verdict::kKeep) {
     counts_.dropped_expired++;
+    counts_.expired_deletions++;
     return Step::kDropped;
   }
   value_ = input_.value();
@@ -345,6 +347,7 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
       return Step::kDropped;
     case DropRules::Verdict::kExpired:
       counts_.dropped_expired++;
+      counts_.expired_deletions++;
       return Step::kDropped;
     case DropRules::Verdict::kDropPair:
       counts_.dropped_expired += 2;

@@ -60,6 +60,7 @@ struct Piece {
   uint64_t bytes_visited = 0;                // of data blocks
   uint64_t cpu_micros = 0;
   FileWriteTimes file_times;
+  uint64_t expired_tombstones = 0;
   Status status;
 };
 
@@ -296,6 +297,7 @@ Status Job::RunPiece(Piece* piece) {
   piece->properties = std::move(writer.properties());
   piece->counts = iterator.counts();
   piece->file_times = writer.times();
+  piece->expired_tombstones = writer.expired_tombstones();
   piece->cpu_micros =
       clock == nullptr ? 0 : clock->CPUMicros() - cpu_start + writer.helper_cpu_micros();
   return s;
@@ -396,8 +398,10 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   const uint64_t epoch = OutputEpoch();
   CompactionCounts counts;
   uint64_t bytes_visited = 0;
+  uint64_t expired_tombstones = 0;
   for (Piece& piece : *pieces) {
     counts.Add(piece.counts);
+    expired_tombstones += piece.expired_tombstones;
     bytes_visited += piece.bytes_visited;
     result->cpu_micros += piece.cpu_micros;
     result->file_times.Add(piece.file_times);
@@ -431,6 +435,10 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   CountByReason(plan_.reason, result->bytes_read, result->bytes_written, statistics);
   RecordTick(statistics, COMPACTION_KEY_DROP_NEWER_ENTRY, counts.dropped_hidden);
   RecordTick(statistics, COMPACTION_KEY_DROP_OBSOLETE, counts.dropped_expired);
+  RecordTick(statistics, COMPACTION_RANGE_DEL_DROP_OBSOLETE, expired_tombstones);
+  if (!plan_.bottommost) {
+    RecordTick(statistics, COMPACTION_OPTIMIZED_DEL_DROP_OBSOLETE, counts.expired_deletions);
+  }
   RecordTick(statistics, COMPACTION_KEY_DROP_RANGE_DEL, counts.dropped_covered);
   RecordTick(statistics, COMPACTION_KEY_DROP_USER, counts.dropped_by_filter);
 }
@@ -438,7 +446,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
 void Job::RemoveOutputs(const std::vector<Piece>& pieces) const {
   for (const Piece& piece : pieces) {
     for (const NewFile& file : piece.files) {
-      const std::string name = TableFileName(context_.output.db_path, file.number);
+      const std::string name = context_.output.paths->FileName(file);
       context_.output.fs->DeleteFile(name, IOOptions(), nullptr).PermitUncheckedError();
     }
   }
@@ -452,6 +460,7 @@ Status Job::Run(CompactionResult* result) {
   VARVE_RETURN_IF_ERROR(OpenInputs());
   std::vector<std::string> cuts;
   if (plan_.max_subcompactions > 1 && plan_.output_level > 0) {
+    const StopWatch setup(clock, context_.statistics, SUBCOMPACTION_SETUP_TIME);
     cuts =
         ChooseSubcompactionBounds(plan_, inputs_.files, *context_.icmp, plan_.max_subcompactions);
   }

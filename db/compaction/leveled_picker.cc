@@ -233,7 +233,7 @@ class Picker {
       const bool clean = next.first == i && next.last == i + 1;
       bytes += files[i]->size;
       if (!clean || files[i]->notes.being_compacted || bytes > excess ||
-          bytes > builder_.max_compaction_bytes() ||
+          bytes > builder_.max_compaction_bytes() || files[i]->path_id != plan->output.path_id ||
           !builder_.CanMoveInto(RangeOf(icmp_, *files[i]), level + 1)) {
         break;
       }

@@ -134,7 +134,8 @@ std::unique_ptr<CompactionPlan> PickManualCompaction(
   *conflict = false;
   const InternalKeyComparator& icmp = *version->icmp();
   const LevelFiles& files = version->level(request.start_level);
-  const PlanBuilder builder(version, shape, options, running);
+  PlanBuilder builder(version, shape, options, running);
+  if (request.path_id.has_value()) builder.PlaceOutputsIn(*request.path_id);
   std::unique_ptr<CompactionPlan> plan;
   if (request.start_level == 0) {
     std::vector<bool> chosen(files.size());
@@ -203,17 +204,18 @@ void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t
 }
 
 Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
-                        const ColumnFamilyOptions& options, const std::vector<uint64_t>& numbers,
-                        int output_level, const std::vector<const CompactionPlan*>& running,
+                        const ColumnFamilyOptions& options, const FilesCall& call,
+                        const std::vector<const CompactionPlan*>& running,
                         std::unique_ptr<CompactionPlan>* plan) {
   plan->reset();
-  if (numbers.empty()) return Status::InvalidArgument("CompactFiles: no input files");
+  const int output_level = call.output_level;
+  if (call.numbers.empty()) return Status::InvalidArgument("CompactFiles: no input files");
   if (output_level < 0 || output_level >= version->num_levels()) {
     return Status::InvalidArgument("CompactFiles: output level " + std::to_string(output_level),
                                    "is not below num_levels");
   }
   SetGrower grower(*version, output_level);
-  for (const uint64_t number : numbers) {
+  for (const uint64_t number : call.numbers) {
     int level = 0;
     const FileRef file = version->FindByNumber(number, &level);
     if (file == nullptr) {
@@ -250,7 +252,8 @@ Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
                                      "a running compaction writes to the same range");
     }
   }
-  const PlanBuilder builder(version, shape, options, running);
+  PlanBuilder builder(version, shape, options, running);
+  if (call.path_id.has_value()) builder.PlaceOutputsIn(*call.path_id);
   *plan = builder.Build(std::move(inputs));
   (*plan)->is_manual = true;
   const auto& from = (*plan)->inputs;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "varve/db.h"
@@ -26,6 +27,7 @@ struct ManualCompactionRequest {
   bool allow_trivial_move = true;
   uint32_t max_subcompactions = 0;       // 0: the option's
   const Remainder* remainder = nullptr;  // below L0: only what it has not seen rewritten; null: all
+  std::optional<uint32_t> path_id;       // of the outputs; none: that of their level
 };
 
 // All files of start_level in the range plus what they overlap in output_level, or null when the
@@ -42,6 +44,7 @@ struct RangeCall {
   const Slice* end = nullptr;    // inclusive
   bool skip_last_level = false;  // nothing is rewritten in place
   uint32_t max_subcompactions = 0;
+  std::optional<uint32_t> path_id;  // of the outputs; none: that of their level
 };
 
 // The next step of a CompactRange call: what is left to do lies deeper or is less after it. Null:
@@ -60,9 +63,14 @@ Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const R
 
 // CompactFiles: exactly these files (grown to a legal set) into output_level. InvalidArgument when
 // a file is unknown or being compacted.
+struct FilesCall {
+  std::vector<uint64_t> numbers;
+  int output_level = 0;
+  std::optional<uint32_t> path_id;  // of the outputs; none: that of their level
+};
 Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
-                        const ColumnFamilyOptions& options, const std::vector<uint64_t>& numbers,
-                        int output_level, const std::vector<const CompactionPlan*>& running,
+                        const ColumnFamilyOptions& options, const FilesCall& call,
+                        const std::vector<const CompactionPlan*>& running,
                         std::unique_ptr<CompactionPlan>* plan);
 
 // DeleteFilesInRanges: a plan that deletes the files of levels >= 1 that lie wholly in one of the

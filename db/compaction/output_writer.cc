@@ -105,7 +105,8 @@ Status OutputWriter::TakeEntry(const Slice& key, const Slice& value, bool starts
 Status OutputWriter::FinishFile(const Slice* upper) {
   if (!tombstones_->empty()) {
     const Slice lower(lower_);
-    const auto pieces = tombstones_->Within(has_lower_ ? &lower : nullptr, upper);
+    const auto pieces =
+        tombstones_->Within(has_lower_ ? &lower : nullptr, upper, &expired_tombstones_);
     if (!pieces.empty() && output_ == nullptr) VARVE_RETURN_IF_ERROR(open_(&output_));
     for (const SurvivingTombstones::Piece& piece : pieces) {
       output_->AddTombstone(piece.begin, piece.end, piece.sequence, piece.timestamp);

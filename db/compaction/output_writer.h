@@ -43,6 +43,8 @@ class OutputWriter {
   const FileWriteTimes& times() const { return times_; }
   // Processor time, in microseconds, that the writer's thread and those of its tables took.
   uint64_t helper_cpu_micros() const { return helper_cpu_micros_; }
+  // Tombstones, as far as files went, that were left out as they delete nothing any more.
+  uint64_t expired_tombstones() const { return expired_tombstones_; }
 
  private:
   // Ends the open file, which may reach up to `upper`.
@@ -66,6 +68,7 @@ class OutputWriter {
   std::vector<TableProperties> properties_;
   FileWriteTimes times_;
   uint64_t helper_cpu_micros_ = 0;
+  uint64_t expired_tombstones_ = 0;
 };
 
 }  // namespace varve

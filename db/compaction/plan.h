@@ -22,6 +22,7 @@ struct CompactionInputLevel {
 
 // What the files look like that a compaction writes.
 struct OutputShape {
+  uint32_t path_id = 0;  // of the directories of the family's tables
   CompressionType compression = kNoCompression;
   CompressionOptions compression_opts;
   uint64_t target_file_bytes = 64 << 20;

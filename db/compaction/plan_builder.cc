@@ -41,6 +41,23 @@ CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int leve
   return per_level[static_cast<size_t>(std::clamp(index, 0, last))];
 }
 
+uint32_t PathOfLevel(const ColumnFamilyOptions& options, const LevelShape& shape, int level) {
+  const std::vector<DbPath>& paths = options.cf_paths;
+  if (paths.size() < 2) return 0;
+  size_t path = 0;
+  uint64_t room = paths[0].target_size;
+  for (int l = 0; l <= level; l++) {
+    // Between L0 and the base level nothing is.
+    if (l > 0 && l < shape.base_level && l < level) continue;
+    // Nobody knows yet how large a tree will be that is all in L0: the first step is a small one.
+    const uint64_t target = l == 0 ? UINT64_MAX : shape.target_bytes[static_cast<size_t>(l)];
+    const uint64_t bytes = target == UINT64_MAX ? options.max_bytes_for_level_base : target;
+    while (path + 1 < paths.size() && bytes > room) room = paths[++path].target_size;
+    room -= std::min(room, bytes);
+  }
+  return static_cast<uint32_t>(path);
+}
+
 PlanBuilder::PlanBuilder(const VersionRef& version, const LevelShape& shape,
                          const ColumnFamilyOptions& options,
                          const std::vector<const CompactionPlan*>& running)
@@ -108,6 +125,7 @@ void PlanBuilder::Complete(CompactionPlan* plan) const {
                                       ? options_.bottommost_compression_opts
                                       : options_.compression_opts;
   plan->output.target_file_bytes = TargetFileBytes(plan->output_level);
+  plan->output.path_id = path_id_.value_or(PathOfLevel(options_, shape_, plan->output_level));
   plan->output.max_grandparent_overlap_bytes = max_compaction_bytes();
   plan->output.grandparents.clear();
   if (plan->output_level > 0 && plan->output_level + 1 < version_->num_levels()) {
@@ -159,6 +177,11 @@ std::unique_ptr<CompactionPlan> PlanBuilder::WithOutputLevel(CompactionInputLeve
 }
 
 bool PlanBuilder::LetsMove(const CompactionPlan& plan) const {
+  for (const CompactionInputLevel& level : plan.inputs) {
+    for (const FileRef& file : level.files) {
+      if (file->path_id != plan.output.path_id) return false;
+    }
+  }
   return PartitionerLetsMove(plan, icmp_, options_);
 }
 

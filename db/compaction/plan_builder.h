@@ -4,7 +4,9 @@
 // Makes complete, legal plans out of chosen files: what must come along, whether others are in the
 // way, whether a move will do, what the outputs look like.
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "varve/options.h"
@@ -19,6 +21,10 @@ namespace varve {
 CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int level, int base_level,
                                     bool bottommost);
 
+// In which of cf_paths the tables of `level` belong: each path takes the levels, from L0 on, that
+// its target size has room for, and the last one takes the rest. 0 without paths.
+uint32_t PathOfLevel(const ColumnFamilyOptions& options, const LevelShape& shape, int level);
+
 struct PlanInputs {
   std::vector<CompactionInputLevel> levels;  // as in CompactionPlan
   int output_level = 0;
@@ -31,6 +37,9 @@ class PlanBuilder {
   PlanBuilder(const VersionRef& version, const LevelShape& shape,
               const ColumnFamilyOptions& options,
               const std::vector<const CompactionPlan*>& running);
+
+  // Not where their level belongs, but there. Of plans that are made afterwards.
+  void PlaceOutputsIn(uint32_t path_id) { path_id_ = path_id; }
 
   // Exactly these inputs; nothing is checked.
   std::unique_ptr<CompactionPlan> Build(PlanInputs inputs) const;
@@ -53,7 +62,8 @@ class PlanBuilder {
   // Whether a file with the range can be put into the level by an edit: it overlaps nothing there,
   // and not too much beneath. (The levels it passes are the caller's business.)
   bool CanMoveInto(const KeyRange& range, int level) const;
-  // Whether a user's partitioner lets the inputs go into the output level as they are.
+  // Whether the inputs may go into the output level as they are: they are in the directory where
+  // outputs would be, and a user's partitioner has nothing against it.
   bool LetsMove(const CompactionPlan& plan) const;
   // Whether what was written for one level could have been written for the other.
   bool SameCompression(int from_level, int to_level) const;
@@ -71,6 +81,7 @@ class PlanBuilder {
   const LevelShape& shape_;
   const ColumnFamilyOptions& options_;
   const std::vector<const CompactionPlan*>& running_;
+  std::optional<uint32_t> path_id_;
 };
 
 }  // namespace varve

@@ -57,6 +57,7 @@ std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const L
   request.begin = call.begin;
   request.end = call.end;
   request.max_subcompactions = call.max_subcompactions;
+  request.path_id = call.path_id;
   if (first == 0 || first < last) {
     request.output_level = first == 0 ? std::max(1, shape.base_level) : first + 1;
     if (request.output_level >= version->num_levels()) return nullptr;

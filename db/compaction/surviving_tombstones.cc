@@ -133,7 +133,8 @@ bool SurvivingTombstones::IsBefore(const Part& a, const Part& b) const {
 }
 
 std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice* lower,
-                                                                    const Slice* upper) const {
+                                                                    const Slice* upper,
+                                                                    uint64_t* expired) const {
   std::vector<Piece> pieces;
   if (empty()) return pieces;
   VARVE_ASSERT(reach_.size() == parts_.size());
@@ -158,7 +159,10 @@ std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice*
     Piece piece{all_->bound(part.first), all_->bound(part.end), tombstone.seq, tombstone.timestamp};
     if (lower != nullptr && icmp_.CompareKey(piece.begin, *lower) < 0) piece.begin = *lower;
     if (upper != nullptr && icmp_.CompareKey(*upper, piece.end) < 0) piece.end = *upper;
-    if (part.expires && !MayExistDeeper(piece)) continue;
+    if (part.expires && !MayExistDeeper(piece)) {
+      if (expired != nullptr) ++*expired;
+      continue;
+    }
     pieces.push_back(piece);
   }
   return pieces;

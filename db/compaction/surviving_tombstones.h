@@ -41,8 +41,10 @@ class SurvivingTombstones {
   const std::shared_ptr<const FragmentedTombstones>& all() const { return all_; }
 
   // What a file that reaches over [lower, upper) of keys has to hold, in the order of internal
-  // keys. Null: unbounded.
-  std::vector<Piece> Within(const Slice* lower, const Slice* upper) const;
+  // keys. Null: unbounded. *expired, if it is not null, grows by those that delete nothing any
+  // more.
+  std::vector<Piece> Within(const Slice* lower, const Slice* upper,
+                            uint64_t* expired = nullptr) const;
 
  private:
   // A part of one tombstone: from one bound of all_ to another.

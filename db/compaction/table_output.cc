@@ -48,7 +48,7 @@ void SetHistogramsFor(TableFileCreationReason reason, WritableFileWriter::Option
 TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOptions& build)
     : context_(context),
       build_(build),
-      file_name_(TableFileName(context.db_path, build.file_number)) {
+      file_name_(context.paths->FileName(build.file_number, context.path_id)) {
   const Comparator* const user_order = ComparatorWithoutTimestamp(build.icmp->user_comparator());
   if (!build.persist_timestamps && user_order != nullptr) {
     order_without_timestamp_ = std::make_unique<InternalKeyComparator>(user_order);
@@ -232,6 +232,7 @@ Status TableOutput::Finish(NewFile* file) {
   meta.level = file->level;
   meta.epoch_number = file->epoch_number;
   meta.number = build_.file_number;
+  meta.path_id = context_.path_id;
   meta.size = builder_->FileSize();
   VARVE_ASSERT(smallest_seq_ <= largest_seq_);
   meta.smallest_seq = smallest_seq_;

@@ -10,6 +10,7 @@
 #include "varve/file_system.h"
 #include "varve/options.h"
 
+#include "db/version/table_paths.h"
 #include "db/version/version_edit.h"
 #include "table/table_builder.h"
 #include "util/base/assert.h"
@@ -22,7 +23,8 @@ class TableReader;
 
 // What every table written by a database has in common.
 struct TableOutputContext {
-  std::string db_path;
+  TablePathsRef paths;
+  uint32_t path_id = 0;  // of them
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
   SystemClock* clock = nullptr;

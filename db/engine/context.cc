@@ -5,6 +5,7 @@
 #include "varve/system_clock.h"
 
 #include "db/engine/file_events.h"
+#include "db/version/table_paths.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
@@ -38,15 +39,13 @@ IOStatus DbContext::Lock() {
 
 IOStatus DbContext::Unlock() {
   if (!std::exchange(locked_, false)) return IOStatus::OK();
-  // Others may have it open, to read only or in vain: the tables are this one's.
-  if (table_space_ != nullptr) table_space_->ForgetDirectory(name());
   FileLock* const lock = std::exchange(lock_, nullptr);
   return lock == nullptr ? IOStatus::OK() : fs_->UnlockFile(lock, IOOptions(), nullptr);
 }
 
-void DbContext::NoteTable(uint64_t number, uint64_t bytes) const noexcept {
+void DbContext::NoteTable(const TablePaths& paths, const TableFacts& table) const noexcept {
   if (table_space_ == nullptr) return;
-  BestEffort([&] { table_space_->Add(TableFileName(name(), number), bytes); });
+  BestEffort([&] { table_space_->Add(paths.FileName(table), table.size); });
 }
 
 Status DbContext::CheckSpace() const noexcept {

@@ -18,7 +18,9 @@
 
 namespace varve {
 
+class TablePaths;
 class TableSpace;
+struct TableFacts;
 
 // Thread safety: the setters are for the opening, before anything else uses the object.
 class DbContext {
@@ -65,7 +67,7 @@ class DbContext {
   TableSpace* table_space() const { return table_space_; }
   // For what limits it, if anything does. Neither throws. A table of this database is in force;
   // SpaceLimit if there is no room for more.
-  void NoteTable(uint64_t number, uint64_t bytes) const noexcept;
+  void NoteTable(const TablePaths& paths, const TableFacts& table) const noexcept;
   Status CheckSpace() const noexcept;
   // What listeners are given; null before background work starts.
   DB* db() const { return db_; }

@@ -16,6 +16,7 @@
 #include "db/engine/new_logs.h"
 #include "db/engine/recovery_report.h"
 #include "db/engine/stall_control.h"
+#include "db/engine/statistics_history.h"
 #include "db/engine/tree_admission.h"
 #include "db/engine/work_statistics.h"
 #include "db/engine/write_admission.h"
@@ -44,6 +45,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   NewLogs new_logs{context, options, &state};
   FileDeletions deletions;
   WorkStatistics statistics;
+  StatisticsHistory history;
   TreeAdmission tree VARVE_GUARDED_BY(kDbMutex){[this] { state.work.SignalAll(); }};
   std::unique_ptr<WriteAdmission> admission;  // made with `host`
   std::shared_ptr<Jobs> jobs;

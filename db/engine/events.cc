@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/engine/events.h"
 
+#include "db/column_family/column_family.h"
 #include "util/base/caught_exception.h"
-#include "util/env/file_names.h"
 #include "util/env/info_log.h"
 
 namespace varve::events {
@@ -68,13 +68,13 @@ std::function<void(const std::string& path)> TableFileCreationStarted(
   };
 }
 
-TableFileCreationInfo DescribeNewTable(const DbContext& context, const std::string& family,
+TableFileCreationInfo DescribeNewTable(const DbContext& context, const ColumnFamily& family,
                                        int job_id, TableFileCreationReason reason,
                                        const NewFile& file, const TableProperties& properties) {
   TableFileCreationInfo info;
   info.db_name = context.given_name();
-  info.cf_name = family;
-  info.file_path = TableFileName(context.name(), file.number);
+  info.cf_name = family.name();
+  info.file_path = family.table_paths().FileName(file);
   info.job_id = job_id;
   info.reason = reason;
   info.file_size = file.size;
@@ -115,6 +115,11 @@ void MemTableSealed(const DbContext& context, const MemTableInfo& info) {
 void StallConditionsChanged(const DbContext& context, const WriteStallInfo& info) {
   ForEach(context, "OnStallConditionsChanged",
           [&](EventListener* l) { l->OnStallConditionsChanged(info); });
+}
+
+void JobPressureChanged(const DbContext& context, const BackgroundJobPressure& pressure) {
+  ForEach(context, "OnBackgroundJobPressureChanged",
+          [&](EventListener* l) { l->OnBackgroundJobPressureChanged(context.db(), pressure); });
 }
 
 void BackgroundError(const DbContext& context, BackgroundErrorReason reason, Status* error) {

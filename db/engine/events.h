@@ -12,6 +12,10 @@
 #include "db/engine/context.h"
 #include "db/version/version_edit.h"
 
+namespace varve {
+class ColumnFamily;
+}
+
 namespace varve::events {
 
 // None may be called while the DB mutex is held.
@@ -24,7 +28,7 @@ std::function<void(const std::string& path)> TableFileCreationStarted(
     const DbContext& context, const std::string& family, int job_id,
     TableFileCreationReason reason);
 void TableFileCreated(const DbContext& context, const TableFileCreationInfo& info);
-TableFileCreationInfo DescribeNewTable(const DbContext& context, const std::string& family,
+TableFileCreationInfo DescribeNewTable(const DbContext& context, const ColumnFamily& family,
                                        int job_id, TableFileCreationReason reason,
                                        const NewFile& file, const TableProperties& properties);
 void SubcompactionBegin(const DbContext& context, const SubcompactionJobInfo& info);
@@ -34,6 +38,7 @@ void ManualFlushScheduled(const DbContext& context, const std::vector<ManualFlus
 void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info);
 void MemTableSealed(const DbContext& context, const MemTableInfo& info);
 void StallConditionsChanged(const DbContext& context, const WriteStallInfo& info);
+void JobPressureChanged(const DbContext& context, const BackgroundJobPressure& pressure);
 // A listener may set *error to OK to have the error ignored.
 void BackgroundError(const DbContext& context, BackgroundErrorReason reason, Status* error);
 void ErrorRecoveryBegin(const DbContext& context, BackgroundErrorReason reason, const Status& error,

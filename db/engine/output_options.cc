@@ -8,11 +8,12 @@
 namespace varve {
 
 TableOutputContext MakeTableOutputContext(const DbContext& context, const DynamicOptions& dynamic,
+                                          const ColumnFamily& family,
                                           const ColumnFamilyOptions& options,
                                           Env::IOPriority priority) {
   const DBOptions& db_options = context.options();
   TableOutputContext output;
-  output.db_path = context.name();
+  output.paths = family.shared_table_paths();
   output.fs = context.fs();
   output.file_options = context.file_options();
   output.clock = context.clock();
@@ -37,6 +38,7 @@ TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::str
   build.compression_opts = options.compression_opts;
   build.prefix_extractor = options.prefix_extractor.get();
   build.collector_factories = options.table_properties_collector_factories;
+  build.sample_for_compression = options.sample_for_compression;
   if (options.merge_operator != nullptr) build.merge_operator_name = options.merge_operator->Name();
   build.statistics = context.statistics();
   build.column_family_id = family.id();
@@ -68,7 +70,7 @@ void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbS
   input->checks = {context.options().enforce_single_del_contracts,
                    context.options().flush_verify_memtable_count,
                    context.options().allow_data_in_errors};
-  input->output = MakeTableOutputContext(context, dynamic, *input->options, Env::IO_HIGH);
+  input->output = MakeTableOutputContext(context, dynamic, family, *input->options, Env::IO_HIGH);
   input->build = MakeTableBuildOptions(context, state->versions->db_id(), family, *input->options,
                                        /*level=*/0);
   input->build.reason = reason;

@@ -17,6 +17,7 @@
 namespace varve {
 
 TableOutputContext MakeTableOutputContext(const DbContext& context, const DynamicOptions& dynamic,
+                                          const ColumnFamily& family,
                                           const ColumnFamilyOptions& options,
                                           Env::IOPriority priority) VARVE_REQUIRES(kDbMutex);
 // Everything but the file number and the compression; times are those of the call.

@@ -35,6 +35,7 @@ struct StallControl::Judged {
   bool near_stop = false;
   Urgency flushes = Urgency::kCalm;
   Urgency compactions = Urgency::kCalm;
+  int proximity = 0;
   std::vector<WriteStallInfo> changes;
 };
 
@@ -69,6 +70,8 @@ void StallControl::Update() {
   const bool stands = errors_.writes_stopped();
   flush_haste_.Set(stands ? Urgency::kCalm : all.flushes);
   compaction_haste_.Set(stands ? Urgency::kCalm : all.compactions);
+  compactions_hurry_ = all.compactions != Urgency::kCalm;
+  proximity_ = all.proximity;
   const bool stalled = stopped() || delayed();
   if (stalled) slow_path_.Set();
   if (stopped_before && !stopped()) {
@@ -91,6 +94,7 @@ void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
   const auto options = family->options();
   all->flushes = std::max(all->flushes, FlushUrgency(input, *options));
   all->compactions = std::max(all->compactions, CompactionUrgency(input, *options));
+  all->proximity = std::max(all->proximity, StallProximity(input, *options));
   const StallVerdict verdict = JudgeStall(input, *options);
   if (verdict.condition == WriteStallCondition::kStopped) stopped_families_++;
   if (verdict.condition == WriteStallCondition::kDelayed) {

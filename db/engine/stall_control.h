@@ -50,6 +50,12 @@ class StallControl {
   // The same for people, with the length so far.
   std::string Describe() const VARVE_REQUIRES(kDbMutex);
 
+  // How far the nearest family is on its way to being delayed, or stopped where no rule delays, in
+  // percent: with 100 or more it is there.
+  int proximity() const VARVE_REQUIRES(kDbMutex) { return proximity_; }
+  // Whether compactions hurry, as a stall is near.
+  bool compactions_hurry() const VARVE_REQUIRES(kDbMutex) { return compactions_hurry_; }
+
   // Of delayed writes; 0 while none are.
   uint64_t DelayedRate() const VARVE_REQUIRES(kDbMutex) {
     return delayed() ? pacer_->bytes_per_second() : 0;
@@ -102,6 +108,8 @@ class StallControl {
   std::unique_ptr<DelayPacer> pacer_ VARVE_GUARDED_BY(kDbMutex);
   int delayed_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
   int stopped_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  int proximity_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  bool compactions_hurry_ VARVE_GUARDED_BY(kDbMutex) = false;
   std::string reason_ VARVE_GUARDED_BY(kDbMutex);
   uint64_t since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // when this stall began; 0: there is none
   // Pending compaction bytes of the most indebted delayed family.

@@ -38,12 +38,12 @@ std::vector<PinnedVersion> PinAll(Engine* engine) {
   return result;
 }
 
-void FillFile(const Engine& engine, const FileMetaData& file, SstFileMetaData* out) {
+void FillFile(const FileMetaData& file, SstFileMetaData* out) {
   VARVE_ASSERT(file.number != 0);
   out->relative_filename = TableFileBaseName(file.number);
   out->name = "/" + out->relative_filename;
-  out->directory = engine.context.name();
-  out->db_path = engine.context.name();
+  out->directory = file.paths->directory(file.path_id);
+  out->db_path = out->directory;
   out->file_number = file.number;
   out->size = file.size;
   out->temperature = file.temperature;
@@ -152,7 +152,7 @@ void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files) {
         LiveFileMetaData out;
         {
           DbLock lock(&engine->state.mu);
-          FillFile(*engine, *file, &out);
+          FillFile(*file, &out);
         }
         FillCounts(pinned.family->table_cache(), file.get(), level, &out);
         out.column_family_name = pinned.family->name();
@@ -175,7 +175,7 @@ void Describe(Engine* engine, const PinnedVersion& pinned, ColumnFamilyMetaData*
       files.emplace_back();
       {
         DbLock lock(&engine->state.mu);
-        FillFile(*engine, *file, &files.back());
+        FillFile(*file, &files.back());
       }
       FillCounts(pinned.family->table_cache(), file.get(), level, &files.back());
       bytes += file->size;
@@ -330,8 +330,7 @@ Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range
   const auto add = [&](FileMetaData* file, int level) {
     TableRef table;
     Status s = family->table_cache()->Find(file, level, ReadOptions(), &table);
-    if (s.ok())
-      (*properties)[TableFileName(engine->context.name(), file->number)] = table->properties();
+    if (s.ok()) (*properties)[file->FileName()] = table->properties();
     return s;
   };
   for (int level = 0; level < pinned.version->num_levels(); level++) {

@@ -61,9 +61,9 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
     return Status::OK();
   }
   FileSystem* const fs = context.fs().get();
-  std::string path = TableFileName(context.name(), file.number);
+  std::string path = file.FileName();
   if (IsMissing(fs->FileExists(path, IOOptions(), nullptr))) {
-    path = LevelDbTableFileName(context.name(), file.number);
+    path = file.LevelDbFileName();
   }
   std::unique_ptr<FileChecksumGenerator> checksum;
   VARVE_RETURN_IF_ERROR(NewFileChecksum(context.options().file_checksum_gen_factory.get(), path,

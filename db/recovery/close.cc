@@ -3,6 +3,7 @@
 
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
+#include "db/recovery/families.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
@@ -116,6 +117,7 @@ Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   s = EndCalls(engine);
   s.UpdateIfOk(EndJobs(engine));
   if (!e.context.read_only()) s.UpdateIfOk(CloseFiles(engine));
+  ForgetTables(engine);
   s.UpdateIfOk(Guarded([&e] { return e.context.Unlock(); }));
   BestEffort([&] { LogInfo(e.context.info_log(), "closed: %s", s.ToString().c_str()); });
   DbLock lock(&e.state.mu);

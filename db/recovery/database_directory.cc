@@ -11,17 +11,6 @@ namespace varve {
 
 namespace {
 
-// A missing directory is made, and its name synced into its parent: without that a power loss could
-// take the whole database, however well its files were synced.
-IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path) {
-  if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
-  VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(path, IOOptions(), nullptr));
-  const size_t end = path.find_last_not_of('/');
-  const size_t slash = path.rfind('/', end);
-  if (slash == std::string::npos) return SyncDirectory(fs, ".");
-  return SyncDirectory(fs, slash == 0 ? "/" : path.substr(0, slash));
-}
-
 // There is no database, and none is to be made: what there is instead.
 Status WithoutCurrent(FileSystem* fs, const std::string& path) {
   constexpr char kMissing[] = "does not exist (create_if_missing is false)";
@@ -51,6 +40,15 @@ Status MakeOrFindDirectory(const DbContext& context) {
 }
 
 }  // namespace
+
+IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path) {
+  if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
+  VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(path, IOOptions(), nullptr));
+  const size_t end = path.find_last_not_of('/');
+  const size_t slash = path.rfind('/', end);
+  if (slash == std::string::npos) return SyncDirectory(fs, ".");
+  return SyncDirectory(fs, slash == 0 ? "/" : path.substr(0, slash));
+}
 
 Status TakeDirectory(DbContext* context, bool repairs) {
   VARVE_ASSERT(context->info_log() == nullptr);
@@ -85,7 +83,8 @@ Status FindDatabase(const DbContext& context, bool* found) {
   return Status::OK();
 }
 
-Status CheckHoldsNoData(const LogLocation& logs, const std::vector<std::string>& entries) {
+Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
+                        const std::vector<std::string>& entries) {
   std::string manifests;
   std::string data;
   for (const std::string& entry : entries) {
@@ -96,9 +95,9 @@ Status CheckHoldsNoData(const LogLocation& logs, const std::vector<std::string>&
     if (type == kTableFile || type == kWalFile || type == kBlobFile) data = entry;
   }
   if (data.empty()) return CheckNoLogs(logs);
-  return Status::Corruption(logs.db_name, "CURRENT is missing, but there is data (" + data +
-                                              "); MANIFESTs found:" + manifests +
-                                              ". Nothing was changed");
+  return Status::Corruption(directory, "CURRENT is missing, but there is data (" + data +
+                                           "); MANIFESTs found:" + manifests +
+                                           ". Nothing was changed");
 }
 
 }  // namespace varve

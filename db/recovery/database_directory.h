@@ -18,11 +18,17 @@ namespace varve {
 // (DbContext::read_only) leaves the directory alone, and a repair has locked it already.
 Status TakeDirectory(DbContext* context, bool repairs);
 
+// A missing directory is made, and its name synced into its parent: without that a power loss could
+// take all that is in it, however well its files were synced.
+IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path);
+
 // *found: there is a CURRENT. InvalidArgument if the options want it otherwise.
 Status FindDatabase(const DbContext& context, bool* found);
 
-// Of a directory without CURRENT, in which a database is about to be made. It is a new one only if
-// it holds no data: what is left of an interrupted creation is a MANIFEST and temporary files.
-Status CheckHoldsNoData(const LogLocation& logs, const std::vector<std::string>& entries);
+// Of a directory of a database that is about to be made, as there is no CURRENT. It is a new one
+// only if it holds no data: what is left of an interrupted creation is a MANIFEST and temporary
+// files.
+Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
+                        const std::vector<std::string>& entries);
 
 }  // namespace varve

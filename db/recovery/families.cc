@@ -8,9 +8,13 @@
 #include "db/engine/output_options.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
+#include "db/recovery/table_directories.h"
+#include "db/version/manifest_replay.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/table_space.h"
 #include "util/options/validate_options.h"
 
 namespace varve {
@@ -31,13 +35,15 @@ Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& fa
   return TableBuilder::CheckOptions(build);
 }
 
-FamilyToOpen ToOpen(const ColumnFamilyDescriptor& family) {
+FamilyToOpen ToOpen(const DbContext& context, const ColumnFamilyDescriptor& family) {
   const ColumnFamilyOptions& options = family.options;
   FamilyToOpen result;
   result.name = family.name;
   result.comparator = options.comparator;
   result.num_levels = DeriveColumnFamilyOptions(options).num_levels;
   result.persist_timestamps = options.persist_user_defined_timestamps;
+  result.paths =
+      std::make_shared<const TablePaths>(context.name(), TablePathsOf(context.options(), options));
   result.merge_operator = MergeOperatorName(options);
   result.file_charge = NewCacheCharge(TableOptionsOf(options), CacheEntryRole::kFileMetadata);
   return result;
@@ -76,7 +82,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   env.clock = context.clock();
   env.info_log = context.info_log();
   env.references = &engine->lifecycle.references();
-  env.table_cache.db_path = context.name();
+  env.table_cache.paths = versions->paths;
   env.table_cache.fs = context.fs();
   env.table_cache.file_options = context.file_options();
   env.table_cache.statistics = context.statistics();
@@ -92,6 +98,27 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   return family;
 }
 
+namespace {
+
+// Of a family that is about to be made. What is there already keeps its number.
+Status TakeDirectoriesOf(Engine* engine, const ColumnFamilyDescriptor& family) {
+  DirectoryListing listing;
+  VARVE_RETURN_IF_ERROR(TakeTableDirectories(engine->context, {family}, &listing));
+  for (const auto& [directory, names] : listing) {
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == kTableFile &&
+          number <= kMaxFoundFileNumber) {
+        engine->state.versions->MarkFileNumberUsed(number);
+      }
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
 Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& given,
                     std::unique_ptr<ColumnFamilyHandle>* handle) {
   Engine& e = *engine;
@@ -100,12 +127,13 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& given,
   VARVE_ASSERT(*handle == nullptr);
   ColumnFamilyDescriptor wanted = given;
   GiveBlockCache(&wanted.options);
+  VARVE_RETURN_IF_ERROR(TakeDirectoriesOf(engine, wanted));
   DbLock lock(&e.state.mu);
   if (e.state.families.FindByName(wanted.name) != nullptr) {
     return Status::InvalidArgument("create column family: it exists already", wanted.name);
   }
   std::shared_ptr<FamilyVersions> versions;
-  s = AddToManifest(engine, ToOpen(wanted), &versions);
+  s = AddToManifest(engine, ToOpen(e.context, wanted), &versions);
   if (s.IsInvalidArgument()) return s;  // nothing was written
   if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
   s = Guarded([&] {
@@ -142,6 +170,20 @@ Status DropFamily(Engine* engine, ColumnFamily* family) {
   });
   e.state.work.SignalAll();
   return s;
+}
+
+void ForgetTables(Engine* engine) noexcept {
+  TableSpace* const space = engine->context.table_space();
+  // Another process, or opening, may have it: then the tables are that one's.
+  if (space == nullptr || engine->context.read_only()) return;
+  BestEffort([&] {
+    DbLock lock(&engine->state.mu);
+    for (const auto& [id, family] : engine->state.families.all()) {
+      for (const std::string& directory : family->table_paths().directories()) {
+        space->ForgetDirectory(directory);
+      }
+    }
+  });
 }
 
 void ReleaseFamilies(Engine* engine) {

@@ -11,6 +11,7 @@
 
 #include "db/column_family/column_family.h"
 #include "db/db_mutex.h"
+#include "db/engine/context.h"
 #include "db/version/version_set.h"
 
 namespace varve {
@@ -21,7 +22,7 @@ struct Engine;
 Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& family);
 
 // What the version set has to know of a family that has passed, or will pass, CheckFamily.
-FamilyToOpen ToOpen(const ColumnFamilyDescriptor& family);
+FamilyToOpen ToOpen(const DbContext& context, const ColumnFamilyDescriptor& family);
 
 // Adds a family to the MANIFEST. If it has timestamps, the log is told first: a record of the
 // family must not stand in a log that does not say so. (That the log names a family which then was
@@ -40,6 +41,9 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& family,
 
 // Drops it; readers that have it go on. The commit path is held exclusively.
 Status DropFamily(Engine* engine, ColumnFamily* family) VARVE_EXCLUDES(kDbMutex);
+
+// The tables of a database that is being closed take no space of the manager's any more.
+void ForgetTables(Engine* engine) noexcept;
 
 // When the work of the engine has ended: nothing of it refers to a family any more.
 void ReleaseFamilies(Engine* engine) VARVE_EXCLUDES(kDbMutex);

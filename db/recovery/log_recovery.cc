@@ -30,7 +30,8 @@ Status LogRecovery::Replay() {
   VARVE_RETURN_IF_ERROR(replay_.Run(log_numbers_, min_log));
   if (!wanted_.repairs && (log_numbers_.empty() || log_numbers_.front() != min_log)) {
     const ReplayedRange replayed{replay_.first_sequence(), replay_.max_sequence()};
-    VARVE_RETURN_IF_ERROR(CheckManifestIsNotStale(context_, &state_, wanted_.entries, replayed));
+    VARVE_RETURN_IF_ERROR(
+        CheckManifestIsNotStale(context_, &state_, wanted_.directories, replayed));
   }
   TakeSections();
   DbLock lock(&state_.mu);
@@ -133,7 +134,9 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
   }
   // A table that no MANIFEST names keeps its number: it is set aside, not written over. And the
   // newest OPTIONS file has the largest.
-  mark(wanted_.entries, [](FileType type) { return type == kTableFile || type == kOptionsFile; });
+  for (const auto& [directory, names] : wanted_.directories) {
+    mark(names, [](FileType type) { return type == kTableFile || type == kOptionsFile; });
+  }
 }
 
 bool LogRecovery::CanKeepLogs() const {

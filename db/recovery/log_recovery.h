@@ -10,6 +10,7 @@
 
 #include "db/recovery/log_directory.h"
 #include "db/recovery/log_replay.h"
+#include "db/recovery/table_directories.h"
 
 namespace varve {
 
@@ -19,8 +20,8 @@ class LogRecovery {
   struct Wanted {
     wal::SyncedMark synced;  // what was known to be durable before the logs were looked at
     LogLocation place;
-    // Entries of the database's directory, before anything was made.
-    const std::vector<std::string>& entries;
+    // What was in the database's directory, and in those of tables, before anything was made.
+    const DirectoryListing& directories;
     bool repairs = false;  // as of LogReplay
     bool error_if_any = false;
   };

@@ -482,7 +482,7 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
     edit.new_files.push_back(result.file);
     if (events::Wanted(context_)) {
       events::TableFileCreated(
-          context_, events::DescribeNewTable(context_, family->name(), job_id, kReason, result.file,
+          context_, events::DescribeNewTable(context_, *family, job_id, kReason, result.file,
                                              result.properties));
     }
   }

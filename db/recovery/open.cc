@@ -16,6 +16,7 @@
 #include "db/recovery/log_recovery.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
+#include "db/recovery/table_directories.h"
 #include "db/recovery/unknown_counts.h"
 #include "db/version/manifest_replay.h"
 #include "util/base/assert.h"
@@ -73,6 +74,7 @@ class Opener {
       if (s.IsCorruption() && !repairs_) {
         s = Status::CopyAppendMessage(s, "; ", "RepairDB makes a database of what can be read");
       }
+      ForgetTables(e_.get());
       Guarded([this] { return e_->context.Unlock(); }).PermitUncheckedError();
       ReleaseFamilies(e_.get());
       LogError(e_->context.info_log(), "open failed: %s", s.ToString().c_str());
@@ -104,9 +106,11 @@ class Opener {
   const OpenRequest& request_;
   const bool repairs_;
   std::shared_ptr<Engine> e_;
-  bool was_locked_ = false;           // by a process, where the directory is now
-  std::vector<std::string> entries_;  // of the directory, before anything was made
-  wal::SyncedMark synced_;            // as found
+  bool was_locked_ = false;  // by a process, where the directory is now
+  // What was there before anything was made: of the database's directory, and of all with tables.
+  std::vector<std::string> entries_;
+  DirectoryListing directories_;
+  wal::SyncedMark synced_;  // as found
   std::unique_ptr<LogRecovery> logs_;
 };
 
@@ -188,6 +192,8 @@ Status Opener::MakeVersionSet() {
   VARVE_ASSERT(e_->state.versions == nullptr);
   e_->state.versions = std::make_unique<VersionSet>(options, &e_->state.mu);
   VARVE_RETURN_IF_ERROR(context.fs()->GetChildren(context.name(), IOOptions(), &entries_, nullptr));
+  directories_[context.name()] = entries_;
+  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, request_.families, &directories_));
   LogOptions(context, request_.families, entries_);
   if (repairs_) return Status::OK();
   bool found = false;
@@ -197,7 +203,9 @@ Status Opener::MakeVersionSet() {
 
 Status Opener::CreateDatabase() {
   const DbContext& context = e_->context;
-  VARVE_RETURN_IF_ERROR(CheckHoldsNoData(PlaceOfLogs(), entries_));
+  for (const auto& [directory, names] : directories_) {
+    VARVE_RETURN_IF_ERROR(CheckHoldsNoData(PlaceOfLogs(), directory, names));
+  }
   synced_ = {};  // left of one that was destroyed
   std::string db_id;
   if (!ReadIdentity(context.fs().get(), context.name(), &db_id).ok())
@@ -208,19 +216,23 @@ Status Opener::CreateDatabase() {
   const auto family = std::ranges::find_if(request_.families, is_default);
   DbLock lock(&e_->state.mu);
   VARVE_ASSERT(family != request_.families.end());
-  return e_->state.versions->CreateNew(ToOpen(*family), db_id);
+  return e_->state.versions->CreateNew(ToOpen(context, *family), db_id);
 }
 
 Status Opener::RecoverVersions() {
   DbContext& context = e_->context;
   DbState& state = e_->state;
   std::vector<FamilyToOpen> wanted;
-  for (const ColumnFamilyDescriptor& family : request_.families) wanted.push_back(ToOpen(family));
+  for (const ColumnFamilyDescriptor& family : request_.families) {
+    wanted.push_back(ToOpen(context, family));
+  }
   std::set<uint64_t> tables;
-  for (const std::string& name : entries_) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(name, &number, &type) && type == kTableFile) tables.insert(number);
+  for (const auto& [directory, names] : directories_) {
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == kTableFile) tables.insert(number);
+    }
   }
   DbLock lock(&state.mu);
   VARVE_ASSERT(state.families.all().empty());
@@ -253,10 +265,10 @@ Status Opener::ReplayLogs() {
   DbState& state = e_->state;
   VARVE_ASSERT(state.logs == nullptr && logs_ == nullptr);
   state.logs = std::make_unique<LogSet>(e_->context.options().use_fsync, state.marks.get());
-  logs_ =
-      std::make_unique<LogRecovery>(LogReplay::Parts{e_->context, e_->options, state, e_->recovery},
-                                    LogRecovery::Wanted{synced_, PlaceOfLogs(), entries_, repairs_,
-                                                        request_.error_if_wal_file_exists});
+  logs_ = std::make_unique<LogRecovery>(
+      LogReplay::Parts{e_->context, e_->options, state, e_->recovery},
+      LogRecovery::Wanted{synced_, PlaceOfLogs(), directories_, repairs_,
+                          request_.error_if_wal_file_exists});
   return logs_->Replay();
 }
 
@@ -334,7 +346,7 @@ Status Opener::CreateMissingFamilies() {
   for (const ColumnFamilyDescriptor& family : request_.families) {
     if (e_->state.families.FindByName(family.name) != nullptr) continue;
     std::shared_ptr<FamilyVersions> versions;
-    VARVE_RETURN_IF_ERROR(AddToManifest(e_.get(), ToOpen(family), &versions));
+    VARVE_RETURN_IF_ERROR(AddToManifest(e_.get(), ToOpen(e_->context, family), &versions));
     e_->state.families.Add(MakeFamily(e_.get(), std::move(versions), family.options));
   }
   return Status::OK();
@@ -357,7 +369,7 @@ Status Opener::WriteIdentityFile() {
 Status Opener::Sweep() {
   const bool reserved = std::ranges::find(entries_, kReserveFileName) != entries_.end();
   if (reserved && e_->context.options().reserve_bytes == 0) e_->jobs->reserve.RemoveFile();
-  return e_->jobs->obsolete.SweepAtOpen(entries_, logs_->replay().damaged_logs(),
+  return e_->jobs->obsolete.SweepAtOpen(directories_, logs_->replay().damaged_logs(),
                                         logs_->empty_logs(), &e_->recovery);
 }
 
@@ -368,7 +380,7 @@ void Opener::NoteTables() {
     const VersionRef version = family->current();
     for (int level = 0; level < version->num_levels(); level++) {
       for (const FileRef& file : version->level(level).files()) {
-        e_->context.NoteTable(file->number, file->size);
+        e_->context.NoteTable(family->table_paths(), *file);
       }
     }
   }

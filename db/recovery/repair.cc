@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "db/background/jobs.h"
@@ -16,6 +17,7 @@
 #include "db/recovery/repair_plan.h"
 #include "db/recovery/sanitize.h"
 #include "db/recovery/start_work.h"
+#include "db/recovery/table_directories.h"
 #include "db/version/manifest_replay.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
@@ -57,6 +59,7 @@ class Repairer {
   Status CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily::Copy& copy);
   Status HideCurrent();
   Status Reopen();
+  Status FindTableDirectories();
   Status MergeDisordered();
   bool IsDisordered(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
   Status Publish();
@@ -67,12 +70,20 @@ class Repairer {
     return request_.options.wal_dir.empty() ? name_ : request_.options.wal_dir;
   }
   std::string Lost() const { return name_ + "/lost"; }
+  // All that the database has.
+  std::set<std::string> Directories() const {
+    std::set<std::string> all = table_directories_;
+    all.insert(name_);
+    all.insert(WalDirectory());
+    return all;
+  }
 
   const RepairRequest& request_;
   RepairReport* const report_;
   const std::string name_;
   DBOptions options_;
   std::shared_ptr<FileSystem> fs_;
+  std::set<std::string> table_directories_;  // beside the database's own
   RepairPlan plan_;
   uint64_t first_number_ = 0;   // of files that the repair makes
   uint64_t replay_number_ = 0;  // of those among them that logs became, at least
@@ -97,6 +108,7 @@ Status Repairer::Prepare() {
     options_.wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
   }
   fs_ = options_.env->GetFileSystem();
+  VARVE_RETURN_IF_ERROR(FindTableDirectories());
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
   for (const std::string& entry : entries) {
@@ -107,6 +119,18 @@ Status Repairer::Prepare() {
     }
   }
   return Status::NotFound("repair: no database here", name_);
+}
+
+// Those that are not there hold nothing.
+Status Repairer::FindTableDirectories() {
+  std::vector<ColumnFamilyDescriptor> families = request_.column_families;
+  if (request_.unknown_cf_opts != nullptr) families.emplace_back("", *request_.unknown_cf_opts);
+  for (const std::string& directory : TableDirectories(name_, options_, families)) {
+    const IOStatus s = fs_->FileExists(directory, IOOptions(), nullptr);
+    if (s.ok()) table_directories_.insert(directory);
+    if (!s.ok() && !IsMissing(s)) return s;
+  }
+  return Status::OK();
 }
 
 Status Repairer::Run() {
@@ -128,6 +152,7 @@ Status Repairer::RunLocked() {
   VARVE_RETURN_IF_ERROR(UndoUnfinished());
   RepairPlanner planner(fs_.get(), name_, options_, &request_.column_families,
                         request_.unknown_cf_opts, was_locked_);
+  planner.SetTableDirectories(table_directories_);
   VARVE_RETURN_IF_ERROR(planner.Run(&plan_, report_));
   if (!plan_.needs_repair) VARVE_RETURN_IF_ERROR(CheckHealthy());
   if (report_->healthy || request_.repair.dry_run) return Status::OK();
@@ -161,7 +186,7 @@ Status Repairer::UndoUnfinished() {
   uint64_t current = 0;
   const Status named = ReadCurrent(fs_.get(), name_, &current);
   if (!named.ok() || current < first) {
-    for (const std::string& directory : {name_, WalDirectory()}) {
+    for (const std::string& directory : Directories()) {
       std::vector<std::string> entries;
       VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &entries, nullptr));
       for (const std::string& entry : entries) {
@@ -170,7 +195,6 @@ Status Repairer::UndoUnfinished() {
         if (type != kTableFile && type != kDescriptorFile && type != kWalFile) continue;
         VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
       }
-      if (WalDirectory() == name_) break;
     }
     const std::string hidden = Lost() + "/CURRENT";
     if (!named.ok() && fs_->FileExists(hidden, IOOptions(), nullptr).ok() &&
@@ -230,11 +254,10 @@ Status Repairer::CopyDamaged() {
 Status Repairer::CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily::Copy& copy) {
   TableSurveyContext context;
   context.fs = fs_.get();
-  context.db_name = name_;
   context.options = &family->options;
   context.icmp = family->icmp.get();
   TableOutputContext output;
-  output.db_path = name_;
+  output.paths = family->paths;
   output.fs = fs_;
   output.file_options = FileOptions(options_);
   output.clock = options_.env->GetSystemClock().get();
@@ -254,6 +277,7 @@ Status Repairer::CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily
   build.db_session_id = NewSessionId(options_.env);
   build.db_host_id = HostNameForTables(options_);
   const NewFile& origin = copy.was_known ? copy.known : copy.damaged.file;
+  output.path_id = origin.path_id;
   build.level = origin.level;
   NewFile file;
   file.level = origin.level;
@@ -371,9 +395,7 @@ Status Repairer::SetAside(const std::string& directory, const std::string& file)
 }
 
 Status Repairer::SetAsideLeftovers() {
-  std::vector<std::string> directories = {name_};
-  if (WalDirectory() != name_) directories.push_back(WalDirectory());
-  for (const std::string& directory : directories) {
+  for (const std::string& directory : Directories()) {
     std::vector<std::string> entries;
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &entries, nullptr));
     for (const std::string& entry : entries) {
@@ -381,7 +403,8 @@ Status Repairer::SetAsideLeftovers() {
       FileType type;
       if (!ParseFileName(entry, &number, &type)) continue;
       const bool own = directory == name_;
-      const bool leftover = (own && type == kTableFile && live_tables_.count(number) == 0) ||
+      const bool of_tables = own || table_directories_.contains(directory);
+      const bool leftover = (of_tables && type == kTableFile && live_tables_.count(number) == 0) ||
                             (own && type == kDescriptorFile && number != live_manifest_) ||
                             (directory == WalDirectory() && type == kWalFile && number < live_log_);
       if (leftover) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));

@@ -69,7 +69,6 @@ const ColumnFamilyOptions* RepairPlanner::OptionsOf(const std::string& family) c
 TableSurveyContext RepairPlanner::ContextOf(const PlannedFamily& family) const {
   TableSurveyContext context;
   context.fs = fs_;
-  context.db_name = name_;
   context.options = &family.options;
   context.icmp = family.icmp.get();
   return context;
@@ -103,6 +102,7 @@ Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
   GiveBlockCache(&family.options);
   family.options = SanitizeFamilyOptions(db_options_, family.options);
   family.icmp = std::make_unique<InternalKeyComparator>(family.options.comparator);
+  family.paths = std::make_shared<const TablePaths>(name_, family.options.cf_paths);
   const std::string name = family.options.comparator->Name();
   if (state.comparator.empty()) state.comparator = name;
   if (state.comparator != name) {
@@ -124,21 +124,42 @@ void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
   }
 }
 
+void RepairPlanner::FindTables(const std::string& directory,
+                               const std::vector<std::string>& entries) {
+  NoteNumbers(entries);
+  for (const std::string& entry : entries) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(entry, &number, &type) && type == kTableFile) {
+      tables_.emplace(number, directory + "/" + entry);
+    }
+  }
+}
+
+// False: it is in a directory of another family.
+bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& path, NewFile* file) {
+  const std::vector<std::string>& directories = family.paths->directories();
+  const auto at = std::ranges::find(directories, path.substr(0, path.rfind('/')));
+  if (at == directories.end()) return false;
+  file->path_id = static_cast<uint32_t>(at - directories.begin());
+  return true;
+}
+
 Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   VARVE_ASSERT(plan_ == nullptr && plan->families.empty());
   plan_ = plan;
   report_ = report;
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
-  NoteNumbers(entries);
-  for (const std::string& entry : entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (ParseFileName(entry, &number, &type) && type == kTableFile) {
-      tables_.emplace(number, name_ + "/" + entry);
-    }
+  FindTables(name_, entries);
+  std::set<std::string> others = {WalDirectory(), name_ + "/lost", WalDirectory() + "/lost"};
+  for (const std::string& directory : table_directories_) {
+    std::vector<std::string> names;
+    VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &names, nullptr));
+    FindTables(directory, names);
+    others.insert(directory + "/lost");
   }
-  for (const std::string& other : {WalDirectory(), name_ + "/lost", WalDirectory() + "/lost"}) {
+  for (const std::string& other : others) {
     std::vector<std::string> names;
     IOStatus s = fs_->GetChildren(other, IOOptions(), &names, nullptr);
     if (!s.ok() && !IsMissing(s)) return s;
@@ -172,11 +193,10 @@ Status RepairPlanner::ExamineKnown() {
   for (auto& [id, family] : plan_->families) {
     const std::string& name = family.state.name;
     for (auto it = family.state.files.begin(); it != family.state.files.end();) {
-      const NewFile& known = it->second;
-      if (known.path_id != 0) return Status::NotSupported("repair: tables in db_paths[1] and on");
+      NewFile& known = it->second;
       TableFinding finding;
       const auto path = tables_.find(known.number);
-      if (path == tables_.end()) {
+      if (path == tables_.end() || !FindPath(family, path->second, &known)) {
         finding.path = TableFileName(name_, known.number);
         finding.why = Status::Corruption("the file is missing");
         table_missing_ = true;
@@ -267,8 +287,13 @@ Status RepairPlanner::LookAtUnknown() {
       report_->unexplained.push_back({BaseName(path), properties->column_family_name, reason});
       continue;
     }
-    ExamineTable(ContextOf(plan_->families.at(found.family_id)), path, number, nullptr,
-                 &found.finding);
+    const PlannedFamily& family = plan_->families.at(found.family_id);
+    ExamineTable(ContextOf(family), path, number, nullptr, &found.finding);
+    if (!FindPath(family, path, &found.finding.file)) {
+      report_->unexplained.push_back(
+          {BaseName(path), family.state.name, "it is in a directory that is not its family's"});
+      continue;
+    }
     lost_end |= found.finding.state == TableFinding::State::kSound &&
                 ProvesLostEnd(found.finding, found.family_id);
     found_.push_back(std::move(found));

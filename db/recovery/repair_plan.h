@@ -22,6 +22,7 @@ struct PlannedFamily {
   SurveyedFamily state;  // its files: those that stay
   ColumnFamilyOptions options;
   std::unique_ptr<InternalKeyComparator> icmp;
+  TablePathsRef paths;
   struct Copy {
     TableFinding damaged;
     bool was_known = false;
@@ -54,9 +55,15 @@ class RepairPlanner {
         unknown_cf_opts_(unknown_cf_opts),
         was_locked_(was_locked) {}
 
+  // Which are there, beside the database's own.
+  void SetTableDirectories(std::set<std::string> directories) {
+    table_directories_ = std::move(directories);
+  }
   Status Run(RepairPlan* plan, RepairReport* report);
 
  private:
+  void FindTables(const std::string& directory, const std::vector<std::string>& entries);
+  static bool FindPath(const PlannedFamily& family, const std::string& path, NewFile* file);
   Status AddFamily(uint32_t id, SurveyedFamily state);
   Status ExamineKnown();
   // Of tables that the MANIFEST does not know: their properties, which tell whose they are.
@@ -81,6 +88,7 @@ class RepairPlanner {
 
   RepairPlan* plan_ = nullptr;
   RepairReport* report_ = nullptr;
+  std::set<std::string> table_directories_;
   std::map<uint64_t, std::string> tables_;  // paths by number
   std::set<uint64_t> logs_;
   bool table_missing_ = false;  // that the MANIFEST knows

@@ -24,6 +24,12 @@ constexpr int kLeastOpenFiles = 20;
 // The block cache of a family whose options name none.
 constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
 
+// Without slashes at the end.
+std::string TrimmedPath(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 }  // namespace
 
 void GiveBlockCache(ColumnFamilyOptions* options) {
@@ -39,7 +45,7 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   DBOptions result = options;
   if (result.env == nullptr) result.env = Env::Default();
   if (result.wal_dir == db_name || result.wal_dir == db_name + "/") result.wal_dir.clear();
-  if (!result.wal_dir.empty() && result.wal_dir.back() == '/') result.wal_dir.pop_back();
+  result.wal_dir = TrimmedPath(result.wal_dir);
   if (result.write_buffer_manager == nullptr) {
     result.write_buffer_manager = std::make_shared<WriteBufferManager>(result.db_write_buffer_size);
   }
@@ -63,6 +69,7 @@ DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options) {
   DBOptions result = options;
   result.wal_dir = AbsolutePath(fs, options.wal_dir);
   result.db_log_dir = AbsolutePath(fs, options.db_log_dir);
+  for (DbPath& path : result.db_paths) path.path = AbsolutePath(fs, path.path);
   return result;
 }
 
@@ -70,12 +77,22 @@ size_t TablesFor(int max_open_files) {
   return static_cast<size_t>(std::max(max_open_files, kLeastOpenFiles) - kFilesBesideTables);
 }
 
-ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& /*db_options*/,
+std::vector<DbPath> TablePathsOf(const DBOptions& db_options, const ColumnFamilyOptions& options) {
+  std::vector<DbPath> paths = options.cf_paths.empty() ? db_options.db_paths : options.cf_paths;
+  Env* const env = db_options.env == nullptr ? Env::Default() : db_options.env;
+  for (DbPath& path : paths) {
+    path.path = TrimmedPath(AbsolutePath(env->GetFileSystem().get(), path.path));
+  }
+  return paths;
+}
+
+ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options) {
   ColumnFamilyOptions result = DeriveColumnFamilyOptions(options);
   if (result.table_factory == nullptr) result.table_factory.reset(NewBlockBasedTableFactory());
   GiveBlockCache(&result);
   if (result.comparator == nullptr) result.comparator = BytewiseComparator();
+  result.cf_paths = TablePathsOf(db_options, options);
   return result;
 }
 

@@ -5,6 +5,7 @@
 // may give but that make no sense alone are clamped, as documented at each field.
 
 #include <string>
+#include <vector>
 
 #include "varve/file_system.h"
 #include "varve/options.h"
@@ -14,6 +15,8 @@ namespace varve {
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options);
 ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options);
+// Another step: the directories of the family's tables, absolute; none: the database's.
+std::vector<DbPath> TablePathsOf(const DBOptions& db_options, const ColumnFamilyOptions& options);
 // The first step of that, for those who need the cache before the rest: a block cache of its own
 // for a family whose options have none. Options without a table factory stay as they are.
 void GiveBlockCache(ColumnFamilyOptions* options);

@@ -41,11 +41,11 @@ bool HoldsNewer(const TableReader& table, SequenceNumber known, const ReplayedRa
   return newer && it->status().ok();
 }
 
-bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, uint64_t number, uint64_t size,
+// `facts`: its number, size and directory.
+bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, const TableFacts& facts,
                        const ReplayedRange& replayed) {
   FileMetaData file;
-  file.number = number;
-  file.size = size;
+  static_cast<TableFacts&>(file) = facts;
   file.largest_seq = kMaxSequenceNumber;
   bool newer = false;
   {
@@ -67,15 +67,14 @@ bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, uint64_t numb
       newer = HoldsNewer(*table.get(), NewestKnown(*version), replayed);
     }
   }
-  family.table_cache()->Evict(number);
+  family.table_cache()->Evict(facts.number);
   return newer;
 }
 
 }  // namespace
 
 Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
-                               const std::vector<std::string>& directory_entries,
-                               const ReplayedRange& replayed) {
+                               const DirectoryListing& directories, const ReplayedRange& replayed) {
   std::set<uint64_t> known;
   {
     DbLock lock(&state->mu);
@@ -84,20 +83,25 @@ Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
     known = state->versions->gone_tables();
     state->versions->AddLiveFiles(&known);
   }
-  for (const std::string& name : directory_entries) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
-    if (known.contains(number)) continue;
-    const std::string path = context.name() + "/" + name;
-    uint64_t size = 0;
-    if (!context.fs()->GetFileSize(path, IOOptions(), &size, nullptr).ok()) continue;
-    for (const auto& [id, family] : state->families.all()) {
-      if (!IsNewerThanFamily(state, *family, number, size, replayed)) continue;
-      return Status::Corruption(
-          path, "holds entries of column family " + family->name() +
-                    " that are newer than the MANIFEST and the logs, and the log they came from "
-                    "is gone: the MANIFEST's end is missing; nothing was changed");
+  for (const auto& [directory, names] : directories) {
+    for (const std::string& name : names) {
+      TableFacts table;
+      FileType type;
+      if (!ParseFileName(name, &table.number, &type) || type != kTableFile) continue;
+      if (known.contains(table.number)) continue;
+      const std::string path = directory + "/" + name;
+      if (!context.fs()->GetFileSize(path, IOOptions(), &table.size, nullptr).ok()) continue;
+      for (const auto& [id, family] : state->families.all()) {
+        const std::vector<std::string>& of_family = family->table_paths().directories();
+        const auto at = std::ranges::find(of_family, directory);
+        if (at == of_family.end()) continue;
+        table.path_id = static_cast<uint32_t>(at - of_family.begin());
+        if (!IsNewerThanFamily(state, *family, table, replayed)) continue;
+        return Status::Corruption(
+            path, "holds entries of column family " + family->name() +
+                      " that are newer than the MANIFEST and the logs, and the log they came from "
+                      "is gone: the MANIFEST's end is missing; nothing was changed");
+      }
     }
   }
   return Status::OK();

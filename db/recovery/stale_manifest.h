@@ -8,6 +8,7 @@
 
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
+#include "db/recovery/table_directories.h"
 
 namespace varve {
 
@@ -21,9 +22,8 @@ struct ReplayedRange {
 // the tables with their data are in the MANIFEST: so a table that the MANIFEST does not know, with
 // newer entries than its family has there or in the logs, proves that the MANIFEST has lost its
 // end. Corruption then. Costs a walk through each table that the MANIFEST does not know.
-// `directory_entries` are names; requires that nothing else uses the database yet.
+// Requires that nothing else uses the database yet.
 Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
-                               const std::vector<std::string>& directory_entries,
-                               const ReplayedRange& replayed);
+                               const DirectoryListing& directories, const ReplayedRange& replayed);
 
 }  // namespace varve

@@ -39,7 +39,6 @@ struct TableFinding {
 // Thread safety: none. Pointers are borrowed.
 struct TableSurveyContext {
   FileSystem* fs = nullptr;
-  std::string db_name;
   const ColumnFamilyOptions* options = nullptr;  // of the family
   const InternalKeyComparator* icmp = nullptr;
 };

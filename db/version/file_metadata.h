@@ -6,12 +6,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "varve/types.h"
 
 #include "db/version/table_counts.h"
 #include "db/version/table_facts.h"
+#include "db/version/table_paths.h"
 #include "table/table_reader.h"
+#include "util/base/assert.h"
 #include "util/mem/cache_charge.h"
 
 namespace varve {
@@ -51,6 +54,13 @@ struct FileMetaData : TableFacts {
     if (table != nullptr && obsolete.load(std::memory_order_relaxed)) table->ForgetBlocks();
   }
 
+  std::string FileName() const {
+    VARVE_ASSERT(paths != nullptr);
+    return paths->FileName(*this);
+  }
+  // The name that LevelDB gave it.
+  std::string LevelDbFileName() const { return paths->LevelDbFileName(*this); }
+
   // Of the table: the MANIFEST's, where it has them, else those of the properties, from the first
   // opening on. All 0 until then.
   const TableCounts& counts() const {
@@ -65,6 +75,9 @@ struct FileMetaData : TableFacts {
   }
 
   PlanningNotes notes;
+
+  // Of the family, which this may outlive. Set by who puts it into a version; constant then.
+  TablePathsRef paths;
 
   // What this takes, charged to the block cache if the options ask for it.
   ChargedBytes charged;

@@ -195,6 +195,10 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
     versions->num_levels = named->num_levels;
     versions->persist_timestamps = named->persist_timestamps;
     versions->file_charge = named->file_charge;
+    versions->paths = named->paths;
+    if (versions->paths == nullptr) {
+      versions->paths = std::make_shared<const TablePaths>(path_.substr(0, path_.rfind('/')));
+    }
   }
   Family& family = families_[id];
   family.context = path_ + ": column family " + name;
@@ -202,6 +206,7 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
     family.builder = std::make_unique<VersionBuilder>(versions->icmp.get(), versions->num_levels,
                                                       nullptr, queue_, &family.context);
     family.builder->ChargeFilesTo(versions->file_charge);
+    family.builder->PlaceFilesIn(versions->paths);
   }
   family.versions = std::move(versions);
   max_family_id_ = std::max(max_family_id_, id);
@@ -270,10 +275,11 @@ Status ManifestReplay::ApplyToFamily(const VersionEdit& edit,
   // Files in a record that adds a family are not part of it, by a rule as old as families.
   if (family->builder == nullptr || edit.family.added.has_value()) return Status::OK();
   for (const NewFile& file : edit.new_files) {
-    if (file.path_id == 0) continue;
-    return Status::NotSupported(family->context,
-                                "table " + std::to_string(file.number) + " lies in db_paths[" +
-                                    std::to_string(file.path_id) + "]; only one path is supported");
+    if (file.path_id < versions.paths->size()) continue;
+    return Status::InvalidArgument(
+        family->context, "table " + std::to_string(file.number) + " lies in path " +
+                             std::to_string(file.path_id) + " of db_paths or cf_paths, and " +
+                             std::to_string(versions.paths->size()) + " of them are given");
   }
   if (versions.icmp->timestamp_size() == 0 && family->timestamps == TimestampSwitch::kSame) {
     const Status s = family->builder->Apply(edit);

@@ -72,7 +72,7 @@ std::shared_ptr<Cache> TableCache::NewLimitedCache(int max_open_files) {
 }
 
 std::string TableCache::FileName(const FileMetaData& file) const {
-  return TableFileName(options_.db_path, file.number);
+  return options_.paths->FileName(file);
 }
 
 void TableCache::Evict(Cache* limited, uint64_t file_number) {
@@ -155,7 +155,7 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   IOStatus io = RandomAccessFileReader::Open(options_.fs.get(), path, options_.file_options,
                                              reader_options, &handle);
   if (IsMissing(io)) {
-    const std::string old_path = LevelDbTableFileName(options_.db_path, file.number);
+    const std::string old_path = options_.paths->LevelDbFileName(file);
     IOStatus old = RandomAccessFileReader::Open(options_.fs.get(), old_path, options_.file_options,
                                                 reader_options, &handle);
     if (old.ok()) path = old_path;

@@ -47,7 +47,7 @@ class TableRef {
 
 // What is the same for every table of the family.
 struct TableCacheOptions {
-  std::string db_path;  // where table files live
+  TablePathsRef paths;  // where table files are
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
   const InternalKeyComparator* icmp = nullptr;            // outlives the cache

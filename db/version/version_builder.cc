@@ -99,7 +99,9 @@ Status VersionBuilder::ApplyAddition(const NewFile& file) {
     return Bad(name + " has a smallest key after its largest");
   }
   Added added{file.level, file.seqs_known, nullptr};
-  added.file = ObsoleteFileQueue::Track(queue_, MakeFileMetaData(file));
+  std::unique_ptr<FileMetaData> meta = MakeFileMetaData(file);
+  meta->paths = paths_;
+  added.file = ObsoleteFileQueue::Track(queue_, std::move(meta));
   const auto [it, fresh] = added_.emplace(file.number, std::move(added));
   if (!fresh) {
     return Bad(name + " is added to L" + std::to_string(file.level) + " but is in L" +

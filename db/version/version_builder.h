@@ -27,6 +27,8 @@ class VersionBuilder {
 
   // Build charges the metadata of files that are new in the version; null: it does not.
   void ChargeFilesTo(std::shared_ptr<CacheCharge> charge) { charge_ = std::move(charge); }
+  // Where the files of edits are: what asks their metadata for a name needs it.
+  void PlaceFilesIn(TablePathsRef paths) { paths_ = std::move(paths); }
 
   // Deletions first, then additions.
   Status Apply(const VersionEdit& edit);
@@ -62,6 +64,7 @@ class VersionBuilder {
   const std::shared_ptr<ObsoleteFileQueue> queue_;
   const std::string* const context_;
   std::shared_ptr<CacheCharge> charge_;
+  TablePathsRef paths_;
   std::unordered_map<uint64_t, Added> added_;
   std::unordered_map<uint64_t, int> deleted_from_base_;  // level by number
 };

@@ -22,13 +22,10 @@ namespace varve {
 namespace {
 
 // Appends to *faults if a table is not there, or not as the MANIFEST has it.
-Status VerifyTable(FileSystem* fs, const std::string& db_name, const FileMetaData& file,
-                   std::string* faults) {
+Status VerifyTable(FileSystem* fs, const FileMetaData& file, std::string* faults) {
   uint64_t size = 0;
-  IOStatus s = fs->GetFileSize(TableFileName(db_name, file.number), IOOptions(), &size, nullptr);
-  if (IsMissing(s)) {
-    s = fs->GetFileSize(LevelDbTableFileName(db_name, file.number), IOOptions(), &size, nullptr);
-  }
+  IOStatus s = fs->GetFileSize(file.FileName(), IOOptions(), &size, nullptr);
+  if (IsMissing(s)) s = fs->GetFileSize(file.LevelDbFileName(), IOOptions(), &size, nullptr);
   if (IsMissing(s)) {
     faults->append(" ").append(TableFileBaseName(file.number)).append(" is missing;");
     return Status::OK();
@@ -42,13 +39,30 @@ Status VerifyTable(FileSystem* fs, const std::string& db_name, const FileMetaDat
   return Status::OK();
 }
 
-// The same by what the directory lists, where asking for each file's size takes too long.
-void LookUpTable(const std::set<std::string>& present, const FileMetaData& file,
-                 std::string* faults) {
-  if (present.contains(TableFileBaseName(file.number))) return;
-  if (present.contains(LevelDbTableFileName("", file.number).substr(1))) return;
-  faults->append(" ").append(TableFileBaseName(file.number)).append(" is missing;");
-}
+// The same by what directories list, where asking for each file's size takes too long.
+class ListedTables {
+ public:
+  explicit ListedTables(FileSystem* fs) : fs_(fs) {}
+
+  Status Verify(const FileMetaData& file, std::string* faults) {
+    const std::string& directory = file.paths->directory(file.path_id);
+    if (listed_.insert(directory).second) {
+      std::vector<std::string> names;
+      VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &names, nullptr));
+      for (const std::string& name : names) present_.insert(directory + "/" + name);
+    }
+    if (present_.contains(file.FileName()) || present_.contains(file.LevelDbFileName())) {
+      return Status::OK();
+    }
+    faults->append(" ").append(TableFileBaseName(file.number)).append(" is missing;");
+    return Status::OK();
+  }
+
+ private:
+  FileSystem* const fs_;
+  std::set<std::string> listed_;   // directories
+  std::set<std::string> present_;  // their files
+};
 
 }  // namespace
 
@@ -146,20 +160,13 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
 
 Status VersionSet::VerifyTables() const {
   std::string faults;
-  std::set<std::string> present;
-  if (!options_.check_table_sizes) {
-    std::vector<std::string> names;
-    VARVE_RETURN_IF_ERROR(options_.fs->GetChildren(options_.db_name, IOOptions(), &names, nullptr));
-    present.insert(names.begin(), names.end());
-  }
+  ListedTables listed(options_.fs.get());
   for (const auto& [id, family] : families_) {
     for (int level = 0; level < family->current->num_levels(); level++) {
       for (const FileRef& file : family->current->level(level).files()) {
-        if (!options_.check_table_sizes) {
-          LookUpTable(present, *file, &faults);
-          continue;
-        }
-        VARVE_RETURN_IF_ERROR(VerifyTable(options_.fs.get(), options_.db_name, *file, &faults));
+        VARVE_RETURN_IF_ERROR(options_.check_table_sizes
+                                  ? VerifyTable(options_.fs.get(), *file, &faults)
+                                  : listed.Verify(*file, &faults));
       }
     }
   }

@@ -19,6 +19,7 @@
 #include "db/db_mutex.h"
 #include "db/version/log_holder.h"
 #include "db/version/obsolete_file_queue.h"
+#include "db/version/table_paths.h"
 #include "db/version/version.h"
 #include "db/version/version_edit.h"
 #include "db/wal/synced_marks.h"
@@ -43,6 +44,7 @@ struct FamilyVersions {
   bool persist_timestamps = true;  // tables hold the timestamps of keys, if keys have any
   bool opened = true;              // false: in the MANIFEST, but not named by a read-only opener
   std::shared_ptr<CacheCharge> file_charge;  // see FamilyToOpen
+  TablePathsRef paths;                       // null unless it was opened
 
   // Updates in logs below it are all in tables.
   uint64_t log_number VARVE_GUARDED_BY(kDbMutex) = 0;
@@ -79,6 +81,7 @@ struct FamilyToOpen {
   // What the metadata of the family's files are charged to; null: nothing. An edit that adds files
   // fails, before it is written, if that is refused.
   std::shared_ptr<CacheCharge> file_charge;
+  TablePathsRef paths;  // of its tables; null: the database's directory
 };
 
 struct VersionSetOptions {
@@ -217,7 +220,7 @@ class VersionSet {
   Status WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir, bool new_manifest)
       VARVE_REQUIRES(kDbMutex);
   // Refuses tables whose names are in doubt, but for those that are only moved.
-  Status CheckNames(const VersionEdit& edit) const VARVE_REQUIRES(kDbMutex);
+  Status CheckNames(const VersionEdit& edit, ManifestWrite* write) const VARVE_REQUIRES(kDbMutex);
   // With the turn; the mutex is not needed.
   IOStatus WriteManifest(ManifestWrite* write);
   // 0 for one that is not there.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,9 +68,9 @@ struct VersionSet::FamilyChange {
 
 // What is written without the mutex.
 struct VersionSet::ManifestWrite {
-  bool fresh = false;       // a new file, which CURRENT is switched to
-  uint64_t number = 0;      // of the file that is written
-  bool adds_files = false;  // their names are to be made durable first
+  bool fresh = false;                       // a new file, which CURRENT is switched to
+  uint64_t number = 0;                      // of the file that is written
+  std::set<std::string> table_directories;  // with names that are to be made durable first
   std::vector<std::string> records;
   FSDirectory* dir = nullptr;
   std::unique_ptr<wal::LogWriter> writer;  // out, of a fresh file

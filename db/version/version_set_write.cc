@@ -110,6 +110,8 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   versions->persist_timestamps = family.persist_timestamps;
   versions->log_number = log_number;
   versions->file_charge = family.file_charge;
+  versions->paths =
+      family.paths != nullptr ? family.paths : std::make_shared<const TablePaths>(options_.db_name);
   versions->merge_operator = family.merge_operator;
   VersionEdit edit;
   edit.column_family = versions->id;
@@ -246,6 +248,7 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
     VersionBuilder builder(change.family->icmp.get(), change.family->num_levels, change.base.get(),
                            obsolete_files_, &context);
     builder.ChargeFilesTo(change.family->file_charge);
+    builder.PlaceFilesIn(change.family->paths);
     for (const VersionEdit* edit : change.edits) VARVE_RETURN_IF_ERROR(builder.Apply(*edit));
     VARVE_RETURN_IF_ERROR(builder.Build(numbers[i], &change.version, &change.removed));
   }
@@ -337,8 +340,11 @@ size_t VersionSet::TimestampSizeOf(uint32_t family) const {
 IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   FileSystem* const fs = options_.fs.get();
   IOStatus s;
-  if (write->adds_files && !VARVE_CANARY(kSkipDirectorySync))
-    s = SyncDir(fs, options_.db_name, write->dir);
+  for (const std::string& directory : write->table_directories) {
+    const bool own = directory == options_.db_name;
+    if (s.ok() && !VARVE_CANARY(kSkipDirectorySync))
+      s = SyncDir(fs, directory, own ? write->dir : nullptr);
+  }
   write->names_in_doubt = !s.ok();
   if (!s.ok()) return s;
   VARVE_ASSERT(write->fresh || rep_->manifest != nullptr);
@@ -389,13 +395,17 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   return status_to_io_status(CaughtException());
 }
 
-Status VersionSet::CheckNames(const VersionEdit& edit) const {
+// Notes in which directories new tables are, of a set that writes.
+Status VersionSet::CheckNames(const VersionEdit& edit, ManifestWrite* write) const {
+  if (edit.new_files.empty()) return Status::OK();
+  const TablePaths& paths = *FindFamily(edit.column_family)->paths;
   for (const NewFile& file : edit.new_files) {
+    write->table_directories.insert(paths.directory(file.path_id));
     if (file.number >= rep_->doubtful_tables_end) continue;
     const bool moved = std::ranges::any_of(
         edit.deleted_files, [&](const auto& deleted) { return deleted.second == file.number; });
     if (moved) continue;
-    return Status::IOError(TableFileName(options_.db_name, file.number),
+    return Status::IOError(paths.FileName(file),
                            "a sync of the directory failed when it was new: it is made again");
   }
   return Status::OK();
@@ -419,8 +429,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
     if (!edit->EncodeTo(&write.records.back(), TimestampSizeOf(edit->column_family))) {
       return CannotEncode();
     }
-    write.adds_files |= !edit->new_files.empty();
-    VARVE_RETURN_IF_ERROR(CheckNames(*edit));
+    VARVE_RETURN_IF_ERROR(CheckNames(*edit, &write));
     min_log = std::max(min_log, edit->numbers.min_log_to_keep.value_or(0));
   }
   auto& obsolete = rep_->obsolete_manifests;

@@ -122,6 +122,18 @@ bool NearStop(const StallInput& input, const ColumnFamilyOptions& options) {
 
 }  // namespace
 
+int StallProximity(const StallInput& input, const ColumnFamilyOptions& options) {
+  double farthest = 0;
+  for (const Measure* measure : {&kMemtables, &kL0Files, &kPendingBytes}) {
+    uint64_t limit = LimitOf(Condition::kDelayed, *measure, options);
+    if (limit == 0) limit = LimitOf(Condition::kStopped, *measure, options);
+    if (limit == 0) continue;
+    const auto value = static_cast<double>(measure->value(input));
+    farthest = std::max(farthest, 100 * value / static_cast<double>(limit));
+  }
+  return static_cast<int>(std::min(farthest, 1e6));
+}
+
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options) {
   VARVE_ASSERT(input.unflushed_memtables >= 0 && input.l0_files >= 0);
   for (const StallRule& rule : kRules) {

@@ -37,6 +37,10 @@ struct StallVerdict {
 // First matching rule decides: stop on memtables, L0 files, pending bytes; then delay on the same.
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options);
 
+// In percent of the number from which writes are delayed, or stopped where nothing delays, of the
+// measure that has come farthest.
+int StallProximity(const StallInput& input, const ColumnFamilyOptions& options);
+
 // How urgent it is that flushes, or compactions, get on, as a stall that they would end is near.
 // Compactions are calm on the first quarter of the way from the trigger of L0, or from nothing
 // pending, to where writes are delayed, and hurry on the last. A full level needs them soon, though

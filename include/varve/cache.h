@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/memory_allocator.h"
 #include "varve/slice.h"
@@ -159,7 +160,7 @@ struct HyperClockCacheOptions : public ShardedCacheOptions {
 /// Maps byte strings to objects it owns, up to a capacity, and evicts what is used least. Made by
 /// the functions above. Thread-safe. The engine uses the first group of methods; programs use the
 /// second to size and to watch a cache.
-class Cache {
+class Cache : public Customizable {
  public:
   /// Opaque reference to an entry. While one is held the entry stays in memory.
   struct Handle {};
@@ -184,7 +185,7 @@ class Cache {
       : memory_allocator_(std::move(allocator)) {}
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
-  virtual ~Cache() = default;
+  ~Cache() override = default;
 
   /// A cache as option strings name it: "8M", a capacity for an LRUCache; its options in braces,
   /// "{capacity=8M;strict_capacity_limit=true}", with "id=HyperClockCache" for those of
@@ -195,7 +196,6 @@ class Cache {
                                               std::shared_ptr<Cache>* result);
 
   static const char* Type() { return "Cache"; }
-  virtual const char* Name() const = 0;
 
   // For the engine.
 
@@ -259,7 +259,6 @@ class Cache {
   /// Leaks the contents on destruction: faster at the end of a process. Nothing else may be called
   /// afterwards.
   virtual void DisownData() {}
-  virtual std::string GetPrintableOptions() const { return ""; }
 
  private:
   std::shared_ptr<MemoryAllocator> memory_allocator_;

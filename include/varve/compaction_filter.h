@@ -8,17 +8,22 @@
 #include <memory>
 #include <string>
 
+#include "varve/customizable.h"
+#include "varve/export.h"
 #include "varve/slice.h"
+#include "varve/status.h"
 #include "varve/types.h"
 
 namespace varve {
+
+struct ConfigOptions;
 
 /// Sees each key's newest version, and each merge operand, of what is being compacted, unless a
 /// snapshot needs it or a range deletion covers it. With timestamps: of versions below the
 /// timestamp of DB::IncreaseFullHistoryTsLow only, and keys are shown without timestamps. One made
 /// by a factory serves one compaction in one thread. One set directly in ColumnFamilyOptions must
 /// be thread-safe. Must not throw, and must not call the DB.
-class CompactionFilter {
+class CompactionFilter : public Customizable {
  public:
   /// Append only.
   enum ValueType {
@@ -61,10 +66,14 @@ class CompactionFilter {
     TablePropertiesCollection input_table_properties;
   };
 
-  virtual ~CompactionFilter() = default;
+  ~CompactionFilter() override = default;
 
   static const char* Type() { return "CompactionFilter"; }
-  virtual const char* Name() const = 0;
+  /// The name of a registered object that lives for ever; null for "" and "nullptr". NotSupported:
+  /// no such name is registered.
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              const CompactionFilter** result);
 
   /// True removes the key. Otherwise may set `*new_value` and `*value_changed`. Values only.
   virtual bool Filter(int /*level*/, const Slice& /*key*/, const Slice& /*existing_value*/,
@@ -97,12 +106,16 @@ class CompactionFilter {
 };
 
 /// Makes a filter for each compaction. Must be thread-safe.
-class CompactionFilterFactory {
+class CompactionFilterFactory : public Customizable {
  public:
-  virtual ~CompactionFilterFactory() = default;
+  ~CompactionFilterFactory() override = default;
 
   static const char* Type() { return "CompactionFilterFactory"; }
-  virtual const char* Name() const = 0;
+  /// A registered object: its name, or "id=name;option=value;...", in braces or not; null for ""
+  /// and "nullptr". NotSupported: no such name is registered.
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              std::shared_ptr<CompactionFilterFactory>* result);
 
   /// Whether to filter files that are written for `reason`. By default compactions only.
   virtual bool ShouldFilterTableFileCreation(TableFileCreationReason reason) const {

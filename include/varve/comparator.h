@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/slice.h"
 #include "varve/status.h"
@@ -27,7 +28,7 @@ class CompareInterface {
 /// Must be thread-safe, must not throw, and must never change its order once data is stored under
 /// its name. With timestamp_size() > 0 every user key ends with a timestamp of that many bytes, and
 /// of two keys that differ only there the one with the larger timestamp sorts first.
-class VARVE_EXPORT Comparator : public CompareInterface {
+class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
  public:
   Comparator() = default;
   /// `ts_sz`: bytes of timestamp at the end of each key; 0 for none.
@@ -43,8 +44,7 @@ class VARVE_EXPORT Comparator : public CompareInterface {
   static const char* Type() { return "Comparator"; }
 
   /// Names starting with "leveldb." or "rocksdb." are reserved.
-  virtual const char* Name() const = 0;
-  virtual std::string GetId() const { return Name(); }
+  const char* Name() const override = 0;
 
   /// May be faster than Compare() == 0; must agree with it.
   virtual bool Equal(const Slice& a, const Slice& b) const { return Compare(a, b) == 0; }

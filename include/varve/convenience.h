@@ -60,7 +60,7 @@ struct VARVE_EXPORT ConfigOptions {
   // Input has backslash escapes.
   bool input_strings_escaped = true;
 
-  // Advisory: nothing needs preparation.
+  // Objects are prepared (Configurable::PrepareOptions) when they have been configured.
   bool invoke_prepare_options = true;
 
   // Only what SetOptions and SetDBOptions may change.

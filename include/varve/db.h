@@ -533,7 +533,8 @@ class VARVE_EXPORT DB {
   // Zeroes what kStats counts (not DBOptions::statistics).
   virtual Status ResetStats() { return Status::NotSupported("ResetStats"); }
 
-  // NotSupported: no history is kept.
+  // What was noted of DBOptions::statistics from `start_time` on and before `end_time`, in seconds
+  // since 1970 (stats_history.h, stats_persist_period_sec).
   virtual Status GetStatsHistory(uint64_t /*start_time*/, uint64_t /*end_time*/,
                                  std::unique_ptr<StatsHistoryIterator>* /*stats_iterator*/) {
     return Status::NotSupported("GetStatsHistory");
@@ -576,7 +577,8 @@ class VARVE_EXPORT DB {
     return CompactRange(options, DefaultColumnFamily(), begin, end);
   }
 
-  // Compacts the named tables (and what must go along) into output_level.
+  // Compacts the named tables (and what must go along) into output_level, and there into that one
+  // of db_paths or cf_paths; -1: where the level's tables belong.
   virtual Status CompactFiles(const CompactionOptions& compact_options,
                               ColumnFamilyHandle* column_family,
                               const std::vector<std::string>& input_file_names, int output_level,

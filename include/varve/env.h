@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/slice.h"
 #include "varve/status.h"
@@ -37,6 +38,7 @@ class RateLimiter;
 class SequentialFile;
 class SystemClock;
 class WritableFile;
+struct ConfigOptions;
 struct DataVerificationInfo;
 struct DBOptions;
 struct ImmutableDBOptions;
@@ -82,10 +84,17 @@ struct VARVE_EXPORT EnvOptions {
 // Thread-safe. Subclass it, or EnvWrapper, to supply files, threads or time; a subclass that
 // overrides the file functions is reached by the library through an adapter that GetFileSystem()
 // returns. Exceptions must not leave an overridden function.
-class VARVE_EXPORT Env {
+class VARVE_EXPORT Env : public Customizable {
  public:
   static const char* Type() { return "Environment"; }
   static const char* kDefaultName() { return "DefaultEnv"; }
+  // "DefaultEnv" or "", which are Env::Default(), or a registered object that lives for ever; null
+  // for "nullptr". NotSupported for another name.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 Env** result);
+  // Also one that does not: then *guard owns it.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 Env** result, std::shared_ptr<Env>* guard);
 
   struct FileAttributes {
     std::string name;     // relative to the directory that was listed
@@ -99,12 +108,12 @@ class VARVE_EXPORT Env {
   Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock);
   Env(const Env&) = delete;
   Env& operator=(const Env&) = delete;
-  virtual ~Env();
+  ~Env() override;
 
   // The operating system's environment. Never destroyed; not to be deleted.
   static Env* Default();
 
-  virtual const char* Name() const { return ""; }
+  const char* Name() const override { return ""; }
 
   // Told when a database starts and stops using directories.
   virtual Status RegisterDbPaths(const std::vector<std::string>& paths);

@@ -10,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/status.h"
 
 namespace varve {
+
+struct ConfigOptions;
 
 // What stands for "there is none".
 inline const std::string kUnknownFileChecksum;
@@ -43,16 +46,19 @@ class VARVE_EXPORT FileChecksumGenerator {
 };
 
 // Thread-safe. Must not throw.
-class VARVE_EXPORT FileChecksumGenFactory {
+class VARVE_EXPORT FileChecksumGenFactory : public Customizable {
  public:
-  virtual ~FileChecksumGenFactory() = default;
+  ~FileChecksumGenFactory() override = default;
   static const char* Type() { return "FileChecksumGenFactory"; }
+  // "FileChecksumGenCrc32cFactory", or a registered object; null for "" and "nullptr".
+  // NotSupported for another name.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 std::shared_ptr<FileChecksumGenFactory>* result);
 
   // nullptr: this factory does not know the requested function. (For a file that is being written:
   // it gets no checksum.)
   virtual std::unique_ptr<FileChecksumGenerator> CreateFileChecksumGenerator(
       const FileChecksumGenContext& context) = 0;
-  virtual const char* Name() const = 0;
 };
 
 // CRC-32C, stored as four bytes, the most significant first. Knows no other function.

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "varve/customizable.h"
 #include "varve/env.h"
 #include "varve/export.h"
 #include "varve/io_status.h"
@@ -157,26 +158,22 @@ using IOHandleDeleter = std::function<void(void*)>;
 // Thread-safe. Paths may be absolute or relative to the working directory. On failure an out
 // pointer to a file is set to null. The functions have the meaning of their namesakes in Env.
 // Exceptions must not leave an overridden function.
-class VARVE_EXPORT FileSystem {
+class VARVE_EXPORT FileSystem : public Customizable {
  public:
   FileSystem() = default;
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
-  virtual ~FileSystem() = default;
+  ~FileSystem() override = default;
 
   static const char* Type() { return "FileSystem"; }
   static const char* kDefaultName() { return "DefaultFileSystem"; }
+  // "DefaultFileSystem" or "posix", or a registered object; null for "" and "nullptr". NotSupported
+  // for another name.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 std::shared_ptr<FileSystem>* result);
 
   // The operating system's. Lives until the process ends.
   static std::shared_ptr<FileSystem> Default();
-
-  virtual const char* Name() const = 0;
-  // A second name by which IsInstanceOf knows this object; "" for none.
-  virtual const char* NickName() const { return ""; }
-  // Whether `name` is Name() or NickName(), here or further inside.
-  virtual bool IsInstanceOf(const std::string& name) const;
-  // What a wrapper wraps; null otherwise.
-  virtual const FileSystem* Inner() const { return nullptr; }
 
   virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
   virtual Status UnregisterDbPaths(const std::vector<std::string>& paths);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "varve/customizable.h"
 #include "varve/file_system.h"
 
 namespace varve {
@@ -21,7 +22,7 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
   explicit FileSystemWrapper(std::shared_ptr<FileSystem> target) : target_(std::move(target)) {}
 
   FileSystem* target() const { return target_.get(); }
-  const FileSystem* Inner() const override { return target_.get(); }
+  const Customizable* Inner() const override { return target_.get(); }
 
   // Files.
   IOStatus NewSequentialFile(const std::string& path, const FileOptions& file_opts,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/status.h"
 #include "varve/types.h"
@@ -35,16 +36,13 @@ struct FilterBuildingContext {
 
 /// Opaque: made by the functions below, and set in BlockBasedTableOptions::filter_policy. A class
 /// derived elsewhere is NotSupported when a table is opened or written. Thread-safe.
-class FilterPolicy {
+class FilterPolicy : public Customizable {
  public:
-  virtual ~FilterPolicy() = default;
+  ~FilterPolicy() override = default;
 
   static const char* Type() { return "FilterPolicy"; }
-  virtual const char* Name() const = 0;
   /// The name of the format: readers use the filters of every policy of the same one.
   virtual const char* CompatibilityName() const = 0;
-  /// The form that CreateFromString() reads.
-  virtual std::string GetId() const { return Name(); }
 
   /// Reads "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", or
   /// "rocksdb.BuiltinBloomFilter" (reads filters, builds none); "" and "nullptr" give null.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "varve/advanced_options.h"
 #include "varve/compaction_job_stats.h"
 #include "varve/compression_type.h"
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/io_status.h"
 #include "varve/status.h"
@@ -23,6 +25,7 @@ namespace varve {
 
 class ColumnFamilyHandle;
 class DB;
+struct ConfigOptions;
 
 // ---- Reasons ----
 
@@ -291,6 +294,26 @@ struct WriteStallInfo {
   } condition;
 };
 
+// How busy background jobs are, without the one that is just over. Varve has one pool for
+// compactions of all levels: the numbers of the bottom one are 0.
+struct BackgroundJobPressure {
+  int compaction_scheduled = 0;  // Jobs that wait for a thread.
+  int compaction_running = 0;
+  int compaction_low_scheduled = 0;
+  int compaction_low_running = 0;
+  int compaction_bottom_scheduled = 0;
+  int compaction_bottom_running = 0;
+  int flush_scheduled = 0;
+  int flush_running = 0;
+
+  // How far the nearest family has come on its way to where writes are delayed, or stopped where
+  // nothing delays them: 0 nothing stands against them, 100 and more they are.
+  int write_stall_proximity_pct = 0;
+
+  // Compactions hurry, as a stall is near.
+  bool compaction_speedup_active = false;
+};
+
 struct BackgroundErrorRecoveryInfo {
   Status old_bg_error;  // What was being recovered from.
   Status new_bg_error;  // OK: recovered.
@@ -341,11 +364,16 @@ struct RecoveryInfo {
 
 // Callbacks run on the engine's threads, several at once, and hold the work up: be quick, keep no
 // reference, do not call back into the DB except where it says so. No exceptions may escape.
-class VARVE_EXPORT EventListener {
+class VARVE_EXPORT EventListener : public Customizable {
  public:
-  virtual ~EventListener() = default;
+  ~EventListener() override = default;
 
-  virtual const char* Name() const { return ""; }
+  static const char* Type() { return "EventListener"; }
+  // A registered object: its name, or "id=name;option=value;...", in braces or not; null for ""
+  // and "nullptr". NotSupported: no such name is registered.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 std::shared_ptr<EventListener>* result);
+  const char* Name() const override { return ""; }
 
   // Around a flush. The DB may be called as long as the call waits for no flush or compaction.
   virtual void OnFlushBegin(DB* /*db*/, const FlushJobInfo& /*info*/) {}
@@ -385,6 +413,11 @@ class VARVE_EXPORT EventListener {
 
   // A column family begins or ends slowing or stopping writes.
   virtual void OnStallConditionsChanged(const WriteStallInfo& /*info*/) {}
+
+  // A flush or a compaction of a background thread is over, whatever came of it; also where nothing
+  // has changed since the call before. Not told of those that run in a caller's thread.
+  virtual void OnBackgroundJobPressureChanged(DB* /*db*/,
+                                              const BackgroundJobPressure& /*pressure*/) {}
 
   // Each operation on a file of the database, but for the lines of its LOG, if
   // ShouldBeNotifiedOnFileIO() returns true when the database is opened. Logs are then written by

@@ -4,16 +4,28 @@
 // MemoryAllocator: where the block cache gets the memory of its blocks.
 
 #include <cstddef>
+#include <memory>
+#include <string>
+
+#include "varve/customizable.h"
+#include "varve/export.h"
+#include "varve/status.h"
 
 namespace varve {
 
+struct ConfigOptions;
+
 /// Must be thread-safe, and must outlive every block it served: caches hold a shared_ptr to it.
-class MemoryAllocator {
+class MemoryAllocator : public Customizable {
  public:
-  virtual ~MemoryAllocator() = default;
+  ~MemoryAllocator() override = default;
 
   static const char* Type() { return "MemoryAllocator"; }
-  virtual const char* Name() const = 0;
+  /// A registered object: its name, or "id=name;option=value;...", in braces or not; null for ""
+  /// and "nullptr". NotSupported: no such name is registered.
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              std::shared_ptr<MemoryAllocator>* result);
 
   /// At least `size` bytes, aligned as malloc would. Null means out of memory.
   virtual void* Allocate(size_t size) = 0;

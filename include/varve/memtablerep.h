@@ -4,20 +4,31 @@
 // The choice of a memtable's data structure, ColumnFamilyOptions::memtable_factory.
 
 #include <cstddef>
+#include <memory>
 #include <string>
+
+#include "varve/customizable.h"
+#include "varve/export.h"
+#include "varve/status.h"
 
 namespace varve {
 
+struct ConfigOptions;
+
 /// Opaque: one of the classes below. A class derived elsewhere is NotSupported at open.
-class MemTableRepFactory {
+class MemTableRepFactory : public Customizable {
  public:
-  virtual ~MemTableRepFactory() = default;
+  ~MemTableRepFactory() override = default;
 
   static const char* Type() { return "MemTableRepFactory"; }
-  virtual const char* Name() const = 0;
-  virtual const char* NickName() const { return ""; }
-  /// As written to an OPTIONS file.
-  virtual std::string GetId() const { return Name(); }
+  /// As GetMemTableRepFactoryFromString(), and registered objects. Nothing is made for "";
+  /// "nullptr" is NotSupported.
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              std::unique_ptr<MemTableRepFactory>* result);
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              std::shared_ptr<MemTableRepFactory>* result);
 
   /// Whether many threads may insert at once.
   virtual bool IsInsertConcurrentlySupported() const { return false; }

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/slice.h"
 #include "varve/status.h"
@@ -22,9 +23,9 @@ struct ConfigOptions;
 /// Must be thread-safe, deterministic and must not throw. The engine merges whatever neighbouring
 /// operands it has at hand, so grouping must not matter:
 ///   merge(base, a, b, c) == merge(merge(base, a, b), c).
-class VARVE_EXPORT MergeOperator {
+class VARVE_EXPORT MergeOperator : public Customizable {
  public:
-  virtual ~MergeOperator() = default;
+  ~MergeOperator() override = default;
 
   /// Makes a built-in operator (varve/utilities/merge_operators.h) from its name, long or short, or
   /// from "id=NAME;option=value", in braces or not; "" and "nullptr" give null. NotSupported for
@@ -33,9 +34,6 @@ class VARVE_EXPORT MergeOperator {
                                  std::shared_ptr<MergeOperator>* result);
 
   static const char* Type() { return "MergeOperator"; }
-  virtual const char* Name() const = 0;
-  /// The form that CreateFromString() reads; written into OPTIONS files.
-  virtual std::string GetId() const { return Name(); }
 
   struct MergeOperationInput {
     explicit MergeOperationInput(const Slice& _key, const Slice* _existing_value,

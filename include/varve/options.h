@@ -126,7 +126,11 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // Never nullptr; made by NewBlockBasedTableFactory (table.h).
   std::shared_ptr<TableFactory> table_factory;
 
-  // Refused unless empty: other directories for this family's tables.
+  // Directories of this family's tables, at most 4, made if missing; empty: db_paths. Each takes as
+  // many levels, from L0 on, as its target_size has room for by their sizes wished for, and the
+  // last one what is left; fresh tables go to the first. Not in OPTIONS files: every opening,
+  // repair and DestroyDB is to be given the same ones in the same order. A directory belongs to
+  // one database: what nothing explains is moved to `lost` in it.
   std::vector<DbPath> cf_paths;
 };
 
@@ -183,8 +187,11 @@ struct VARVE_EXPORT DBOptions {
   bool flush_verify_memtable_count = true;
   bool compaction_verify_record_count = true;
 
-  // Refused unless false: note log files' sizes in the MANIFEST.
+  // Advisory: both are always on. Each log says where the one before ends, and how far
+  // logs are durable is kept beside the MANIFEST. An opening refuses, or reports
+  // (wal_recovery_mode), what had been synced and is not there.
   bool track_and_verify_wals_in_manifest = false;
+  bool track_and_verify_wals = false;
 
   // Compare each table's identity to the one in the MANIFEST when the table is opened.
   bool verify_sst_unique_id_in_manifest = true;
@@ -204,7 +211,8 @@ struct VARVE_EXPORT DBOptions {
 
   WALRecoveryMode wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
 
-  // Refused unless false: open whatever state is complete.
+  // Refused unless false: go back to the last state of which nothing is missing. RepairDB
+  // (utilities/repair.h) keeps more: all that can be read.
   bool best_efforts_recovery = false;
 
   // Leave recovered data in memory where it fits instead of flushing it at open.
@@ -244,7 +252,9 @@ struct VARVE_EXPORT DBOptions {
   // Sync with fsync instead of fdatasync.
   bool use_fsync = false;
 
-  std::vector<DbPath> db_paths;  // Refused unless empty.
+  // Directories of the tables of families without cf_paths (see there); empty: the database's own.
+  // Logs, MANIFEST and the rest stay in that.
+  std::vector<DbPath> db_paths;
 
   // Directory of the logs; empty: the database's. An open with another one than before is refused
   // while the logs there hold what is in no table; a new database is, where there are logs.
@@ -363,10 +373,13 @@ struct VARVE_EXPORT DBOptions {
   // Seconds between dumps to info_log of DB::Properties::kStats of every column family and of
   // `statistics`; 0: never. Not of a database that is read only. Dynamic.
   unsigned int stats_dump_period_sec = 600;
-  unsigned int stats_persist_period_sec = 600;     // Advisory: no history is kept. Dynamic.
-  bool persist_stats_to_disk = false;              // Refused unless false.
-  size_t stats_history_buffer_size = 1024 * 1024;  // Advisory. Dynamic.
-  bool dump_malloc_stats = false;                  // Advisory: the log says nothing of them.
+  // Every so many seconds it is noted how much each ticker of `statistics` has grown
+  // (DB::GetStatsHistory); 0: never. Notes are kept in memory up to so many bytes, the newest ones.
+  // Not of a database that is read only. Dynamic.
+  unsigned int stats_persist_period_sec = 600;
+  size_t stats_history_buffer_size = 1024 * 1024;
+  bool persist_stats_to_disk = false;  // Refused unless false: notes are in memory.
+  bool dump_malloc_stats = false;      // Advisory: the log says nothing of them.
 
   // ---- Writing ----
 
@@ -676,6 +689,9 @@ struct CompactRangeOptions {
   // Then move the files to target_level (-1: the smallest level that can hold them).
   bool change_level = false;
   int target_level = -1;
+
+  // Tables that are written go to this one of db_paths or cf_paths, whatever their level.
+  // InvalidArgument if there is no such path.
   uint32_t target_path_id = 0;
 
   BottommostLevelCompaction bottommost_level_compaction =

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/slice.h"
 #include "varve/status.h"
@@ -18,13 +19,11 @@ struct ConfigOptions;
 /// Must be thread-safe. For keys x <= y in the domain, Transform(x) <= Transform(y) must hold, and
 /// a prefix must be its own prefix. The name is stored with each file: filters of a file are used
 /// only by a transform of that name.
-class VARVE_EXPORT SliceTransform {
+class VARVE_EXPORT SliceTransform : public Customizable {
  public:
-  virtual ~SliceTransform() = default;
+  ~SliceTransform() override = default;
 
   static const char* Type() { return "SliceTransform"; }
-  virtual const char* Name() const = 0;
-  virtual std::string GetId() const { return Name(); }
   /// The form that CreateFromString() reads; stored in files and OPTIONS.
   std::string AsString() const { return GetId(); }
 

@@ -9,10 +9,14 @@
 #include <memory>
 #include <string>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/slice.h"
+#include "varve/status.h"
 
 namespace varve {
+
+struct ConfigOptions;
 
 enum PartitionerResult : char {
   kNotRequired = 0x0,  // The open table may go on.
@@ -58,17 +62,18 @@ class VARVE_EXPORT SstPartitioner {
 
 // ColumnFamilyOptions::sst_partitioner_factory. What stays in level 0, and flushes, are not
 // partitioned. Thread safety: any thread.
-class VARVE_EXPORT SstPartitionerFactory {
+class VARVE_EXPORT SstPartitionerFactory : public Customizable {
  public:
-  virtual ~SstPartitionerFactory() = default;
+  ~SstPartitionerFactory() override = default;
   static const char* Type() { return "SstPartitionerFactory"; }
+  // "id=SstPartitionerFixedPrefixFactory;length=N", in braces or not, or a registered object; null
+  // for "" and "nullptr". NotSupported for another name.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 std::shared_ptr<SstPartitionerFactory>* result);
 
   // nullptr: this compaction is not partitioned.
   virtual std::unique_ptr<SstPartitioner> CreatePartitioner(
       const SstPartitioner::Context& context) const = 0;
-
-  // In OPTIONS files.
-  virtual const char* Name() const = 0;
 };
 
 // Tables end where the first `prefix_len` bytes of keys change; a shorter key is its own prefix.

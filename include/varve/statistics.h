@@ -13,10 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/status.h"
 
 namespace varve {
+
+struct ConfigOptions;
 
 // Counters, in the order dashboards and language bindings know them. Some name parts of an engine
 // this library does not have; they exist to keep the numbering and stay zero.
@@ -448,12 +451,16 @@ enum StatsLevel : uint8_t {
 // Where a database records what it does. Thread safe. Overrides must not throw.
 //
 // Unknown ticker or histogram numbers are ignored on recording and read as zero.
-class VARVE_EXPORT Statistics {
+class VARVE_EXPORT Statistics : public Customizable {
  public:
-  virtual ~Statistics();
+  ~Statistics() override;
 
   static const char* Type() { return "Statistics"; }
-  virtual const char* Name() const { return ""; }
+  // "BasicStatistics" or "", which are CreateDBStatistics(), or a registered object; null for
+  // "nullptr". NotSupported for another name.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 std::shared_ptr<Statistics>* result);
+  const char* Name() const override { return ""; }
 
   virtual uint64_t getTickerCount(uint32_t tickerType) const = 0;
   virtual void recordTick(uint32_t tickerType, uint64_t count = 1) = 0;
@@ -474,6 +481,7 @@ class VARVE_EXPORT Statistics {
   // Zeroes everything. Default: NotSupported.
   virtual Status Reset();
 
+  using Customizable::ToString;
   // One line per ticker and histogram.
   virtual std::string ToString() const;
 

@@ -10,25 +10,29 @@
 #include <string>
 #include <utility>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/status.h"
 
 namespace varve {
 
 class CondVar;
+struct ConfigOptions;
 
 // Thread-safe. Exceptions must not leave an overridden function.
-class VARVE_EXPORT SystemClock {
+class VARVE_EXPORT SystemClock : public Customizable {
  public:
-  virtual ~SystemClock() = default;
+  ~SystemClock() override = default;
 
   static const char* Type() { return "SystemClock"; }
   static const char* kDefaultName() { return "DefaultClock"; }
+  // "DefaultClock", or a registered object; null for "" and "nullptr". NotSupported for another
+  // name.
+  static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                 std::shared_ptr<SystemClock>* result);
 
   // The machine's clock. Lives until the process ends.
   static const std::shared_ptr<SystemClock>& Default();
-
-  virtual const char* Name() const = 0;
 
   // Microseconds since the Unix epoch by the wall clock. May step back when the clock is set.
   virtual uint64_t NowMicros() = 0;
@@ -60,6 +64,7 @@ class VARVE_EXPORT SystemClockWrapper : public SystemClock {
  public:
   explicit SystemClockWrapper(std::shared_ptr<SystemClock> t) : target_(std::move(t)) {}
 
+  const Customizable* Inner() const override { return target_.get(); }
   uint64_t NowMicros() override { return target_->NowMicros(); }
   uint64_t NowNanos() override { return target_->NowNanos(); }
   uint64_t CPUMicros() override { return target_->CPUMicros(); }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "varve/cache.h"
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/status.h"
 
@@ -92,8 +93,8 @@ struct CacheUsageOptions {
 struct BlockBasedTableOptions {
   static const char* kName() { return "BlockTableOptions"; }
 
-  /// Refused unless null: decides where data blocks end, in place of block_size and
-  /// block_size_deviation.
+  /// Decides where data blocks end (flush_block_policy.h), in place of block_size and
+  /// block_size_deviation; nullptr: these do.
   std::shared_ptr<FlushBlockPolicyFactory> flush_block_policy_factory;
 
   /// Keep index and filter in the block cache, where they can be evicted, rather than with the open
@@ -201,7 +202,8 @@ struct BlockBasedTableOptions {
   /// Of new files; older ones remain readable. The default is 5, not the newest 7: it is the newest
   /// that RocksDB 7.8.3 can open, so that a directory can still move back, and what 6 and 7 add
   /// (checksums bound to their place, a compression manager's name) does not make it faster.
-  /// Versions 2 to 5 are written. Lower numbers are for older readers.
+  /// RocksDB reads 6 from 8.6 on, and 7 from 10.4 on. Versions 2 to 7 are written; lower numbers
+  /// are for older readers.
   uint32_t format_version = 5;
 
   bool enable_index_compression = true;
@@ -254,36 +256,25 @@ struct BlockBasedTablePropertyNames {
 };
 
 /// A kind of table with its options. Thread-safe once a DB uses it. Only the built-in kind works:
-/// opening with any other is NotSupported.
-class TableFactory {
+/// opening with any other is NotSupported. The options, GetOptions<BlockBasedTableOptions>(), may
+/// be changed until a DB has the factory.
+class TableFactory : public Customizable {
  public:
-  virtual ~TableFactory() = default;
+  ~TableFactory() override = default;
 
   static const char* Type() { return "TableFactory"; }
+  /// "BlockBasedTable", or "id=BlockBasedTable;option=value;...", in braces or not, which change
+  /// the options of such a factory that is there; or a registered object; null for "" and
+  /// "nullptr". NotSupported for another name.
+  VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
+                                              const std::string& value,
+                                              std::shared_ptr<TableFactory>* result);
   static const char* kBlockCacheOpts() { return "BlockCache"; }
   static const char* kBlockBasedTableName() { return "BlockBasedTable"; }
   static const char* kPlainTableName() { return "PlainTable"; }
   static const char* kCuckooTableName() { return "CuckooTable"; }
 
-  virtual const char* Name() const = 0;
-
-  /// The factory's options, e.g. GetOptions<BlockBasedTableOptions>(), or null if it has none of
-  /// that type. They may be changed until the factory is given to a DB.
-  template <typename T>
-  const T* GetOptions() const {
-    return static_cast<const T*>(OptionsNamed(T::kName()));
-  }
-  template <typename T>
-  T* GetOptions() {
-    return const_cast<T*>(static_cast<const T*>(OptionsNamed(T::kName())));
-  }
-
-  virtual std::string GetPrintableOptions() const { return ""; }
   virtual bool IsDeleteRangeSupported() const { return false; }
-
- protected:
-  /// The struct whose kName() is `name`, or null.
-  virtual const void* OptionsNamed(const std::string& /*name*/) const { return nullptr; }
 };
 
 /// Owned by the caller; usually handed to a shared_ptr at once.

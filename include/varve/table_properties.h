@@ -8,14 +8,18 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 
+#include "varve/customizable.h"
 #include "varve/export.h"
 #include "varve/slice.h"
 #include "varve/status.h"
 #include "varve/types.h"
 
 namespace varve {
+
+struct ConfigOptions;
 
 /// Any bytes by name. Names of the engine's own start with "rocksdb.".
 using UserCollectedProperties = std::map<std::string, std::string>;
@@ -105,7 +109,7 @@ class TablePropertiesCollector {
 };
 
 /// Makes a collector for each table. Must be thread-safe.
-class TablePropertiesCollectorFactory {
+class TablePropertiesCollectorFactory : public Customizable {
  public:
   /// What is known about the table.
   struct Context {
@@ -121,10 +125,15 @@ class TablePropertiesCollectorFactory {
     SequenceNumber last_level_inclusive_max_seqno_threshold = (SequenceNumber{1} << 56) - 1;
   };
 
-  virtual ~TablePropertiesCollectorFactory() = default;
+  ~TablePropertiesCollectorFactory() override = default;
 
   static const char* Type() { return "TablePropertiesCollectorFactory"; }
-  virtual const char* Name() const = 0;
+  /// A registered object: its name, or "id=name;option=value;...", in braces or not; null for ""
+  /// and "nullptr". NotSupported: no such name is registered.
+  VARVE_EXPORT static Status CreateFromString(
+      const ConfigOptions& config_options, const std::string& value,
+      std::shared_ptr<TablePropertiesCollectorFactory>* result);
+  using Customizable::ToString;
   virtual std::string ToString() const { return Name(); }
 
   /// Null: none for this table. Owned by the caller.

@@ -127,6 +127,14 @@ uint64_t BlockSize(const BlockBasedTableOptions& table) {
   return std::min<uint64_t>(table.block_size, kEntryBytesMax);
 }
 
+// Null where blocks end by size, which the builder does itself.
+std::unique_ptr<FlushBlockPolicy> UserPolicy(const BlockBasedTableOptions& table,
+                                             const BlockBuilder& block) {
+  const FlushBlockPolicyFactory* const factory = table.flush_block_policy_factory.get();
+  if (factory == nullptr) return nullptr;
+  return std::unique_ptr<FlushBlockPolicy>(factory->NewFlushBlockPolicy(table, block));
+}
+
 uint64_t NearlyFull(const BlockBasedTableOptions& table) {
   const int deviation = table.block_size_deviation;
   if (deviation <= 0 || deviation > 100) return BlockSize(table);
@@ -160,6 +168,8 @@ BlockTableBuilder::BlockTableBuilder(const BlockTableBuildOptions& options,
       tombstone_block_(WholeKeyBlockOptions()),
       index_(IndexOptions(options)),
       timestamps_(options.icmp->user_comparator()),
+      policy_(UserPolicy(options.table, data_block_)),
+      sampler_(options.sample_for_compression),
       block_size_(BlockSize(options.table)),
       nearly_full_(NearlyFull(options.table)),
       alignment_(Alignment(options.table)),
@@ -192,7 +202,9 @@ bool BlockTableBuilder::SortsAfterLast(const Slice& key, size_t shared) const {
   return ExtractTrailer(key) < ExtractTrailer(last);
 }
 
-bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t shared) const {
+bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t shared) {
+  if (policy_ != nullptr) [[unlikely]]
+    return PolicyEndsBlock(key, value);
   const uint64_t now = data_block_.CurrentSize();
   const uint64_t then = now + key.size() - shared + value.size();
   if (then < nearly_full_) [[likely]]
@@ -201,6 +213,12 @@ bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t
   if (now < nearly_full_) return then > kEntryBytesMax;
   constexpr uint64_t kEntryOverhead = 4;
   return now >= block_size_ || then + kEntryOverhead > block_size_;
+}
+
+bool BlockTableBuilder::PolicyEndsBlock(const Slice& key, const Slice& value) {
+  const bool wanted = policy_->Update(key, value);
+  return !data_block_.empty() &&
+         (wanted || data_block_.CurrentSize() + key.size() + value.size() > kEntryBytesMax);
 }
 
 void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
@@ -225,6 +243,8 @@ void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
         return;
       }
     }
+  } else if (policy_ != nullptr) [[unlikely]] {
+    policy_->Update(key, value);  // it hears of every entry; there is no block to end yet
   }
   if (data_block_.empty()) [[unlikely]]
     index_.AddFirstKey(key);
@@ -304,6 +324,7 @@ Status BlockTableBuilder::CloseDataBlock(const Slice* next) {
 }
 
 Status BlockTableBuilder::WriteDataBlock(char* data, size_t size) {
+  sampled_ = sampler_.Look(Slice(data, size));
   if (pipeline_threads_ > 0 && writer_.compresses()) {
     if (pipeline_ == nullptr && writer_.offset() >= kBytesWorthAThread) {
       pipeline_ = std::make_unique<BlockPipeline>(&writer_, Slice(dictionary_), pipeline_threads_,
@@ -326,7 +347,9 @@ void BlockTableBuilder::CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome 
     properties_.num_data_blocks_compression_rejected++;
   }
   data_bytes_ = writer_.offset();
-  for (Collector& c : collectors_) c.collector->BlockAdd(raw_bytes, 0, 0);
+  for (Collector& c : collectors_) {
+    c.collector->BlockAdd(raw_bytes, sampled_.fast, sampled_.slow);
+  }
 }
 
 Status BlockTableBuilder::DrainPipeline() {

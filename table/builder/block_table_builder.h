@@ -11,9 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "varve/flush_block_policy.h"
+
 #include "table/block/block_builder.h"
 #include "table/builder/block_pipeline.h"
 #include "table/builder/block_writer.h"
+#include "table/builder/compression_sampler.h"
 #include "table/builder/timestamp_range.h"
 #include "table/filter/filter_builder.h"
 #include "table/index/index_builder.h"
@@ -74,7 +77,9 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
 
   // Whether a point entry, whose first `shared` bytes are those of the last one, sorts after it.
   bool SortsAfterLast(const Slice& key, size_t shared) const;
-  bool BlockIsFull(const Slice& key, const Slice& value, size_t shared) const;
+  bool BlockIsFull(const Slice& key, const Slice& value, size_t shared);
+  // What the user's policy says, within what a block can hold.
+  bool PolicyEndsBlock(const Slice& key, const Slice& value);
   // Tells filter and prefix blocks of an entry, before the data block is told.
   void AddToHelpers(const Slice& internal_key);
   // Ends a partition of the filter between the last key and `next`, unless they are one user key.
@@ -128,6 +133,9 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   std::optional<PrefixBlocks> prefix_blocks_;
   std::vector<Collector> collectors_;
   TimestampRange timestamps_;
+  std::unique_ptr<FlushBlockPolicy> policy_;  // the user's; null: blocks end by size
+  CompressionSampler sampler_;
+  CompressionSampler::Sizes sampled_;  // of the block that is being written, if it is a sample
 
   // Thresholds of BlockIsFull, in bytes.
   const uint64_t block_size_;

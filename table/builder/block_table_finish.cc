@@ -237,6 +237,9 @@ void BlockTableBuilder::FillProperties() {
   }
   p.compression_name = CompressionProperty();
   p.compression_options = CompressionOptionsText(options_.compression_opts);
+  const CompressionSampler::Sizes sampled = sampler_.Estimate();
+  p.fast_compression_estimated_data_size = sampled.fast;
+  p.slow_compression_estimated_data_size = sampled.slow;
   timestamps_.Describe(&p.user_collected_properties);
   p.user_defined_timestamps_persisted = options_.persist_timestamps ? 1 : 0;
   p.creation_time = options_.creation_time;

@@ -31,9 +31,6 @@ Status CheckLayout(const BlockBasedTableOptions& table) {
     return Status::InvalidArgument("BlockBasedTableOptions::block_size",
                                    "must be at least 1 byte and at most 1 GiB");
   }
-  if (table.flush_block_policy_factory != nullptr) {
-    return Unsupported("flush_block_policy_factory", "blocks are cut by block_size only");
-  }
   if (table.block_align && !std::has_single_bit(table.block_size)) {
     return Status::InvalidArgument("BlockBasedTableOptions::block_align",
                                    "needs a block_size that is a power of two");

@@ -80,6 +80,19 @@ const Workload kWorkloads[] = {
      0,
      false,
      [](DBOptions* db, ColumnFamilyOptions*) { db->atomic_flush = true; }},
+    {"tables_in_two_directories",
+     {"default", "a"},
+     40,
+     6,
+     8,
+     20,
+     false,
+     [](DBOptions* db, ColumnFamilyOptions* cf) {
+       db->db_paths = {{"/fast", 8 << 10}, {"/slow", 0}};
+       cf->level0_file_num_compaction_trigger = 2;
+       cf->target_file_size_base = 4 << 10;
+       cf->max_bytes_for_level_base = 8 << 10;
+     }},
     {"recovery", {"default", "a"}, 30, 6, 12, 0, true, [](DBOptions*, ColumnFamilyOptions*) {}},
     {"recovery_keeps_logs",
      {"default", "a"},

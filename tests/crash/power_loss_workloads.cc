@@ -137,6 +137,27 @@ const LossWorkload kLossWorkloads[] = {
      },
      5,
      0},
+    {.name = "tables_in_two_directories",
+     .families = {"default", "a"},
+     .writes = 60,
+     .tune =
+         [](DBOptions* db, ColumnFamilyOptions* cf) {
+           db->db_paths = {{"/fast", 8 << 10}, {"/slow", 0}};
+           cf->level0_file_num_compaction_trigger = 2;
+           cf->target_file_size_base = 4 << 10;
+           cf->max_bytes_for_level_base = 8 << 10;
+         },
+     .after =
+         [](DB* db, const Handles& handles, uint64_t i) {
+           if (i % 8 == 0) FlushAll(db, handles);
+           if (i % 25 == 0) {
+             CompactRangeOptions slow;
+             slow.target_path_id = 1;
+             EXPECT_TRUE(db->CompactRange(slow, handles.at("a"), nullptr, nullptr).ok());
+           }
+         },
+     .sync_every = 7,
+     .reopen_every = 23},
     {.name = "merges",
      .families = {"default", "texts", "sums"},
      .writes = 60,

@@ -14,8 +14,9 @@ namespace varve::fuzz {
 namespace {
 
 constexpr size_t kLimit = 1 << 20;
-constexpr CompressionType kTypes[] = {kSnappyCompression, kZlibCompression, kLZ4Compression,
-                                      kLZ4HCCompression, kZSTD};
+constexpr CompressionType kTypes[] = {
+    kSnappyCompression, kZlibCompression, kLZ4Compression, kLZ4HCCompression, kZSTD,
+    kBZip2Compression};
 constexpr uint32_t kVersions[] = {0, 1, 2, 5};
 
 struct Room {

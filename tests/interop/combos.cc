@@ -71,6 +71,7 @@ std::string Named(const char* who, size_t i, const Combo& combo) {
   std::string name = std::string(who) + " " + std::to_string(i) + " " + combo.db_options + " " +
                      combo.family_options +
                      " families=" + std::to_string(combo.content.families.size());
+  if (!combo.fast_bytes.empty()) name += " fast_bytes=" + combo.fast_bytes;
   if (combo.content.pending) name += " pending";
   if (combo.content.range_deletes) name += " range_deletes";
   if (combo.content.compactions) name += " compactions";
@@ -114,6 +115,7 @@ std::vector<Combo> OurCombos() {
     combo.family_options = FamilyText(i, combo.reading_options) + DictionaryText(i) +
                            (i % 4 == 1 ? ";memtable=plain_skip_list" : "");
     combo.ping_pongs = i % 12 == 5 ? 5 : 0;
+    if (i % 12 == 5 || i % 12 == 8) combo.fast_bytes = i % 24 < 12 ? "150000" : "1";
     combo.name = Named("ours", i, combo);
     combos.push_back(combo);
   }
@@ -148,6 +150,7 @@ std::vector<Combo> TheirCombos() {
     combo.family_options =
         FamilyText(i, combo.reading_options) + DictionaryText(i) + Pick(i, kFamilyMore);
     combo.ping_pongs = i % 12 == 7 ? 5 : 0;
+    if (i % 12 == 7 || i % 12 == 10) combo.fast_bytes = i % 24 < 12 ? "150000" : "1";
     combo.name = Named("theirs", i, combo);
     combos.push_back(combo);
   }

@@ -15,6 +15,7 @@ struct Combo {
   std::string db_options;
   std::string family_options;
   std::string reading_options;  // those of a family that say how its tables are read
+  std::string fast_bytes;       // not empty: tables beyond them are in another directory
   Content content;
   int ping_pongs = 0;  // cycles in which the two engines go on writing in turn
 };

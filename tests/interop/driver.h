@@ -8,6 +8,7 @@
 // A script has one command a line; keys and values are hex, "-" stands for nothing, and "*N:61" for
 // N bytes of 0x61:
 //   db OPTIONS | family NAME OPTIONS      before `open`; texts of options, "-" for the defaults
+//   paths BYTES                           before `open`: tables beyond them go to DIR/slow
 //   open DIR | reader DIR                 reader: read-only
 //   put F K V | merge F K V | del F K | sdel F K | range F BEGIN END
 //   batch | write                         changes in between are one batch
@@ -79,6 +80,10 @@ class Driver {
   void Step(const std::vector<std::string>& w) {
     const std::string& verb = w[0];
     if (verb == "db" || verb == "family") return Options(w);
+    if (verb == "paths") {
+      fast_bytes_ = w[1];
+      return;
+    }
     if (verb == "open" || verb == "reader") return Open(w[1], verb == "reader");
     if (verb == "put" || verb == "merge" || verb == "del" || verb == "sdel" || verb == "range") {
       return Change(w);
@@ -147,6 +152,9 @@ class Driver {
   void Open(const std::string& directory, bool read_only) {
     std::vector<kv::ColumnFamilyHandle*> opened;
     kv::DB* db = nullptr;
+    if (!fast_bytes_.empty()) {
+      db_options_.db_paths = {{directory, std::stoull(fast_bytes_)}, {directory + "/slow", 0}};
+    }
     Note(read_only ? kv::DB::OpenForReadOnly(db_options_, directory, families_, &opened, &db)
                    : kv::DB::Open(db_options_, directory, families_, &opened, &db),
          "open");
@@ -285,6 +293,7 @@ class Driver {
   static constexpr size_t kManyReads = 200;
 
   kv::DBOptions db_options_;
+  std::string fast_bytes_;
   std::vector<kv::ColumnFamilyDescriptor> families_;
   std::unique_ptr<kv::DB> db_;
   std::map<std::string, kv::ColumnFamilyHandle*> handles_;

@@ -56,11 +56,11 @@ class ComboRun {
   std::string Run() {
     fs::create_directories(work_);
     std::string problem = WriteFirst();
-    if (problem.empty() && writer_ == kOurs) problem = CheckWithTools(directory_, state_);
+    if (problem.empty() && writer_ == kOurs) problem = CheckWithPublicTools();
     if (problem.empty()) problem = Read(reader_, "reader", /*compact=*/false);
     if (problem.empty()) problem = ReadAsWritten();
     if (problem.empty()) problem = Read(reader_, "open", /*compact=*/true);
-    if (problem.empty()) problem = CheckWithTools(directory_, state_);
+    if (problem.empty()) problem = CheckWithPublicTools();
     if (problem.empty()) problem = Read(writer_, "open", /*compact=*/false);
     for (int cycle = 0; problem.empty() && cycle < combo_.ping_pongs; cycle++) {
       problem = WriteMore(cycle % 2 == 0 ? reader_ : writer_, cycle);
@@ -74,10 +74,16 @@ class ComboRun {
   void Header(Script* script, const std::string& db, const std::string& family,
               const std::string& open) {
     script->Line("db " + db);
+    if (!combo_.fast_bytes.empty()) script->Line("paths " + combo_.fast_bytes);
     for (const std::string& name : combo_.content.families) {
       script->Line("family " + name + " " + family);
     }
     script->Line(open + " " + directory_);
+  }
+
+  // They know one directory.
+  std::string CheckWithPublicTools() {
+    return combo_.fast_bytes.empty() ? CheckWithTools(directory_, state_) : "";
   }
 
   std::string WriteFirst() {

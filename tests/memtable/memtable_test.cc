@@ -99,6 +99,41 @@ TEST_P(MemTableTest, ASnapshotSeesTheNewestEntryThatIsNotNewer) {
   EXPECT_EQ(Get("j"), "(unknown)");
 }
 
+// Any bit of key, value, sequence or type.
+TEST_P(MemTableTest, AChecksumFindsOutWhatMemoryHasChanged) {
+  for (const size_t bytes : {1, 2, 4, 8}) {
+    MemTableOptions options;
+    options.protection_bytes = bytes;
+    Make(options);
+    Put(1, "a", "value of a");
+    Put(2, "b", "");
+    ASSERT_TRUE(mem_->Add(3, kTypeMerge, "c", "operand").ok());
+    ASSERT_TRUE(mem_->Add(4, kTypeRangeDeletion, "d", "e").ok());
+    Put(1, "d", "covered");
+    EXPECT_EQ(Get("a"), "value of a");
+    EXPECT_EQ(Get("b"), "");
+    EXPECT_EQ(Get("d"), "(deleted)");
+    EXPECT_EQ(Get("x"), "(unknown)");
+    const auto it = mem_->NewIterator();
+    it->Seek(PointLookup("a", kMaxSequenceNumber, nullptr).internal_key());
+    ASSERT_TRUE(it->Valid());
+    EXPECT_EQ(it->value(), "value of a");
+    auto* const key = const_cast<char*>(it->key().data());
+    auto* const value = const_cast<char*>(it->value().data());
+    for (char* const byte : {value, value + 9, value + 10, key + 1, key + 2}) {
+      *byte = static_cast<char>(*byte ^ 1);
+      EXPECT_THAT(Get("a", 500), testing::HasSubstr("Corruption")) << bytes << " " << byte - key;
+      it->SeekToFirst();
+      EXPECT_FALSE(it->Valid());
+      EXPECT_TRUE(it->status().IsCorruption());
+      *byte = static_cast<char>(*byte ^ 1);
+      it->SeekToFirst();
+      EXPECT_TRUE(it->Valid() && it->status().ok()) << "it goes on where entries are whole";
+    }
+    EXPECT_EQ(Get("a"), "value of a");
+  }
+}
+
 TEST_P(MemTableTest, ARangeTombstoneHidesWhatIsOlderHereAndElsewhere) {
   Put(1, "b", "old");
   ASSERT_TRUE(mem_->Add(5, kTypeRangeDeletion, "a", "m").ok());

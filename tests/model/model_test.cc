@@ -93,6 +93,7 @@ class ModelRun {
     for (const auto& [name, state] : state_.families) families.emplace_back(name, set_.family);
     std::vector<ColumnFamilyHandle*> handles;
     DB* db = nullptr;
+    set_.db.db_paths = {{kName, set_.fast_bytes}, {std::string(kName) + "/slow", 0}};
     Status s = DB::Open(set_.db, kName, families, &handles, &db);
     ASSERT_TRUE(s.ok()) << s.ToString() << " with" << set_.description;
     db_.reset(db);

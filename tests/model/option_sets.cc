@@ -5,9 +5,11 @@
 
 #include "varve/cache.h"
 #include "varve/filter_policy.h"
+#include "varve/flush_block_policy.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
 
+#include "util/coding/hash.h"
 #include "util/env/mem_file_system.h"
 
 namespace varve::testing {
@@ -34,6 +36,33 @@ class Chooser {
  private:
   Random* random_;
   std::string* description_;
+};
+
+// Blocks of one entry, of very many, and of all that is between.
+class EndAnywhere final : public FlushBlockPolicyFactory {
+ public:
+  const char* Name() const override { return "EndAnywhere"; }
+  FlushBlockPolicy* NewFlushBlockPolicy(const BlockBasedTableOptions& /*table_options*/,
+                                        const BlockBuilder& /*block*/) const override {
+    return new Policy;
+  }
+
+ private:
+  class Policy final : public FlushBlockPolicy {
+   public:
+    bool Update(const Slice& key, const Slice& /*value*/) override {
+      if (left_ > 0) {
+        left_--;
+        return false;
+      }
+      const uint64_t hash = KeyHash64(key);
+      left_ = hash % 8 == 0 ? 1000 : hash % 5;
+      return true;
+    }
+
+   private:
+    uint64_t left_ = 0;
+  };
 };
 
 void SetFilter(Chooser* choose, BlockBasedTableOptions* table) {
@@ -73,7 +102,7 @@ BlockBasedTableOptions TableOptions(Chooser* choose) {
   BlockBasedTableOptions table;
   const size_t block_sizes[] = {64, 256, 1024, 4096};
   const int restarts[] = {1, 2, 16};
-  const uint32_t versions[] = {5, 5, 4, 3, 2};
+  const uint32_t versions[] = {5, 5, 7, 6, 4, 3, 2};
   const ChecksumType checksums[] = {kXXH3, kCRC32c, kxxHash64, kxxHash, kNoChecksum};
   table.block_size = choose->Of("block_size", block_sizes);
   table.block_restart_interval = choose->Of("restart", restarts);
@@ -81,6 +110,9 @@ BlockBasedTableOptions TableOptions(Chooser* choose) {
   table.format_version = choose->Of("format_version", versions);
   table.checksum = choose->Of("checksum", checksums);
   if (choose->Flag("filter", 2)) SetFilter(choose, &table);
+  if (choose->Flag("block_policy", 5)) {
+    table.flush_block_policy_factory = std::make_shared<EndAnywhere>();
+  }
   if (choose->Flag("hash_in_block", 4)) {
     table.data_block_index_type = BlockBasedTableOptions::kDataBlockBinaryAndHash;
   }
@@ -140,6 +172,8 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   set.db.max_background_jobs = choose.Of("jobs", jobs);
   if (choose.Flag("small_logs", 4)) set.db.max_total_wal_size = 64 << 10;
   if (choose.Flag("small_manifest", 4)) set.db.max_manifest_file_size = 2 << 10;
+  const uint64_t rooms[] = {UINT64_MAX, UINT64_MAX, 0, 8 << 10, 256 << 10};
+  set.fast_bytes = choose.Of("fast", rooms);
 
   ColumnFamilyOptions& cf = set.family;
   const size_t buffers[] = {64 << 10, 64 << 10, 256 << 10, 4 << 20};
@@ -167,6 +201,10 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
     cf.memtable_prefix_bloom_size_ratio = 0.1;
     cf.memtable_whole_key_filtering = true;
   }
+  const uint32_t protections[] = {0, 0, 0, 1, 8};
+  cf.memtable_protection_bytes_per_key = choose.Of("protection", protections);
+  const uint64_t samples[] = {0, 0, 0, 2};
+  cf.sample_for_compression = choose.Of("sample", samples);
   cf.paranoid_file_checks = choose.Flag("paranoid_file_checks", 6);
   cf.optimize_filters_for_hits = choose.Flag("filters_for_hits", 5);
   if (choose.Flag("reverse", 5)) cf.comparator = ReverseBytewiseComparator();

@@ -4,6 +4,7 @@
 // Random but legal options, small enough that every mechanism runs within a few thousand
 // operations.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,7 +19,10 @@ struct OptionSet {
   DBOptions db;
   ColumnFamilyOptions family;
   const WriteMode* mode = nullptr;  // tuned into `db`; draws the options of writes
-  std::string description;          // what differs from the defaults, for failure messages
+  // Room for tables in the database's directory, beside which there is another: for whom opens it
+  // to set, always with the same paths.
+  uint64_t fast_bytes = UINT64_MAX;
+  std::string description;  // what differs from the defaults, for failure messages
 };
 
 // `env` is set into the options; nothing else is shared between sets.

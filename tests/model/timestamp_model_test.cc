@@ -100,6 +100,7 @@ class TimestampRun {
                                                           {"timed", set_.family}};
     std::vector<ColumnFamilyHandle*> handles;
     DB* db = nullptr;
+    set_.db.db_paths = {{kTimedName, set_.fast_bytes}, {std::string(kTimedName) + "/slow", 0}};
     const Status s = trim_ts.empty() ? DB::Open(set_.db, kTimedName, families, &handles, &db)
                                      : DB::OpenAndTrimHistory(set_.db, kTimedName, families,
                                                               &handles, &db, trim_ts);

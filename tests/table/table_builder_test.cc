@@ -552,7 +552,7 @@ TEST(TableBuilder, RefusesByNameWhatItCannotWrite) {
       {"format_version", [](BlockTableBuildOptions* o) { o->table.format_version = 8; }},
       {"index_type",
        [](BlockTableBuildOptions* o) { o->table.index_type = static_cast<Table::IndexType>(4); }},
-      {"BZip2", [](BlockTableBuildOptions* o) { o->compression = kBZip2Compression; }},
+      {"Xpress", [](BlockTableBuildOptions* o) { o->compression = kXpressCompression; }},
   };
   for (const auto& c : kCases) {
     BlockTableBuildOptions options = DefaultOptions();

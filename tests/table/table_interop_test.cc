@@ -107,6 +107,7 @@ TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
       },
       [](BlockTableBuildOptions* o) { o->compression = kSnappyCompression; },
       [](BlockTableBuildOptions* o) { o->compression = kLZ4Compression; },
+      [](BlockTableBuildOptions* o) { o->compression = kBZip2Compression; },
       [](BlockTableBuildOptions* o) {
         o->compression = kZSTD;
         o->compression_opts.max_dict_bytes = 4096;

@@ -66,6 +66,7 @@ const Layout kLayouts[] = {
     {"xxh3", [](Foreign* t, rocksdb::Options*) { t->checksum = rocksdb::kXXH3; }},
     {"none", [](Foreign*, rocksdb::Options* o) { o->compression = rocksdb::kNoCompression; }},
     {"zlib", [](Foreign*, rocksdb::Options* o) { o->compression = rocksdb::kZlibCompression; }},
+    {"bzip2", [](Foreign*, rocksdb::Options* o) { o->compression = rocksdb::kBZip2Compression; }},
     {"lz4", [](Foreign*, rocksdb::Options* o) { o->compression = rocksdb::kLZ4Compression; }},
     {"lz4 version 1",
      [](Foreign* t, rocksdb::Options* o) {

@@ -330,14 +330,8 @@ std::shared_ptr<T> Something() {
 
 // Values that are not the default, of fields that are neither flags nor numbers.
 const std::map<std::string, std::function<void(AllOptions&)>> kRefusedObjects = {
-    {"db_paths", [](AllOptions& o) { o.db.db_paths.emplace_back("/p", 1); }},
     {"row_cache", [](AllOptions& o) { o.db.row_cache = Something<Cache>(); }},
-    {"cf_paths", [](AllOptions& o) { o.cf.cf_paths.emplace_back("/p", 1); }},
     {"compaction_style", [](AllOptions& o) { o.cf.compaction_style = kCompactionStyleUniversal; }},
-    {"flush_block_policy_factory",
-     [](AllOptions& o) {
-       o.table.flush_block_policy_factory = Something<FlushBlockPolicyFactory>();
-     }},
     {"persistent_cache",
      [](AllOptions& o) { o.table.persistent_cache = Something<PersistentCache>(); }},
     {"user_defined_index_factory",

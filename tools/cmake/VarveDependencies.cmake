@@ -2,8 +2,8 @@
 # Finds what the library links: threads and the codecs. The same file is installed beside
 # varveConfig.cmake, so that a consumer of the static library finds the same things.
 #
-# Each library becomes an imported target varve_dep::<name>. A build sets VARVE_WITH_SNAPPY, _ZSTD, _LZ4 and
-# _ZLIB: ON when the codec is found, and a forced ON with a missing codec stops the configuration.
+# Each library becomes an imported target varve_dep::<name>. A build sets VARVE_WITH_SNAPPY, _ZSTD, _LZ4,
+# _ZLIB and _BZIP2: ON when the codec is found, and a forced ON with a missing codec stops the configuration.
 include_guard(GLOBAL)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -33,3 +33,4 @@ varve_dependency(snappy HEADER snappy.h LIBRARY snappy)
 varve_dependency(zstd HEADER zstd.h LIBRARY zstd)
 varve_dependency(lz4 HEADER lz4.h LIBRARY lz4)
 varve_dependency(zlib HEADER zlib.h LIBRARY z)
+varve_dependency(bzip2 HEADER bzlib.h LIBRARY bz2)

@@ -70,6 +70,7 @@ file(RELATIVE_PATH varve_pc_to_prefix
   "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 get_property(varve_pc_linked GLOBAL PROPERTY varve_linked)
 list(TRANSFORM varve_pc_linked REPLACE "^zlib$" "z")
+list(TRANSFORM varve_pc_linked REPLACE "^bzip2$" "bz2")
 list(TRANSFORM varve_pc_linked PREPEND "-l")
 list(JOIN varve_pc_linked " " varve_pc_libs)
 configure_file(tools/cmake/varve.pc.in "${PROJECT_BINARY_DIR}/varve.pc" @ONLY)

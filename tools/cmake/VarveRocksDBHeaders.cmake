@@ -6,23 +6,24 @@
 
 set(varve_rocksdb_headers
   advanced_cache.h advanced_options.h cache.h cleanable.h compaction_filter.h compaction_job_stats.h comparator.h
-  compression_type.h concurrent_task_limiter.h convenience.h db.h env.h file_checksum.h file_system.h filter_policy.h io_status.h
-  iostats_context.h iterator.h iterator_base.h listener.h memory_allocator.h memtablerep.h merge_operator.h metadata.h
-  options.h perf_context.h perf_level.h rate_limiter.h slice.h slice_transform.h snapshot.h sst_file_manager.h
-  sst_partitioner.h statistics.h status.h system_clock.h table.h table_properties.h thread_status.h
-  transaction_log.h types.h universal_compaction.h user_write_callback.h utilities/memory_util.h utilities/object_registry.h
-  utilities/optimistic_transaction_db.h utilities/options_util.h utilities/stackable_db.h
-  utilities/table_properties_collectors.h utilities/transaction.h utilities/transaction_db.h
+  compression_type.h concurrent_task_limiter.h configurable.h convenience.h customizable.h db.h env.h file_checksum.h
+  file_system.h filter_policy.h flush_block_policy.h io_status.h iostats_context.h iterator.h iterator_base.h listener.h memory_allocator.h
+  memtablerep.h merge_operator.h metadata.h options.h perf_context.h perf_level.h rate_limiter.h slice.h
+  slice_transform.h snapshot.h sst_file_manager.h sst_partitioner.h statistics.h stats_history.h status.h
+  system_clock.h table.h
+  table_properties.h thread_status.h transaction_log.h types.h universal_compaction.h user_write_callback.h
+  utilities/memory_util.h utilities/object_registry.h utilities/optimistic_transaction_db.h utilities/options_util.h
+  utilities/stackable_db.h utilities/table_properties_collectors.h utilities/transaction.h utilities/transaction_db.h
   utilities/transaction_db_mutex.h utilities/write_batch_with_index.h write_batch.h write_batch_base.h
   write_buffer_manager.h)
 set(varve_rocksdb_missing_headers
   advanced_compression.h advanced_iterator.h attribute_groups.h blob_file_partition_strategy.h
-  block_cache_trace_writer.h cache_bench_tool.h configurable.h coro_db.h
-  coro_external_table.h customizable.h data_structure.h db_bench_tool.h db_dump_tool.h db_stress_tool.h
-  env_encryption.h experimental.h external_table.h flush_block_policy.h functor_wrapper.h index_factory.h
+  block_cache_trace_writer.h cache_bench_tool.h coro_db.h
+  coro_external_table.h data_structure.h db_bench_tool.h db_dump_tool.h db_stress_tool.h
+  env_encryption.h experimental.h external_table.h functor_wrapper.h index_factory.h
   io_dispatcher.h lazy_wide_columns.h ldb_tool.h multi_scan.h persistent_cache.h point_lock_bench_tool.h port_defs.h
   secondary_cache.h sst_dump_tool.h sst_file_reader.h sst_file_writer.h
-  stats_history.h table_reader_caller.h threadpool.h tool_hooks.h trace_reader_writer.h trace_record.h
+  table_reader_caller.h threadpool.h tool_hooks.h trace_reader_writer.h trace_record.h
   trace_record_result.h unique_id.h user_defined_index.h utilities/agg_merge.h utilities/backup_engine.h
   utilities/cache_dump_load.h utilities/checkpoint.h utilities/coro_stackable_db.h utilities/customizable_util.h
   utilities/db_ttl.h utilities/debug.h utilities/env_mirror.h utilities/info_log_finder.h utilities/ldb_cmd.h

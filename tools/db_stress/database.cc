@@ -139,7 +139,9 @@ bool Database::TryOpen() {
 }
 
 bool Database::Open(Dice* dice, bool after_kill) {
-  if (!DrawOptions(dice, &options_) || !TryOpen()) return false;
+  if (!DrawOptions(dice, &options_)) return false;
+  options_.db.db_paths = {{directory_, options_.fast_bytes}, {directory_ + "/slow", 0}};
+  if (!TryOpen()) return false;
   AdoptAll(after_kill);
   expected_->SetCreated();
   expected_->SetLossy(!options_.SurvivesKill());

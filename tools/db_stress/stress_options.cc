@@ -55,7 +55,7 @@ void DrawTable(Dice* dice, BlockBasedTableOptions* table) {
   using Table = BlockBasedTableOptions;
   const size_t block_sizes[] = {128, 512, 4096};
   const int restarts[] = {1, 3, 16};
-  const uint32_t versions[] = {5, 5, 4, 3, 2};
+  const uint32_t versions[] = {5, 5, 7, 6, 4, 3, 2};
   const ChecksumType checksums[] = {kXXH3, kCRC32c, kxxHash64, kxxHash};
   table->block_size = One(dice, block_sizes);
   table->block_restart_interval = One(dice, restarts);
@@ -94,6 +94,7 @@ void DrawFamily(Dice* dice, ColumnFamilyOptions* family) {
     family->memtable_prefix_bloom_size_ratio = 0.1;
     family->memtable_whole_key_filtering = true;
   }
+  if (dice->OneIn(5)) family->memtable_protection_bytes_per_key = dice->OneIn(2) ? 1 : 8;
   if (FLAGS_memtablerep.empty() && dice->OneIn(4)) {
     std::unique_ptr<MemTableRepFactory> plain;
     GetMemTableRepFactoryFromString("plain_skip_list", &plain).PermitUncheckedError();
@@ -120,6 +121,8 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
   if (options->no_log_one_in == 0 && dice->OneIn(4)) db->recycle_log_file_num = 2;
   if (dice->OneIn(5)) db->wal_compression = kZSTD;
   if (dice->OneIn(4)) db->wal_bytes_per_sync = 32 << 10;
+  const uint64_t rooms[] = {0, 256 << 10, 2 << 20, UINT64_MAX};
+  options->fast_bytes = One(dice, rooms);
   if (dice->OneIn(4)) {
     db->sst_file_manager.reset(NewSstFileManager(
         db->env, nullptr, "", kDeleteRate, /*delete_existing_trash=*/dice->OneIn(2),

@@ -34,6 +34,8 @@ struct StressOptions {
   ColumnFamilyOptions family;
   uint32_t sync_one_in = 0;    // writes that are synced; 0: none
   uint32_t no_log_one_in = 0;  // writes that skip the log
+  // Room for tables in the database's directory; what is too much goes to another one.
+  uint64_t fast_bytes = UINT64_MAX;
   std::string description;
 
   // Whether every acknowledged write survives a kill.

@@ -5,6 +5,12 @@
 #include "varve/sst_partitioner.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <unordered_map>
 
 namespace varve {
 
@@ -33,18 +39,46 @@ class FixedPrefixPartitioner final : public SstPartitioner {
   const size_t prefix_bytes_;
 };
 
+using OptionMap = std::unordered_map<std::string, std::string>;
+
+constexpr char kLength[] = "length";
+
+bool ReadLength(const std::string& text, size_t* bytes) {
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, *bytes);
+  return error == std::errc() && last == end;
+}
+
 class FixedPrefixPartitionerFactory final : public SstPartitionerFactory {
  public:
   explicit FixedPrefixPartitionerFactory(size_t prefix_bytes) : prefix_bytes_(prefix_bytes) {}
 
-  const char* Name() const override { return "SstPartitionerFixedPrefixFactory"; }
+  static const char* kClassName() { return "SstPartitionerFixedPrefixFactory"; }
+  const char* Name() const override { return kClassName(); }
   std::unique_ptr<SstPartitioner> CreatePartitioner(
       const SstPartitioner::Context& /*context*/) const override {
     return std::make_unique<FixedPrefixPartitioner>(prefix_bytes_);
   }
 
+ protected:
+  Status ConfigureOptions(const ConfigOptions& config, const OptionMap& map,
+                          OptionMap* unused) override {
+    OptionMap others = map;
+    const auto length = others.extract(kLength);
+    size_t bytes = prefix_bytes_;
+    if (!length.empty() && !ReadLength(length.mapped(), &bytes)) {
+      return Status::InvalidArgument(std::string(kLength) + ": not a number", length.mapped());
+    }
+    Status s = SstPartitionerFactory::ConfigureOptions(config, others, unused);
+    if (s.ok()) prefix_bytes_ = bytes;
+    return s;
+  }
+  std::string PrintOptions(const ConfigOptions& /*config*/) const override {
+    return std::string(kLength) + "=" + std::to_string(prefix_bytes_);
+  }
+
  private:
-  const size_t prefix_bytes_;
+  size_t prefix_bytes_;
 };
 
 }  // namespace

@@ -33,6 +33,7 @@ Status AllocateRaw(const char* codec, uint64_t raw_size, uint64_t codec_bound, s
 // Codecs that are built in; nullptr for those that are not.
 [[nodiscard]] const Codec* SnappyCodec();
 [[nodiscard]] const Codec* ZlibCodec();
+[[nodiscard]] const Codec* Bzip2Codec();
 [[nodiscard]] const Codec* Lz4Codec();
 [[nodiscard]] const Codec* Lz4hcCodec();
 [[nodiscard]] const Codec* ZstdCodec();

@@ -14,6 +14,8 @@ const Codec* FindCodec(CompressionType type) {
       return block_framing::SnappyCodec();
     case kZlibCompression:
       return block_framing::ZlibCodec();
+    case kBZip2Compression:
+      return block_framing::Bzip2Codec();
     case kLZ4Compression:
       return block_framing::Lz4Codec();
     case kLZ4HCCompression:
@@ -30,7 +32,7 @@ bool CodecSupported(CompressionType type) {
 }
 
 bool CodecSupportsDictionary(CompressionType type) {
-  return type != kSnappyCompression && FindCodec(type) != nullptr;
+  return type != kSnappyCompression && type != kBZip2Compression && FindCodec(type) != nullptr;
 }
 
 const char* CompressionTypeName(CompressionType type) {

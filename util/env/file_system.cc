@@ -45,14 +45,6 @@ std::string IODebugContext::ToString() const {
   return out + msg;
 }
 
-bool FileSystem::IsInstanceOf(const std::string& name) const {
-  if (name.empty()) return false;
-  for (const FileSystem* fs = this; fs != nullptr; fs = fs->Inner()) {
-    if (name == fs->Name() || name == fs->NickName()) return true;
-  }
-  return false;
-}
-
 Status FileSystem::RegisterDbPaths(const std::vector<std::string>&) {
   return Status::OK();
 }

@@ -23,6 +23,7 @@ constexpr size_t kNumberBytes = sizeof(uint64_t);
 class UInt64AddOperator final : public FoldingOperator<UInt64AddOperator> {
  public:
   const char* Name() const override { return "UInt64AddOperator"; }
+  const char* NickName() const override { return "uint64add"; }
 
   template <typename Slices>
   bool Fold(const Slice* base, const Slices& operands, std::string* merged, Logger* logger) const {
@@ -43,6 +44,7 @@ class UInt64AddOperator final : public FoldingOperator<UInt64AddOperator> {
 class Int64AddOperator final : public FoldingOperator<Int64AddOperator> {
  public:
   const char* Name() const override { return "Int64AddOperator"; }
+  const char* NickName() const override { return "int64add"; }
 
   template <typename Slices>
   bool Fold(const Slice* base, const Slices& operands, std::string* merged,

@@ -25,6 +25,7 @@ void XorInto(const Slice& value, std::string* merged) {
 class BytesXorOperator final : public FoldingOperator<BytesXorOperator> {
  public:
   const char* Name() const override { return "BytesXOR"; }
+  const char* NickName() const override { return "bytesxor"; }
 
   template <typename Slices>
   bool Fold(const Slice* base, const Slices& operands, std::string* merged,

@@ -15,6 +15,7 @@ namespace {
 class MaxOperator final : public ChoosingOperator<MaxOperator> {
  public:
   const char* Name() const override { return "MaxOperator"; }
+  const char* NickName() const override { return "max"; }
 
   template <typename Slices>
   Slice Choose(const Slice* base, const Slices& operands) const {

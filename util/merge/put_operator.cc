@@ -15,6 +15,7 @@ namespace {
 class PutOperator final : public ChoosingOperator<PutOperator> {
  public:
   const char* Name() const override { return "PutOperator"; }
+  const char* NickName() const override { return "put"; }
 
   template <typename Slices>
   Slice Choose(const Slice* /*base*/, const Slices& operands) const {

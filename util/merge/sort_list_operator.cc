@@ -47,6 +47,7 @@ bool AppendNumbers(const Slice& list, std::vector<int64_t>* numbers) {
 class SortListOperator final : public FoldingOperator<SortListOperator> {
  public:
   const char* Name() const override { return "MergeSortOperator"; }
+  const char* NickName() const override { return "sortlist"; }
 
   template <typename Slices>
   bool Fold(const Slice* base, const Slices& operands, std::string* merged,

@@ -40,6 +40,7 @@ class StringAppendOperator : public FoldingOperator<StringAppendOperator> {
   explicit StringAppendOperator(std::string delimiter) : delimiter_(std::move(delimiter)) {}
 
   const char* Name() const override { return "StringAppendOperator"; }
+  const char* NickName() const override { return "stringappend"; }
   std::string GetId() const override {
     return std::string("{id=") + Name() + ";" + DelimiterText(delimiter_) + ";}";
   }
@@ -76,6 +77,7 @@ class StringAppendTestOperator final : public StringAppendOperator {
   using StringAppendOperator::StringAppendOperator;
 
   const char* Name() const override { return "StringAppendTESTOperator"; }
+  const char* NickName() const override { return "stringappendtest"; }
   bool PartialMerge(const Slice& /*key*/, const Slice& /*left*/, const Slice& /*right*/,
                     std::string* /*new_value*/, Logger* /*logger*/) const override {
     return false;

@@ -1,20 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hands out the options that a block-based table factory carries.
+// The options that a block-based table factory carries, by way of their rows in the schema.
 
 #include "util/options/block_based_table_factory.h"
 
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
+#include "varve/convenience.h"
 #include "varve/table.h"
+
+#include "util/base/registered_object.h"
+#include "util/base/status_macros.h"
+#include "util/options/option_schema.h"
+#include "util/options/option_text.h"
+#include "util/options/validate_options.h"
 
 namespace varve {
 
-const void* BlockBasedTableFactory::OptionsNamed(const std::string& name) const {
+namespace {
+
+// A struct, or an object with options, in the braces that StringToMap has taken off.
+std::string InBraces(const std::string& value) {
+  return value.find('=') == std::string::npos || IsBraced(value) ? value : "{" + value + "}";
+}
+
+}  // namespace
+
+const void* BlockBasedTableFactory::GetOptionsPtr(const std::string& name) const {
   if (name == BlockBasedTableOptions::kName()) return &table_options_;
   if (name == kBlockCacheOpts()) return table_options_.block_cache.get();
   return nullptr;
+}
+
+Status BlockBasedTableFactory::ConfigureOptions(
+    const ConfigOptions& config, const std::unordered_map<std::string, std::string>& map,
+    std::unordered_map<std::string, std::string>* unused) {
+  BlockBasedTableOptions changed = table_options_;
+  std::unordered_map<std::string, std::string> others;
+  for (const auto& [name, value] : map) {
+    bool found = false;
+    const Status s = ApplyOption(BlockBasedTableOptionTable(), config, name, InBraces(value),
+                                 OptionScope::kAll, &changed, &found);
+    if (!found) {
+      others.emplace(name, value);
+    } else if (!s.ok()) {
+      return s;
+    }
+  }
+  VARVE_RETURN_IF_ERROR(TableFactory::ConfigureOptions(config, others, unused));
+  table_options_ = std::move(changed);
+  return Status::OK();
+}
+
+std::string BlockBasedTableFactory::PrintOptions(const ConfigOptions& config) const {
+  const OptionPrintStyle style = {.detailed = config.IsDetailed(),
+                                  .dynamic_only = config.mutable_options_only};
+  return varve::PrintOptions(BlockBasedTableOptionTable(), style, &table_options_);
+}
+
+Status BlockBasedTableFactory::GetOption(const ConfigOptions& config, const std::string& name,
+                                         std::string* value) const {
+  const OptionRow* const row = BlockBasedTableOptionTable().Find(name);
+  if (row == nullptr || row->HasText()) return TableFactory::GetOption(config, name, value);
+  return Status::NotSupported("has no text form", name);
+}
+
+std::string BlockBasedTableFactory::GetPrintableOptions() const {
+  std::string text;
+  for (const OptionRow& row : BlockBasedTableOptionTable().rows()) {
+    if (!row.HasText()) continue;
+    text.append("  ").append(row.name).append(": ");
+    text.append(row.type().print({}, row.Field(&table_options_))).append("\n");
+  }
+  return text;
+}
+
+Status BlockBasedTableFactory::ValidateOptions(const DBOptions& db,
+                                               const ColumnFamilyOptions& cf) const {
+  ColumnFamilyOptions with_these = cf;
+  with_these.table_factory = std::make_shared<BlockBasedTableFactory>(table_options_);
+  return varve::ValidateOptions(db, with_these);
+}
+
+// Of a factory that is there all options stay that the text does not name, those without a text
+// too.
+Status TableFactory::CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                      std::shared_ptr<TableFactory>* result) {
+  std::string id;
+  std::unordered_map<std::string, std::string> options;
+  VARVE_RETURN_IF_ERROR(Customizable::GetOptionsMap(value, kBlockBasedTableName(), &id, &options));
+  std::shared_ptr<TableFactory> made;
+  if (!id.empty()) {
+    Status s = NewRegisteredObject(config_options, id, &made);
+    if (s.IsNotFound() && id == kBlockBasedTableName()) {
+      const auto* const current =
+          *result == nullptr ? nullptr : (*result)->GetOptions<BlockBasedTableOptions>();
+      made = std::make_shared<BlockBasedTableFactory>(current == nullptr ? BlockBasedTableOptions()
+                                                                         : *current);
+    } else if (!s.ok()) {
+      return s.IsNotFound() ? Status::NotSupported("no table factory of that name", id) : s;
+    }
+    VARVE_RETURN_IF_ERROR(ConfigureNewObject(config_options, made.get(), options));
+  }
+  *result = std::move(made);
+  return Status::OK();
 }
 
 TableFactory* NewBlockBasedTableFactory(const BlockBasedTableOptions& table_options) {

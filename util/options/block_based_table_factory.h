@@ -4,6 +4,7 @@
 // The one concrete table factory. It only carries options; the table room reads and writes files.
 
 #include <string>
+#include <unordered_map>
 
 #include "varve/table.h"
 
@@ -14,14 +15,26 @@ class BlockBasedTableFactory final : public TableFactory {
   explicit BlockBasedTableFactory(const BlockBasedTableOptions& table_options)
       : table_options_(table_options) {}
 
-  const char* Name() const override { return kBlockBasedTableName(); }
+  static const char* kClassName() { return kBlockBasedTableName(); }
+  const char* Name() const override { return kClassName(); }
   bool IsDeleteRangeSupported() const override { return true; }
 
   // As the user set them, unchecked: a null block_cache, for one, is still null.
   const BlockBasedTableOptions& table_options() const { return table_options_; }
 
+  // NotSupported: an option that has no text.
+  Status GetOption(const ConfigOptions& config, const std::string& name,
+                   std::string* value) const override;
+  std::string GetPrintableOptions() const override;
+  // As opening a database would.
+  Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) const override;
+
  protected:
-  const void* OptionsNamed(const std::string& name) const override;
+  const void* GetOptionsPtr(const std::string& name) const override;
+  Status ConfigureOptions(const ConfigOptions& config,
+                          const std::unordered_map<std::string, std::string>& map,
+                          std::unordered_map<std::string, std::string>* unused) override;
+  std::string PrintOptions(const ConfigOptions& config) const override;
 
  private:
   BlockBasedTableOptions table_options_;

@@ -43,6 +43,13 @@ Status IsOurLimiter(const std::string& name, const void* field) {
   return Status::InvalidArgument(name + ": only what NewConcurrentTaskLimiter has made will do");
 }
 
+Status CheckProtection(const std::string& name, const void* field) {
+  const uint32_t bytes = *static_cast<const uint32_t*>(field);
+  if (bytes == 0 || bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) return Status::OK();
+  return Status::NotSupported(name + ": " + std::to_string(bytes) +
+                              " bytes; checksums have 1, 2, 4 or 8, or there are none (0)");
+}
+
 constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is refused";
 
 #define VARVE_ROW(field, help) \
@@ -65,10 +72,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(memtable_factory, "kind of memtables")
         .Check(&NotNull<std::shared_ptr<MemTableRepFactory>>),
     VARVE_ROW(table_properties_collector_factories, "adds properties to tables").NotInFile(),
-    VARVE_ROW(cf_paths, "several directories")
-        .DefaultOnly(
-            "all tables are in the database's directory; join devices below the file system")
-        .NotInFile(),
+    VARVE_ROW(cf_paths, "directories of tables, newest data first").NotInFile().Check(&CheckPaths),
 
     // Memtables.
     VARVE_ROW(write_buffer_size, "bytes of a memtable").Dynamic(),
@@ -88,9 +92,9 @@ constexpr OptionRow kColumnFamilyRows[] = {
         .Advisory(kNoKnob),
     VARVE_ROW(bloom_locality, "cache lines of that filter").Advisory(kNoKnob),
     VARVE_ROW(arena_block_size, "bytes of an arena block; 0: derived").Dynamic(),
-    VARVE_ROW(memtable_protection_bytes_per_key, "checksums in memtables")
+    VARVE_ROW(memtable_protection_bytes_per_key, "bytes of an entry's checksum in memory")
         .Dynamic()
-        .DefaultOnly(kNoFeature),
+        .Check(&CheckProtection),
     VARVE_ROW(memtable_max_range_deletions, "range deletions before a flush; 0: no limit")
         .Dynamic()
         .Extended(),
@@ -147,7 +151,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(paranoid_file_checks, "read new tables back").Dynamic(),
     VARVE_ROW(force_consistency_checks, "verify each new version").Advisory("always on"),
     VARVE_ROW(report_bg_io_stats, "time background I/O").Dynamic(),
-    VARVE_ROW(sample_for_compression, "estimate other codecs").Dynamic().DefaultOnly(kNoFeature),
+    VARVE_ROW(sample_for_compression, "of so many blocks one estimates other codecs").Dynamic(),
     VARVE_ROW(persist_user_defined_timestamps, "user timestamps in tables").Extended(),
 
     // Values in separate files.

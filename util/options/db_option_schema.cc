@@ -55,13 +55,18 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(compaction_verify_record_count, "compare counts of entries around a compaction")
         .Extended(),
     VARVE_ROW(track_and_verify_wals_in_manifest, "note log sizes in the MANIFEST")
-        .DefaultOnly(kNoFeature),
+        .Advisory("always on, with a file beside the MANIFEST"),
+    VARVE_ROW(track_and_verify_wals, "check that logs follow on each other")
+        .Advisory("always on, with a record of each log")
+        .Extended(),
     VARVE_ROW(verify_sst_unique_id_in_manifest, "compare table identities when opening tables"),
     VARVE_ROW(fail_if_options_file_error, "fail if the OPTIONS file cannot be written"),
     VARVE_ROW(skip_stats_update_on_db_open, "read no table properties at open"),
     VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open"),
     VARVE_ROW(wal_recovery_mode, "what to make of damaged logs"),
-    VARVE_ROW(best_efforts_recovery, "open whatever is complete").DefaultOnly(kNoFeature),
+    VARVE_ROW(best_efforts_recovery, "open whatever is complete")
+        .DefaultOnly("RepairDB keeps all that can be read, where this would go back to the last "
+                     "state of which nothing is missing"),
     VARVE_ROW(avoid_flush_during_recovery, "keep recovered data in memory"),
     VARVE_ROW(avoid_flush_during_shutdown, "close without flushing").Dynamic(),
 
@@ -83,10 +88,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(max_file_opening_threads, "threads that open tables").Advisory(kNoKnob),
     VARVE_ROW(max_total_wal_size, "bytes of logs before a flush; 0: 4 x write buffers").Dynamic(),
     VARVE_ROW(use_fsync, "fsync instead of fdatasync"),
-    VARVE_ROW(db_paths, "several directories")
-        .DefaultOnly(
-            "all tables are in the database's directory; join devices below the file system")
-        .NotInFile(),
+    VARVE_ROW(db_paths, "directories of tables, newest data first").NotInFile().Check(&CheckPaths),
     VARVE_ROW(wal_dir, "directory of logs; empty: the database's"),
     VARVE_ROW(delete_obsolete_files_period_micros, "microseconds between attempts to delete files")
         .Dynamic(),
@@ -150,13 +152,10 @@ constexpr OptionRow kDbRows[] = {
 
     // Statistics.
     VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never").Dynamic(),
-    VARVE_ROW(stats_persist_period_sec, "seconds between entries of the history")
-        .Dynamic()
-        .Advisory("no history is kept"),
-    VARVE_ROW(persist_stats_to_disk, "history in a column family").DefaultOnly(kNoFeature),
-    VARVE_ROW(stats_history_buffer_size, "bytes of history")
-        .Dynamic()
-        .Advisory("no history is kept"),
+    VARVE_ROW(stats_persist_period_sec, "seconds between notes of statistics").Dynamic(),
+    VARVE_ROW(persist_stats_to_disk, "history in a column family")
+        .DefaultOnly("notes are kept in memory, for DB::GetStatsHistory"),
+    VARVE_ROW(stats_history_buffer_size, "bytes of history").Dynamic(),
     VARVE_ROW(dump_malloc_stats, "allocator's statistics in the log").Advisory(kNoFeature),
 
     // Writing.

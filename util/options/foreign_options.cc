@@ -48,7 +48,6 @@ constexpr ForeignOption kForeignOptions[] = {
     {"DBOptions", "reuse_manifest_on_open", "*"},
     {"DBOptions", "skip_log_error_on_recovery", "false"},
     {"DBOptions", "table_cache_remove_scan_count_limit", "*"},
-    {"DBOptions", "track_and_verify_wals", "false"},
     {"DBOptions", "use_direct_io_for_compaction_reads", "*"},
     {"DBOptions", "use_skip_list", "*"},
     {"DBOptions", "verify_manifest_content_on_close", "*"},

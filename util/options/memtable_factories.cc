@@ -3,8 +3,13 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "varve/convenience.h"
+#include "varve/utilities/object_registry.h"
+
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/options/option_text.h"
 
@@ -99,6 +104,26 @@ Status ParseMemTableFactory(std::string_view text, bool ignore_unknown_fields,
     return Status::InvalidArgument(std::string(parts[0]) + ":N expected", text.substr(0, 60));
   }
   *made = row->make(static_cast<size_t>(n));
+  return Status::OK();
+}
+
+Status MemTableRepFactory::CreateFromString(const ConfigOptions& config_options,
+                                            const std::string& value,
+                                            std::unique_ptr<MemTableRepFactory>* result) {
+  if (value.empty()) return Status::OK();
+  if (config_options.registry != nullptr &&
+      config_options.registry->GetFactory<MemTableRepFactory>(value)) {
+    return Guarded([&] { return config_options.registry->NewUniqueObject(value, result); });
+  }
+  return ParseMemTableFactory(value, config_options.ignore_unknown_options, result);
+}
+
+Status MemTableRepFactory::CreateFromString(const ConfigOptions& config_options,
+                                            const std::string& value,
+                                            std::shared_ptr<MemTableRepFactory>* result) {
+  std::unique_ptr<MemTableRepFactory> made;
+  VARVE_RETURN_IF_ERROR(CreateFromString(config_options, value, &made));
+  if (made != nullptr) *result = std::move(made);
   return Status::OK();
 }
 

@@ -12,6 +12,7 @@
 #include "varve/concurrent_task_limiter.h"
 #include "varve/convenience.h"
 #include "varve/filter_policy.h"
+#include "varve/flush_block_policy.h"
 #include "varve/memtablerep.h"
 #include "varve/merge_operator.h"
 #include "varve/options.h"
@@ -41,18 +42,26 @@ bool SameObject(const void* a, const void* b) {
   return *static_cast<const T*>(a) == *static_cast<const T*>(b);
 }
 
-// Objects that text can take away, and, of some classes, make if the program has registered them.
+// Whether the class makes objects of their names.
+template <typename T>
+concept Named = requires(const ConfigOptions& config, T* made) {
+  std::remove_const_t<typename std::pointer_traits<T>::element_type>::CreateFromString(
+      config, std::string(), made);
+};
+
+// Objects that text can take away, and, of some classes, make.
 template <typename T>
 Status ParseOpaque(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
   VARVE_RETURN_IF_ERROR(ObjectId(text, &id));
   if (!id.empty()) {
-    Status s = Status::NotFound();
-    if constexpr (!std::is_same_v<T, Env*> &&
-                  requires { std::pointer_traits<T>::element_type::Type(); }) {
-      s = NewRegisteredObject(config, id, static_cast<T*>(field));
+    if constexpr (!std::is_same_v<T, Env*> && Named<T>) {
+      using Class = std::remove_const_t<typename std::pointer_traits<T>::element_type>;
+      const bool has_options = text.find('=') != std::string_view::npos;
+      return Class::CreateFromString(config, has_options ? std::string(text) : id,
+                                     static_cast<T*>(field));
     }
-    return s.IsNotFound() ? CannotBeMade(id) : s;
+    return CannotBeMade(id);
   }
   if constexpr (!std::is_same_v<T, Env*>) *static_cast<T*>(field) = T();
   return Status::OK();
@@ -64,6 +73,13 @@ std::string PrintName(const OptionPrintStyle&, const void* field) {
   return object == nullptr ? "nullptr" : object->Name();
 }
 
+// With its options, if it has any.
+template <typename T>
+std::string PrintObject(const OptionPrintStyle&, const void* field) {
+  const auto& object = *static_cast<const T*>(field);
+  return object == nullptr ? "nullptr" : object->ToString(ConfigOptions());
+}
+
 template <typename T>
 OptionType OpaqueType() {
   return {"object", &ParseOpaque<T>, nullptr, &SameObject<T>, nullptr, nullptr};
@@ -71,7 +87,7 @@ OptionType OpaqueType() {
 
 template <typename T>
 OptionType NamedType() {
-  return {"object name", &ParseOpaque<T>, &PrintName<T>, &SameObject<T>, nullptr, nullptr};
+  return {"object name", &ParseOpaque<T>, &PrintObject<T>, &SameObject<T>, nullptr, nullptr};
 }
 
 // ---- Objects that can be made ----
@@ -138,48 +154,22 @@ bool SameId(const void* a, const void* b) {
   return left->GetId() == right->GetId();
 }
 
-// The default size of blocks ends is all there is: nullptr and its public name mean the same.
+// Blocks end by size with nullptr, too: it and that policy's name mean the same.
 Status ParseFlushBlockPolicy(const ConfigOptions& config, std::string_view text, void* field) {
-  if (TrimOptionText(text) == "FlushBlockBySizePolicyFactory") text = "nullptr";
+  if (TrimOptionText(text) == FlushBlockBySizePolicyFactory::kClassName()) text = "nullptr";
   return ParseOpaque<std::shared_ptr<FlushBlockPolicyFactory>>(config, text, field);
 }
 
 Status ParseMemTableRep(const ConfigOptions& config, std::string_view text, void* field) {
-  std::unique_ptr<MemTableRepFactory> made;
-  Status s = ParseMemTableFactory(text, config.ignore_unknown_options, &made);
-  if (s.ok()) *static_cast<std::shared_ptr<MemTableRepFactory>*>(field) = std::move(made);
-  return s;
+  return MemTableRepFactory::CreateFromString(
+      config, std::string(text), static_cast<std::shared_ptr<MemTableRepFactory>*>(field));
 }
 
-// "BlockBasedTable" keeps the options of a block-based factory; braces change them.
 Status ParseTableFactory(const ConfigOptions& config, std::string_view text, void* field) {
-  auto* const factory = static_cast<std::shared_ptr<TableFactory>*>(field);
-  BlockBasedTableOptions table_options;
-  if (*factory != nullptr) {
-    const auto* const current = (*factory)->GetOptions<BlockBasedTableOptions>();
-    if (current != nullptr) table_options = *current;
-  }
   text = TrimOptionText(text);
-  OptionPairs pairs;
-  if (IsBraced(text)) {
-    Status s = SplitOptionText(text, &pairs);
-    if (!s.ok()) return s;
-  } else {
-    pairs.emplace_back("id", std::string(text));
-  }
-  OptionPairs settings;
-  for (auto& [name, value] : pairs) {
-    if (name != "id") {
-      settings.emplace_back(name, value);
-    } else if (value != TableFactory::kBlockBasedTableName()) {
-      return CannotBeMade(value);
-    }
-  }
-  Status s = ApplyOptions(BlockBasedTableOptionTable(), config, settings, OptionScope::kAll,
-                          &table_options);
-  if (!s.ok()) return s;
-  factory->reset(NewBlockBasedTableFactory(table_options));
-  return Status::OK();
+  if (text.empty() || text == "nullptr") return Status::InvalidArgument("a factory is needed");
+  return TableFactory::CreateFromString(config, std::string(text),
+                                        static_cast<std::shared_ptr<TableFactory>*>(field));
 }
 
 std::string PrintTableFactory(const OptionPrintStyle& style, const void* field) {

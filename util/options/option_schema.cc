@@ -130,4 +130,17 @@ bool EqualOptions(const OptionTable& table, const void* a, const void* b) {
   return true;
 }
 
+Status CheckPaths(const std::string& name, const void* field) {
+  const auto& paths = *static_cast<const std::vector<DbPath>*>(field);
+  if (paths.size() > kTablePathsMax) {
+    return Status::NotSupported(name + ": " + std::to_string(paths.size()) +
+                                " directories, and a MANIFEST knows " +
+                                std::to_string(kTablePathsMax));
+  }
+  for (const DbPath& path : paths) {
+    if (path.path.empty()) return Status::InvalidArgument(name + ": a path is empty");
+  }
+  return Status::OK();
+}
+
 }  // namespace varve

@@ -108,6 +108,10 @@ struct OptionRow {
 inline constexpr char kNoFeature[] = "this engine does not have it";
 inline constexpr char kNoKnob[] = "this engine needs no such setting";
 
+// For Check: directories of tables. The MANIFEST has two bits for the index of a table's.
+inline constexpr size_t kTablePathsMax = 4;
+Status CheckPaths(const std::string& name, const void* field);
+
 // For Check: a pointer that must not be null.
 template <typename T>
 Status NotNull(const std::string& name, const void* field) {

@@ -20,9 +20,7 @@ constexpr double kMaxUint32 = std::numeric_limits<uint32_t>::max();
 
 // Dynamic ones only concern how tables are built: those that are there are read as they were.
 constexpr OptionRow kTableRows[] = {
-    VARVE_ROW(flush_block_policy_factory, "where data blocks end")
-        .DefaultOnly(kNoFeature)
-        .NotInFile(),
+    VARVE_ROW(flush_block_policy_factory, "where data blocks end").NotInFile(),
     VARVE_ROW(cache_index_and_filter_blocks, "index and filter in the block cache"),
     VARVE_ROW(cache_index_and_filter_blocks_with_high_priority, "at high priority there"),
     VARVE_ROW(pin_l0_filter_and_index_blocks_in_cache, "pin those of level 0"),
@@ -63,7 +61,7 @@ constexpr OptionRow kTableRows[] = {
     VARVE_ROW(detect_filter_construct_corruption, "check each new filter").Dynamic(),
     VARVE_ROW(verify_compression, "check each compressed block").Dynamic(),
     VARVE_ROW(read_amp_bytes_per_bit, "statistics of bytes used").DefaultOnly(kNoFeature),
-    VARVE_ROW(format_version, "of new tables").Dynamic().Between(2, 5),
+    VARVE_ROW(format_version, "of new tables").Dynamic().Between(2, 7),
     VARVE_ROW(enable_index_compression, "compress index blocks").Dynamic(),
     VARVE_ROW(block_align, "pad blocks to pages").Dynamic(),
     VARVE_ROW(super_block_alignment_size, "unit that no block straddles; 0: off")

@@ -68,7 +68,6 @@ VARVE_C_LACKING_DB(open_files_async, unsigned char, 0);
 VARVE_C_LACKING_DB(optimize_manifest_for_recovery, unsigned char, 0);
 VARVE_C_LACKING_DB(read_io_executor_threads, int, 1);
 VARVE_C_LACKING_DB(reuse_manifest_on_open, unsigned char, 0);
-VARVE_C_LACKING_DB(track_and_verify_wals, unsigned char, 0);
 VARVE_C_LACKING_DB(use_direct_io_for_compaction_reads, unsigned char, 0);
 VARVE_C_LACKING_DB(verify_manifest_content_on_close, unsigned char, 0);
 VARVE_C_LACKING_DB(wal_write_temperature, int, 0);

@@ -75,9 +75,6 @@ VARVE_C_STORED void rocksdb_options_set_read_io_executor_threads(rocksdb_options
 VARVE_C_STORED unsigned char rocksdb_options_get_reuse_manifest_on_open(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_reuse_manifest_on_open(rocksdb_options_t* options,
                                                                unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_track_and_verify_wals(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_track_and_verify_wals(rocksdb_options_t* options,
-                                                              unsigned char value);
 VARVE_C_STORED unsigned char rocksdb_options_get_use_direct_io_for_compaction_reads(
     rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_use_direct_io_for_compaction_reads(

@@ -35,10 +35,13 @@ VARVE_C_API void rocksdb_options_set_compaction_verify_record_count(rocksdb_opti
                                                                     unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_compaction_verify_record_count(
     rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_track_and_verify_wals_in_manifest(
-    rocksdb_options_t* options, unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_track_and_verify_wals_in_manifest(
+VARVE_C_API void rocksdb_options_set_track_and_verify_wals_in_manifest(rocksdb_options_t* options,
+                                                                       unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_track_and_verify_wals_in_manifest(
     rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_track_and_verify_wals(rocksdb_options_t* options,
+                                                           unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_track_and_verify_wals(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_verify_sst_unique_id_in_manifest(rocksdb_options_t* options,
                                                                       unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_verify_sst_unique_id_in_manifest(
@@ -186,16 +189,15 @@ VARVE_C_API unsigned char rocksdb_options_get_enable_thread_tracking(rocksdb_opt
 VARVE_C_API void rocksdb_options_set_stats_dump_period_sec(rocksdb_options_t* options,
                                                            unsigned int value);
 VARVE_C_API unsigned int rocksdb_options_get_stats_dump_period_sec(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_stats_persist_period_sec(rocksdb_options_t* options,
-                                                                 unsigned int value);
-VARVE_C_STORED unsigned int rocksdb_options_get_stats_persist_period_sec(
-    rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_stats_persist_period_sec(rocksdb_options_t* options,
+                                                              unsigned int value);
+VARVE_C_API unsigned int rocksdb_options_get_stats_persist_period_sec(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_persist_stats_to_disk(rocksdb_options_t* options,
                                                               unsigned char value);
 VARVE_C_STORED unsigned char rocksdb_options_get_persist_stats_to_disk(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_stats_history_buffer_size(rocksdb_options_t* options,
-                                                                  size_t value);
-VARVE_C_STORED size_t rocksdb_options_get_stats_history_buffer_size(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_stats_history_buffer_size(rocksdb_options_t* options,
+                                                               size_t value);
+VARVE_C_API size_t rocksdb_options_get_stats_history_buffer_size(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_dump_malloc_stats(rocksdb_options_t* options,
                                                           unsigned char value);
 VARVE_C_STORED unsigned char rocksdb_options_get_dump_malloc_stats(rocksdb_options_t* options);
@@ -287,9 +289,9 @@ VARVE_C_STORED void rocksdb_options_set_bloom_locality(rocksdb_options_t* option
 VARVE_C_STORED uint32_t rocksdb_options_get_bloom_locality(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_arena_block_size(rocksdb_options_t* options, size_t value);
 VARVE_C_API size_t rocksdb_options_get_arena_block_size(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_memtable_protection_bytes_per_key(
-    rocksdb_options_t* options, uint32_t value);
-VARVE_C_STORED uint32_t
+VARVE_C_API void rocksdb_options_set_memtable_protection_bytes_per_key(rocksdb_options_t* options,
+                                                                       uint32_t value);
+VARVE_C_API uint32_t
 rocksdb_options_get_memtable_protection_bytes_per_key(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_memtable_max_range_deletions(rocksdb_options_t* options,
                                                                   uint32_t value);
@@ -376,9 +378,9 @@ VARVE_C_STORED unsigned char rocksdb_options_get_force_consistency_checks(
     rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_report_bg_io_stats(rocksdb_options_t* options, int value);
 VARVE_C_API unsigned char rocksdb_options_get_report_bg_io_stats(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_sample_for_compression(rocksdb_options_t* options,
-                                                               uint64_t value);
-VARVE_C_STORED uint64_t rocksdb_options_get_sample_for_compression(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_sample_for_compression(rocksdb_options_t* options,
+                                                            uint64_t value);
+VARVE_C_API uint64_t rocksdb_options_get_sample_for_compression(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_persist_user_defined_timestamps(rocksdb_options_t* options,
                                                                      unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_persist_user_defined_timestamps(

@@ -83,10 +83,10 @@ VARVE_C_API void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* opt
 VARVE_C_API rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options);
 
 // Copied.
-VARVE_C_STORED void rocksdb_options_set_db_paths(rocksdb_options_t* options,
-                                                 const rocksdb_dbpath_t** paths, size_t num_paths);
-VARVE_C_STORED void rocksdb_options_set_cf_paths(rocksdb_options_t* options,
-                                                 const rocksdb_dbpath_t** paths, size_t num_paths);
+VARVE_C_API void rocksdb_options_set_db_paths(rocksdb_options_t* options,
+                                              const rocksdb_dbpath_t** paths, size_t num_paths);
+VARVE_C_API void rocksdb_options_set_cf_paths(rocksdb_options_t* options,
+                                              const rocksdb_dbpath_t** paths, size_t num_paths);
 
 // ---- Text ----
 

@@ -33,6 +33,7 @@ class VARVE_EXPORT CompactOnDeletionCollectorFactory final
   TablePropertiesCollector* CreateTablePropertiesCollector(Context context) override;
   static const char* kClassName() { return "CompactOnDeletionCollector"; }
   const char* Name() const override { return kClassName(); }
+  using TablePropertiesCollectorFactory::ToString;
   std::string ToString() const override;
 
   void SetWindowSize(size_t sliding_window_size) { window_size_.store(sliding_window_size); }

@@ -24,6 +24,7 @@ class ApiRules : public PartsTest {
     family->MeasureShape();
     auto file = std::make_shared<FileMetaData>();
     file->number = number;
+    file->paths = family->shared_table_paths();
     file->smallest = file->largest = InternalKey("k", 1, kTypeValue);
     std::vector<std::vector<FileRef>> levels(1);
     levels[0].push_back(file);

@@ -247,6 +247,13 @@ class Recorder final : public EventListener {
          : info.condition.cur == WriteStallCondition::kDelayed ? "stall-delayed"
                                                                : "stall-stopped");
   }
+  void OnBackgroundJobPressureChanged(DB* db, const BackgroundJobPressure& pressure) override {
+    EXPECT_TRUE(expected_db.load() == nullptr || db == expected_db.load());
+    EXPECT_EQ(pressure.compaction_low_running, pressure.compaction_running);
+    others = pressure.flush_running + pressure.compaction_running;
+    proximity = pressure.write_stall_proximity_pct;
+    pressures++;
+  }
   void OnBackgroundError(BackgroundErrorReason, Status* error) override {
     severity = error->severity();
     Note("error");
@@ -282,6 +289,9 @@ class Recorder final : public EventListener {
 
   std::atomic<DB*> expected_db{nullptr};
   std::atomic<Status::Severity> severity{Status::kNoError};  // of the last error
+  std::atomic<int> proximity{-1};
+  std::atomic<int> others{-1};  // that ran beside the job
+  std::atomic<int> pressures{0};
   std::atomic<bool> throws{false};
   std::atomic<bool> forgive{false};
   std::atomic<bool> by_hand{false};
@@ -352,6 +362,21 @@ TEST_F(DbListenerTest, AMovedTableIsAnOutput) {
   EXPECT_EQ(info.num_l0_files, 0);
   ASSERT_TRUE(info.table_properties.contains(info.output_files[0]));
   EXPECT_EQ(info.table_properties.at(info.output_files[0])->num_entries, 2u);
+}
+
+TEST_F(DbListenerTest, PressureIsToldAfterEachJob) {
+  options_.disable_auto_compactions = false;
+  options_.level0_file_num_compaction_trigger = 4;
+  options_.level0_slowdown_writes_trigger = 8;
+  Open();
+  MakeTable({"k"});
+  EXPECT_TRUE(Eventually([&] { return recorder_->pressures == 1; }));
+  EXPECT_EQ(recorder_->proximity, 12) << "one file of eight";
+  EXPECT_EQ(recorder_->others, 0);
+  for (int i = 0; i < 3; i++) MakeTable({"k"});
+  EXPECT_TRUE(Eventually([&] { return recorder_->pressures >= 5; })) << "the compaction's, too";
+  // One table has gone down.
+  EXPECT_TRUE(Eventually([&] { return recorder_->proximity == 37; })) << Levels();
 }
 
 TEST_F(DbListenerTest, AListenerThatThrowsHarmsNobody) {

@@ -183,8 +183,8 @@ TEST_F(DbMaintenanceTest, CompactFilesTakesNamesAndRefusesOthers) {
   EXPECT_FALSE(db()->CompactFiles(CompactionOptions(), {"999999.sst"}, 3).ok());
   EXPECT_FALSE(db()->CompactFiles(CompactionOptions(), {}, 3).ok());
   EXPECT_FALSE(db()->CompactFiles(CompactionOptions(), Files(kTableFile), 99).ok());
-  EXPECT_TRUE(
-      db()->CompactFiles(CompactionOptions(), Files(kTableFile), 3, /*path=*/1).IsNotSupported());
+  EXPECT_TRUE(db()->CompactFiles(CompactionOptions(), Files(kTableFile), 3, /*path=*/1)
+                  .IsInvalidArgument());
   EXPECT_EQ(Scan(), "a=of a b=of b");
 }
 

@@ -22,6 +22,7 @@
 #include "varve/listener.h"
 #include "varve/rate_limiter.h"
 #include "varve/statistics.h"
+#include "varve/stats_history.h"
 #include "varve/system_clock.h"
 #include "varve/table.h"
 
@@ -33,7 +34,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 // Keeps compactions from ending while it is closed.
 class GateFilter final : public CompactionFilter {
@@ -56,6 +59,10 @@ class OptionPromisesTest : public Database {
     EXPECT_TRUE(Close().ok());
   }
 
+  void SetOfFamily(const char* option, const std::string& value) {
+    const Status s = db()->SetOptions({{option, value}});
+    ASSERT_TRUE(s.ok()) << s.ToString();
+  }
   void SetTable(const BlockBasedTableOptions& table) {
     options_.table_factory.reset(NewBlockBasedTableFactory(table));
   }
@@ -346,6 +353,55 @@ class CompactionTimes final : public EventListener {
   CompactionJobStats stats;
 };
 
+// ---- ColumnFamilyOptions::sample_for_compression, BlockBasedTableOptions::format_version
+
+TEST_F(OptionPromisesTest, TablesAreSampledWhileThatIsAskedFor) {
+  options_.compression = kNoCompression;
+  Open();
+  const auto estimate = [this] {
+    TablePropertiesCollection tables;
+    EXPECT_TRUE(db()->GetPropertiesOfAllTables(&tables).ok());
+    EXPECT_THAT(tables, SizeIs(1));
+    const TableProperties& properties = *tables.begin()->second;
+    EXPECT_EQ(properties.fast_compression_estimated_data_size == 0,
+              properties.slow_compression_estimated_data_size == 0);
+    return properties.fast_compression_estimated_data_size;
+  };
+  Put("a", std::string(1000, 'v'));
+  Flush();
+  EXPECT_EQ(estimate(), 0u);
+  SetOfFamily("sample_for_compression", "1");
+  Compact();
+  EXPECT_GT(estimate(), 0u);
+  EXPECT_LT(estimate(), 200u);
+  SetOfFamily("sample_for_compression", "0");
+  Compact();
+  EXPECT_EQ(estimate(), 0u);
+}
+
+TEST_F(OptionPromisesTest, NewTablesHaveTheFormatThatIsAskedFor) {
+  Open();
+  const auto format = [this] {
+    TablePropertiesCollection tables;
+    EXPECT_TRUE(db()->GetPropertiesOfAllTables(&tables).ok());
+    EXPECT_THAT(tables, SizeIs(1));
+    return tables.begin()->second->format_version;
+  };
+  MakeTable({"a", "b"});
+  EXPECT_EQ(format(), 5u) << "the newest that all of RocksDB's readers know";
+  for (const uint64_t version : {7, 6, 2}) {
+    SetOfFamily("block_based_table_factory", "{format_version=" + std::to_string(version) + "}");
+    Compact();
+    EXPECT_EQ(format(), version);
+    EXPECT_EQ(Scan(), "a=of a b=of b");
+  }
+  for (const char* refused : {"1", "8"}) {
+    EXPECT_TRUE(db()->SetOptions({{"block_based_table_factory",
+                                   std::string("{format_version=") + refused + "}"}})
+                    .IsInvalidArgument());
+  }
+}
+
 TEST_F(OptionPromisesTest, CompactionsAreTimedWhereThatIsAskedFor) {
   auto times = std::make_shared<CompactionTimes>();
   options_.listeners = {times};
@@ -436,6 +492,50 @@ TEST_F(PeriodicWorkTest, StatisticsAreToldToTheLog) {
       [&] { return log_->text().find("rocksdb.number.keys.written") != std::string::npos; }));
   EXPECT_THAT(log_->text(), AllOf(HasSubstr("Compaction Stats [default]"),
                                   HasSubstr("Compaction Stats [side]"), HasSubstr("Uptime")));
+}
+
+TEST_F(PeriodicWorkTest, StatisticsAreNotedAsTheyGrow) {
+  options_.statistics = CreateDBStatistics();
+  options_.stats_persist_period_sec = 0;
+  Open();
+  const auto history = [this](uint64_t start = 0, uint64_t end = UINT64_MAX) {
+    std::unique_ptr<StatsHistoryIterator> it;
+    EXPECT_TRUE(db()->GetStatsHistory(start, end, &it).ok());
+    std::vector<std::pair<uint64_t, uint64_t>> written;  // when, and how many keys
+    for (; it->Valid(); it->Next()) {
+      EXPECT_EQ(it->GetStatsMap().size(), TickersNameMap.size());
+      written.emplace_back(it->GetStatsTime(), it->GetStatsMap().at("rocksdb.number.keys.written"));
+    }
+    EXPECT_TRUE(it->status().ok());
+    return written;
+  };
+  Put("a", "v");
+  Put("b", "v");
+  Jump(1000);
+  Set("max_background_jobs", "3");
+  EXPECT_THAT(history(), IsEmpty()) << "0: never";
+  Set("stats_persist_period_sec", "600");
+  ASSERT_TRUE(Eventually([&] { return history().size() == 1; }));
+  EXPECT_EQ(history()[0].second, 2u);
+  Put("c", "v");
+  Jump(601);
+  Set("max_background_jobs", "2");
+  ASSERT_TRUE(Eventually([&] { return history().size() == 2; }));
+  EXPECT_EQ(history()[1].second, 1u) << "since the note before";
+  const uint64_t first = history()[0].first;
+  EXPECT_THAT(history(0, first), IsEmpty()) << "before its end";
+  EXPECT_THAT(history(first, UINT64_MAX), SizeIs(2));
+
+  std::unique_ptr<StatsHistoryIterator> kept;
+  ASSERT_TRUE(db()->GetStatsHistory(0, UINT64_MAX, &kept).ok());
+  Set("stats_history_buffer_size", "1");
+  Jump(601);
+  Set("max_background_jobs", "3");
+  EXPECT_TRUE(Eventually([&] { return history().empty(); })) << "no room";
+  EXPECT_TRUE(db()->GetStatsHistory(0, 1, nullptr).IsInvalidArgument());
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(kept->Valid());
+  EXPECT_EQ(kept->GetStatsMap().at("rocksdb.number.keys.written"), 2u);
 }
 
 TEST_F(PeriodicWorkTest, WhatCouldNotBeDeletedIsTriedAgain) {

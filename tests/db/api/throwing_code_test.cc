@@ -13,6 +13,7 @@
 #include "varve/compaction_filter.h"
 #include "varve/comparator.h"
 #include "varve/filter_policy.h"
+#include "varve/flush_block_policy.h"
 #include "varve/slice_transform.h"
 #include "varve/table.h"
 #include "varve/table_properties.h"
@@ -56,6 +57,25 @@ class ThrowingCollectorFactory final : public TablePropertiesCollectorFactory {
   TablePropertiesCollector* CreateTablePropertiesCollector(Context) override {
     return new ThrowingCollector();
   }
+};
+
+class ThrowingPolicy final : public FlushBlockPolicy {
+ public:
+  bool Update(const Slice&, const Slice&) override {
+    MayThrow();
+    return false;
+  }
+};
+
+class ThrowingPolicyFactory final : public FlushBlockPolicyFactory {
+ public:
+  const char* Name() const override { return "ThrowingPolicyFactory"; }
+  FlushBlockPolicy* NewFlushBlockPolicy(const BlockBasedTableOptions&,
+                                        const BlockBuilder&) const override {
+    if (makes_none) MayThrow();
+    return new ThrowingPolicy();
+  }
+  std::atomic<bool> makes_none{false};
 };
 
 class ThrowingFilter final : public CompactionFilter {
@@ -171,6 +191,32 @@ TEST_F(ThrowingCodeTest, ACollectorFailsTheFlushWhichIsTriedAgain) {
   EXPECT_EQ(Get("k"), "v");
   EXPECT_TRUE(Files(kTableFile).empty());
   ExpectHealthy("k=v");
+}
+
+TEST_F(ThrowingCodeTest, APolicyOfBlocksFailsFlushesAndCompactions) {
+  const auto factory = std::make_shared<ThrowingPolicyFactory>();
+  BlockBasedTableOptions table;
+  table.flush_block_policy_factory = factory;
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Open();
+  MakeTable({"a"});
+  MakeTable({"a", "b"});
+  for (const bool makes_none : {false, true}) {
+    factory->makes_none = makes_none;
+    user_code_throws = true;
+    Status s = db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+    EXPECT_TRUE(s.IsAborted()) << s.ToString();
+    user_code_throws = false;
+    EXPECT_TRUE(db()->Resume().ok());
+    Put("k", "v");
+    user_code_throws = true;
+    s = db()->Flush(FlushOptions());
+    EXPECT_TRUE(s.IsAborted()) << s.ToString();
+    user_code_throws = false;
+    EXPECT_TRUE(db()->Resume().ok());
+    EXPECT_EQ(Scan(), "a=of a b=of b k=v");
+  }
+  ExpectHealthy("a=of a b=of b k=v");
 }
 
 TEST_F(ThrowingCodeTest, AFilterFailsTheCompactionAndLosesNothing) {

@@ -51,7 +51,7 @@ class CompactionJobTest : public ::testing::Test {
 
   std::shared_ptr<TableCache> Cache() {
     TableCacheOptions options;
-    options.db_path = "/db";
+    options.paths = std::make_shared<const TablePaths>("/db");
     options.fs = fs_;
     options.icmp = &icmp_;
     options.cf_options = options_;
@@ -60,7 +60,7 @@ class CompactionJobTest : public ::testing::Test {
   }
   TableOutputContext Output() const {
     TableOutputContext context;
-    context.db_path = "/db";
+    context.paths = std::make_shared<const TablePaths>("/db");
     context.fs = fs_;
     context.clock = SystemClock::Default().get();
     return context;

@@ -58,7 +58,8 @@ class PickerTest : public ::testing::Test {
   }
   std::string PickFiles(const std::vector<uint64_t>& numbers, int output_level) {
     std::unique_ptr<CompactionPlan> plan;
-    status_ = PickCompactFiles(version_, shape_, options_, numbers, output_level, running_, &plan);
+    status_ =
+        PickCompactFiles(version_, shape_, options_, {numbers, output_level, {}}, running_, &plan);
     return Show(std::move(plan));
   }
   std::string Show(std::unique_ptr<CompactionPlan> plan) {
@@ -96,6 +97,56 @@ class PickerTest : public ::testing::Test {
   bool conflict_ = false;
   Status status_;
 };
+
+TEST_F(PickerTest, LevelsFillPathsInTheirOrder) {
+  options_.level_compaction_dynamic_level_bytes = false;
+  options_.max_bytes_for_level_base = 100;
+  options_.max_bytes_for_level_multiplier = 10;
+  Draw("L0: 3[a-z]");
+  const auto paths = [this](const std::vector<uint64_t>& rooms) {
+    options_.cf_paths.clear();
+    for (const uint64_t room : rooms) options_.cf_paths.emplace_back("/p", room);
+    std::string text;
+    for (int level = 0; level < kPickedLevels; level++) {
+      text += std::to_string(PathOfLevel(options_, shape_, level));
+    }
+    return text;
+  };
+  EXPECT_EQ(paths({}), "00000");
+  EXPECT_EQ(paths({0}), "00000") << "the last one takes the rest";
+  EXPECT_EQ(paths({200, 0}), "00111");
+  EXPECT_EQ(paths({199, 1000, 0}), "01222");
+  EXPECT_EQ(paths({199, 1100, 10000, 0}), "01123");
+  EXPECT_EQ(paths({50, 100, 50, 0}), "13333") << "what is too small stays empty";
+
+  // With dynamic levels by the sizes that they have now.
+  constexpr int kLast = kPickedLevels - 1;
+  options_.level_compaction_dynamic_level_bytes = true;
+  Draw("L0: 3[a-z]");
+  EXPECT_EQ(PathOfLevel(options_, shape_, kLast), 3u);
+  options_.cf_paths = {{"/p", 200}, {"/p", 0}};
+  EXPECT_EQ(PathOfLevel(options_, shape_, kLast), 0u);
+  Draw("L0: 3[a-z]\nL" + std::to_string(kLast) + ": 5[a-z]*2000");
+  EXPECT_EQ(PathOfLevel(options_, shape_, 0), 0u);
+  EXPECT_EQ(PathOfLevel(options_, shape_, shape_.base_level), 0u);
+  EXPECT_EQ(PathOfLevel(options_, shape_, kLast), 1u);
+}
+
+TEST_F(PickerTest, WhatIsInAnotherDirectoryIsNotMoved) {
+  options_.max_bytes_for_level_base = 5;
+  options_.cf_paths = {{"/fast", 15}, {"/slow", 0}};
+  options_.level_compaction_dynamic_level_bytes = false;
+  Draw("L1: 1[a-b] 2[c-d] 3[e-f] 4[g-h]");
+  EXPECT_EQ(Pick(), "L1: 1; to L2, bottommost");
+  EXPECT_EQ(plan_->output.path_id, 1u);
+  ManualCompactionRequest request;
+  request.start_level = 1;
+  request.output_level = 2;
+  request.path_id = 0;
+  EXPECT_EQ(PickManual(request), "L1: 1 2 3 4; to L2, move, bottommost");
+  request.path_id = 1;
+  EXPECT_EQ(PickManual(request), "L1: 1 2 3 4; to L2, bottommost");
+}
 
 TEST_F(PickerTest, AQuietTreeNeedsNothing) {
   Draw("L0: 3[a-z] 2[a-z] 1[a-z]\nL1: 9[a-z]");

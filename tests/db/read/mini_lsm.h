@@ -107,7 +107,7 @@ class MiniLsm final : public SuperVersionSource {
   void Load(const std::vector<Write>& history, const Layout& layout, std::mt19937* random) {
     cf_options_->table_factory.reset(NewBlockBasedTableFactory(table_options_));
     TableCacheOptions cache_options;
-    cache_options.db_path = "/db";
+    cache_options.paths = std::make_shared<const TablePaths>("/db");
     cache_options.fs = read_through != nullptr ? read_through : fs_;
     cache_options.icmp = &icmp_;
     cache_options.clock = clock;

@@ -95,8 +95,8 @@ TEST_F(OpenStepsTest, DataWithoutCurrentIsNotOverwritten) {
   ASSERT_TRUE(env_->CreateDirIfMissing("/db").ok());
   const auto context = Context();
   const LogLocation logs{context->fs().get(), context->LogFileOptions(), "/db", "/db", false};
-  EXPECT_TRUE(CheckHoldsNoData(logs, {"LOCK", "MANIFEST-000001", "notes.txt"}).ok());
-  const Status s = CheckHoldsNoData(logs, {"MANIFEST-000001", "000007.sst"});
+  EXPECT_TRUE(CheckHoldsNoData(logs, logs.db_name, {"LOCK", "MANIFEST-000001", "notes.txt"}).ok());
+  const Status s = CheckHoldsNoData(logs, logs.db_name, {"MANIFEST-000001", "000007.sst"});
   EXPECT_TRUE(s.IsCorruption());
   EXPECT_NE(s.ToString().find("000007.sst"), std::string::npos);
 }

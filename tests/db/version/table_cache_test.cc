@@ -25,7 +25,7 @@ namespace {
 class TableCacheTest : public ::testing::Test {
  protected:
   TableCacheTest() : fs_(std::make_shared<FaultFileSystem>(std::make_shared<MemFileSystem>())) {
-    options_.db_path = "/db";
+    options_.paths = std::make_shared<const TablePaths>("/db");
     options_.fs = fs_;
     options_.icmp = &BytewiseOrder();
     auto cf = std::make_shared<ColumnFamilyOptions>();

@@ -59,6 +59,18 @@ TEST(HasteTest, CompactionsHurryAsAStallComesNear) {
   EXPECT_EQ(CompactionUrgency({0, 40, 9999, 9}, options), Urgency::kCalm);
 }
 
+TEST(ProximityTest, TheMeasureThatHasComeFarthestCounts) {
+  EXPECT_EQ(StallProximity({0, 0, 0, 0}, Options(4)), 0);
+  EXPECT_EQ(StallProximity({0, 5, 100, 99}, Options(4)), 25);
+  EXPECT_EQ(StallProximity({0, 5, 999, 0}, Options(4)), 99);
+  EXPECT_EQ(StallProximity({0, 20, 0, 0}, Options(4)), 100);
+  EXPECT_EQ(StallProximity({0, 30, 0, 0}, Options(4)), 150);
+  EXPECT_EQ(StallProximity({1, 0, 0, 0}, Options(2)), 50) << "of a stop, as nothing delays";
+  ColumnFamilyOptions none = Options(4);
+  none.soft_pending_compaction_bytes_limit = none.hard_pending_compaction_bytes_limit = 0;
+  EXPECT_EQ(StallProximity({0, 0, UINT64_MAX, 0}, none), 0);
+}
+
 TEST(HasteTest, FlushesHurryWhenTheNextMemtableIsTheLast) {
   EXPECT_EQ(FlushUrgency({1, 40, 9999, 9}, Options(2)), Urgency::kCalm);
   EXPECT_EQ(FlushUrgency({2, 0, 0, 0}, Options(2)), Urgency::kHurry);

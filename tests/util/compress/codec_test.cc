@@ -20,6 +20,10 @@ namespace varve {
 namespace {
 
 constexpr size_t kLimit = size_t{256} << 20;
+// The size, and what the bzip2 program makes of it with -1.
+constexpr char kBzip2OfHellos[] =
+    "17425A683131415926535902F8B0BD000003910040000244A00030CD00548696719B38A3C5DC914E1424"
+    "00BE2C2F40";
 
 // Gives memory once and remembers how much was asked for.
 struct Buffer {
@@ -75,18 +79,18 @@ Status Restore(const Codec& codec, const Slice& dict, const Slice& block, std::s
 
 TEST(CodecTest, TheUsualCodecsAreBuiltIn) {
   for (const CompressionType type :
-       {kNoCompression, kSnappyCompression, kLZ4Compression, kLZ4HCCompression, kZSTD}) {
+       {kNoCompression, kSnappyCompression, kZlibCompression, kBZip2Compression, kLZ4Compression,
+        kLZ4HCCompression, kZSTD}) {
     EXPECT_TRUE(CodecSupported(type)) << CompressionTypeName(type);
   }
   EXPECT_EQ(FindCodec(kNoCompression), nullptr);
-  EXPECT_EQ(FindCodec(kBZip2Compression), nullptr);
   EXPECT_FALSE(CodecSupported(kXpressCompression));
   EXPECT_FALSE(CodecSupported(static_cast<CompressionType>(0x77)));
   EXPECT_FALSE(CodecSupportsDictionary(kSnappyCompression));
   EXPECT_TRUE(CodecSupportsDictionary(kZSTD));
-  const Status s = CodecNotSupported(kBZip2Compression, "000012.sst");
+  const Status s = CodecNotSupported(kXpressCompression, "000012.sst");
   EXPECT_TRUE(s.IsNotSupported());
-  EXPECT_NE(s.ToString().find("BZip2"), std::string::npos);
+  EXPECT_NE(s.ToString().find("Xpress"), std::string::npos);
   EXPECT_NE(s.ToString().find("000012.sst"), std::string::npos);
 }
 
@@ -168,6 +172,25 @@ TEST(CodecTest, OldTablesFrameLz4WithEightBytes) {
   ASSERT_TRUE(zstd->Compress({}, "", raw, &block));
   ASSERT_TRUE(Restore(*zstd, "", block, &restored, 0).ok());
   EXPECT_EQ(restored, raw);
+}
+
+// As RocksDB has them: in blocks of 100 kB, whatever level is asked for, and without a dictionary.
+TEST(CodecTest, Bzip2StreamsHaveSmallBlocks) {
+  const Codec* const codec = FindCodec(kBZip2Compression);
+  ASSERT_NE(codec, nullptr);
+  EXPECT_FALSE(CodecSupportsDictionary(kBZip2Compression));
+  CompressionOptions options;
+  options.level = 9;
+  std::string block;
+  ASSERT_TRUE(codec->Compress(options, "hello", "hello hello hello hello", &block));
+  EXPECT_EQ(Slice(block).ToString(true), kBzip2OfHellos);
+  std::string restored;
+  for (const char* damaged : {"BZh0", "BZh:", "BYh1", "BZ"}) {
+    const std::string stream = '\x17' + (damaged + block.substr(5));
+    EXPECT_TRUE(Restore(*codec, "", stream, &restored).IsCorruption()) << damaged;
+  }
+  const Status s = Restore(*codec, "", block, &restored, 1);
+  EXPECT_TRUE(s.IsNotSupported()) << "old tables do not say how large it was: " << s.ToString();
 }
 
 TEST(CodecTest, BombsAreRefusedBeforeMemoryIsTaken) {

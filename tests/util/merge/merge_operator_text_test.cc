@@ -55,6 +55,16 @@ TEST(MergeOperatorTextTest, NamesAreRocksDbs) {
   EXPECT_EQ(Made("nullptr"), "null");
 }
 
+TEST(MergeOperatorTextTest, OperatorsKnowTheirShortNames) {
+  for (const char* name : {"put", "uint64add", "int64add", "max", "bytesxor", "sortlist",
+                           "stringappend", "stringappendtest"}) {
+    std::shared_ptr<MergeOperator> op;
+    ASSERT_TRUE(Create(name, &op).ok()) << name;
+    EXPECT_TRUE(op->IsInstanceOf(name)) << name;
+    EXPECT_TRUE(op->IsInstanceOf(op->Name())) << name;
+  }
+}
+
 TEST(MergeOperatorTextTest, AppendersTakeADelimiter) {
   EXPECT_EQ(Made("{id=StringAppendOperator;delimiter=|}"),
             "{id=StringAppendOperator;delimiter=|;}");

@@ -84,11 +84,13 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"memtable_factory",
        [](Options* o) { o->memtable_factory = std::make_shared<OtherMemTable>(); }},
       {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
-      {"db_paths", [](Options* o) { o->db_paths.emplace_back("/x", 1); }},
-      {"cf_paths", [](Options* o) { o->cf_paths.emplace_back("/x", 1); }},
+      {"db_paths", [](Options* o) { o->db_paths.assign(5, DbPath("/x", 1)); }},
+      {"cf_paths", [](Options* o) { o->cf_paths.assign(5, DbPath("/x", 1)); }},
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
       {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
       {"compression", [](Options* o) { o->compression = kXpressCompression; }},
+      {"memtable_protection_bytes_per_key",
+       [](Options* o) { o->memtable_protection_bytes_per_key = 3; }},
   };
   for (const Refusal& refusal : refusals) {
     Options options;
@@ -104,6 +106,7 @@ TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
       {"env", [](Options* o) { o->env = nullptr; }},
       {"atomic_flush", [](Options* o) { o->atomic_flush = o->enable_pipelined_write = true; }},
       {"comparator", [](Options* o) { o->comparator = nullptr; }},
+      {"db_paths", [](Options* o) { o->db_paths.emplace_back("", 1); }},
       {"table_factory", [](Options* o) { o->table_factory = nullptr; }},
       {"memtable_factory", [](Options* o) { o->memtable_factory = nullptr; }},
       {"num_levels", [](Options* o) { o->num_levels = 0; }},
@@ -120,7 +123,7 @@ TEST(ValidateOptionsTest, NonsenseIsInvalidByName) {
       {"write_identity_file",
        [](Options* o) { o->write_identity_file = o->write_dbid_to_manifest = false; }},
       {"block_size", WithTable([](BlockBasedTableOptions* t) { t->block_size = 0; })},
-      {"format_version", WithTable([](BlockBasedTableOptions* t) { t->format_version = 6; })},
+      {"format_version", WithTable([](BlockBasedTableOptions* t) { t->format_version = 8; })},
       {"block_restart_interval",
        WithTable([](BlockBasedTableOptions* t) { t->block_restart_interval = 0; })},
       {"block_align", WithTable([](BlockBasedTableOptions* t) { t->block_align = true; })},

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/engine/statistics_history.h"
+
+#include <utility>
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+namespace {
+
+class Walker final : public StatsHistoryIterator {
+ public:
+  // A time, and a value for each ticker.
+  using Shown = std::pair<uint64_t, std::vector<uint64_t>>;
+
+  explicit Walker(std::vector<Shown> notes) : notes_(std::move(notes)) { Show(); }
+
+  bool Valid() const override { return at_ < notes_.size(); }
+  Status status() const override { return Status::OK(); }
+  void Next() override {
+    VARVE_ASSERT(Valid());
+    at_++;
+    Show();
+  }
+  uint64_t GetStatsTime() const override { return notes_[at_].first; }
+  const std::map<std::string, uint64_t>& GetStatsMap() const override { return map_; }
+
+ private:
+  void Show() {
+    map_.clear();
+    if (!Valid()) return;
+    for (const auto& [ticker, name] : TickersNameMap) map_[name] = notes_[at_].second[ticker];
+  }
+
+  const std::vector<Shown> notes_;
+  size_t at_ = 0;
+  std::map<std::string, uint64_t> map_;
+};
+
+}  // namespace
+
+StatisticsHistory::Counts StatisticsHistory::Read(const Statistics& statistics) {
+  Counts counts(TICKER_ENUM_MAX);
+  for (uint32_t ticker = 0; ticker < TICKER_ENUM_MAX; ticker++) {
+    counts[ticker] = statistics.getTickerCount(ticker);
+  }
+  return counts;
+}
+
+void StatisticsHistory::Begin(const Statistics& statistics) {
+  Counts now = Read(statistics);
+  MutexLock lock(&mu_);
+  last_ = std::move(now);
+}
+
+void StatisticsHistory::Note(const Statistics& statistics, uint64_t seconds, size_t most_bytes) {
+  Counts now = Read(statistics);
+  MutexLock lock(&mu_);
+  Counts growth(now.size());
+  for (size_t i = 0; i < now.size(); i++) {
+    // Somebody may have reset them.
+    const uint64_t before = i < last_.size() && last_[i] <= now[i] ? last_[i] : 0;
+    growth[i] = now[i] - before;
+  }
+  const size_t bytes_each = sizeof(Noted) + growth.size() * sizeof(uint64_t);
+  notes_.push_back({seconds, std::move(growth)});
+  last_ = std::move(now);
+  while (notes_.size() * bytes_each > most_bytes) notes_.pop_front();
+}
+
+std::unique_ptr<StatsHistoryIterator> StatisticsHistory::Walk(uint64_t start, uint64_t end) const {
+  std::vector<Walker::Shown> shown;
+  {
+    MutexLock lock(&mu_);
+    for (const Noted& note : notes_) {
+      if (start <= note.seconds && note.seconds < end)
+        shown.emplace_back(note.seconds, note.growth);
+    }
+  }
+  return std::make_unique<Walker>(std::move(shown));
+}
+
+}  // namespace varve

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/table_directories.h"
+
+#include "db/recovery/database_directory.h"
+#include "db/recovery/sanitize.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+Status TakeOne(const DbContext& context, const std::string& directory, DirectoryListing* listing) {
+  FileSystem* const fs = context.fs().get();
+  if (!context.read_only()) VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs, directory));
+  if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) {
+    return Status::InvalidArgument(
+        directory, "is to hold tables of " + context.name() + ", and is a database of its own");
+  }
+  std::vector<std::string> names;
+  const IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
+  if (context.read_only() && IsMissing(s)) return Status::OK();
+  if (s.ok()) (*listing)[directory] = std::move(names);
+  return s;
+}
+
+}  // namespace
+
+std::set<std::string> TableDirectories(const std::string& db_name, const DBOptions& options,
+                                       const std::vector<ColumnFamilyDescriptor>& families) {
+  std::set<std::string> directories;
+  for (const ColumnFamilyDescriptor& family : families) {
+    for (const DbPath& path : TablePathsOf(options, family.options)) {
+      if (path.path != db_name) directories.insert(path.path);
+    }
+  }
+  return directories;
+}
+
+Status TakeTableDirectories(const DbContext& context,
+                            const std::vector<ColumnFamilyDescriptor>& families,
+                            DirectoryListing* listing) {
+  for (const auto& directory : TableDirectories(context.name(), context.options(), families)) {
+    VARVE_RETURN_IF_ERROR(TakeOne(context, directory, listing));
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/table_paths.h"
+
+#include "util/base/assert.h"
+#include "util/env/file_names.h"
+
+namespace varve {
+
+TablePaths::TablePaths(const std::string& db_name, const std::vector<DbPath>& paths) {
+  for (const DbPath& path : paths) directories_.push_back(path.path);
+  if (directories_.empty()) directories_.push_back(db_name);
+}
+
+const std::string& TablePaths::directory(uint32_t path_id) const {
+  VARVE_ASSERT(path_id < directories_.size());
+  return directories_[path_id];
+}
+
+std::string TablePaths::FileName(uint64_t number, uint32_t path_id) const {
+  return TableFileName(directory(path_id), number);
+}
+
+std::string TablePaths::LevelDbFileName(const TableFacts& file) const {
+  return LevelDbTableFileName(directory(file.path_id), file.number);
+}
+
+}  // namespace varve

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memtable/protected_entries.h"
+
+#include <cstring>
+#include <utility>
+
+#include "util/base/assert.h"
+#include "util/coding/fixed.h"
+#include "util/coding/hash.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+namespace {
+
+// The trailer seeds what the value gives, so that an entry that has become another version of its
+// key is found out as well.
+uint64_t ChecksumOf(const Slice& user_key, uint64_t trailer, const Slice& value) {
+  const uint64_t of_value = XXH3Hash64(value.data(), value.size(), trailer);
+  return XXH3Hash64(user_key.data(), user_key.size(), of_value);
+}
+
+class ProtectedIterator final : public InternalIterator {
+ public:
+  ProtectedIterator(std::unique_ptr<InternalIterator> walk, size_t bytes)
+      : walk_(std::move(walk)), bytes_(bytes) {}
+
+  void SeekToFirst() override {
+    walk_->SeekToFirst();
+    Show();
+  }
+  void SeekToLast() override {
+    walk_->SeekToLast();
+    Show();
+  }
+  void Seek(const Slice& target) override {
+    walk_->Seek(target);
+    Show();
+  }
+  void SeekForPrev(const Slice& target) override {
+    walk_->SeekForPrev(target);
+    Show();
+  }
+  void Next() override {
+    walk_->Next();
+    Show();
+  }
+  void Prev() override {
+    walk_->Prev();
+    Show();
+  }
+  Status status() const override { return damage_.ok() ? walk_->status() : damage_; }
+  bool PinValue(Cleanable* pin) override { return walk_->PinValue(pin); }
+  bool IsValuePinned() const override { return walk_->IsValuePinned(); }
+  bool IsKeyPinned() const override { return walk_->IsKeyPinned(); }
+
+ private:
+  void Show() {
+    damage_ = Status::OK();
+    valid_ = walk_->Valid();
+    if (!valid_) return;
+    key_ = walk_->key();
+    value_ = walk_->value();
+    if (IsWhole()) {
+      value_.remove_suffix(bytes_);
+      return;
+    }
+    valid_ = false;
+    damage_ = Status::Corruption(
+        "memtable: an entry is not what was added (memtable_protection_bytes_per_key)",
+        "sequence " + std::to_string(UnpackSequence(ExtractTrailer(key_))));
+  }
+  [[nodiscard]] bool IsWhole() const {
+    if (value_.size() < bytes_) return false;
+    const Slice value(value_.data(), value_.size() - bytes_);
+    char expected[sizeof(uint64_t)];
+    EncodeFixed64(expected, ChecksumOf(ExtractUserKey(key_), ExtractTrailer(key_), value));
+    return memcmp(expected, value.data() + value.size(), bytes_) == 0;
+  }
+
+  const std::unique_ptr<InternalIterator> walk_;
+  const size_t bytes_;
+  Status damage_;
+};
+
+}  // namespace
+
+void AppendProtected(const MemTableEntry& entry, size_t bytes, std::string* value) {
+  VARVE_ASSERT(bytes <= sizeof(uint64_t));
+  char checksum[sizeof(uint64_t)];
+  const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
+  EncodeFixed64(checksum, ChecksumOf(entry.key, trailer, entry.value));
+  value->append(entry.value.data(), entry.value.size());
+  value->append(checksum, bytes);
+}
+
+std::unique_ptr<InternalIterator> NewProtectedIterator(std::unique_ptr<InternalIterator> walk,
+                                                       size_t bytes) {
+  return std::make_unique<ProtectedIterator>(std::move(walk), bytes);
+}
+
+}  // namespace varve

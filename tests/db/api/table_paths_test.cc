@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: tables are in the directories that db_paths and cf_paths name, levels in the order of their
+// age; nothing is lost when a database is opened with other paths, when a kill leaves tables that
+// nobody knows, when a table is damaged; and a directory of somebody else stays untouched. Method:
+// three directories in memory, of which the first two have little room.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "varve/convenience.h"
+#include "varve/listener.h"
+#include "varve/sst_file_manager.h"
+#include "varve/utilities/repair.h"
+
+#include "tests/harness/database.h"
+#include "util/env/file_names.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+constexpr char kFast[] = "/fast";
+constexpr char kSlow[] = "/slow";
+
+class TablePathsTest : public Database {
+ protected:
+  TablePathsTest() {
+    options_.level_compaction_dynamic_level_bytes = false;
+    options_.disable_auto_compactions = true;
+    options_.max_bytes_for_level_base = 1000;
+    options_.max_bytes_for_level_multiplier = 10;
+    // Room for L0 and L1.
+    options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
+  }
+
+  // With its directory.
+  void WriteInto(const std::string& directory, const std::string& name, const std::string& bytes) {
+    ASSERT_TRUE(mem().CreateDirIfMissing(directory, IOOptions(), nullptr).ok());
+    WriteFile(directory + "/" + name, bytes);
+  }
+  std::vector<std::string> Tables(const std::string& directory) {
+    return Files(kTableFile, directory);
+  }
+  void CompactInto(int level, int path_id = -1) {
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    std::vector<std::string> names;
+    for (const LiveFileMetaData& file : files) names.push_back(file.name);
+    ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), names, level, path_id).ok());
+  }
+  // Where the live tables are, as "/fast /slow".
+  std::string Places() {
+    std::vector<LiveFileMetaData> files;
+    db()->GetLiveFilesMetaData(&files);
+    std::string text;
+    for (const LiveFileMetaData& file : files) text += (text.empty() ? "" : " ") + file.db_path;
+    return text;
+  }
+};
+
+TEST_F(TablePathsTest, LevelsGoWhereThereIsRoomForThem) {
+  Open();
+  MakeTable({"a", "b"});
+  EXPECT_EQ(Places(), kFast);
+  EXPECT_THAT(Tables(kName), IsEmpty());
+  CompactInto(1);
+  EXPECT_EQ(Places(), kFast);
+  CompactInto(2);
+  EXPECT_EQ(Places(), kSlow);
+  EXPECT_THAT(Tables(kFast), IsEmpty());
+  EXPECT_EQ(Get("a"), "of a");
+  Reopen();
+  EXPECT_EQ(Scan(), "a=of a b=of b");
+  EXPECT_THAT(Tables(kSlow), SizeIs(1));
+}
+
+TEST_F(TablePathsTest, DynamicLevelsCountWithTheSizesThatTheyHaveNow) {
+  options_.level_compaction_dynamic_level_bytes = true;
+  options_.max_bytes_for_level_base = 4000;
+  options_.db_paths[0].target_size = 8000;
+  Open();
+  MakeTable({"a", "b"});
+  // L0 and L6, the base level, are all there is. Of an empty tree nobody knows how large that will
+  // be.
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Places(), kFast) << "CompactRange writes to the path that its options name";
+  CompactInto(6);
+  EXPECT_EQ(Places(), kFast);
+  ASSERT_TRUE(Close().ok());
+  options_.db_paths[0].target_size = 7000;
+  Open();
+  CompactInto(6);
+  EXPECT_EQ(Places(), kSlow);
+}
+
+TEST_F(TablePathsTest, CallsNameAPath) {
+  Open();
+  MakeTable({"a", "b"});
+  CompactRangeOptions range;
+  range.target_path_id = 1;
+  ASSERT_TRUE(db()->CompactRange(range, nullptr, nullptr).ok());
+  EXPECT_EQ(Places(), kSlow);
+  CompactInto(1, 0);
+  EXPECT_EQ(Places(), kFast);
+  CompactInto(1, 1);
+  EXPECT_EQ(Places(), kSlow);
+  range.target_path_id = 2;
+  EXPECT_TRUE(db()->CompactRange(range, nullptr, nullptr).IsInvalidArgument());
+  std::vector<LiveFileMetaData> files;
+  db()->GetLiveFilesMetaData(&files);
+  EXPECT_TRUE(db()->CompactFiles(CompactionOptions(), {files[0].name}, 1, 2).IsInvalidArgument());
+  EXPECT_EQ(Scan(), "a=of a b=of b");
+}
+
+TEST_F(TablePathsTest, AFamilyMayHavePathsOfItsOwn) {
+  ColumnFamilyOptions own(options_);
+  own.cf_paths = {{"/own/", 1 << 20}};
+  options_.create_missing_column_families = true;
+  ASSERT_TRUE(TryOpenWith({{"default", options_}, {"own", own}}).ok());
+  MakeTable({"a"}, "own");
+  MakeTable({"b"});
+  EXPECT_THAT(Tables("/own"), SizeIs(1));
+  EXPECT_THAT(Tables(kFast), SizeIs(1));
+  ColumnFamilyHandle* later = nullptr;
+  own.cf_paths = {{"/later", 1 << 20}};
+  ASSERT_TRUE(db()->CreateColumnFamily(own, "later", &later).ok());
+  ASSERT_TRUE(db()->Put(WriteOptions(), later, "c", "c").ok());
+  ASSERT_TRUE(db()->Flush(FlushOptions(), later).ok());
+  EXPECT_THAT(Tables("/later"), SizeIs(1));
+  TablePropertiesCollection properties;
+  ASSERT_TRUE(db()->GetPropertiesOfAllTables(later, &properties).ok());
+  ASSERT_THAT(properties, SizeIs(1));
+  EXPECT_THAT(properties.begin()->first, StartsWith("/later/"));
+  ASSERT_TRUE(db()->DropColumnFamily(later).ok());
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(later).ok());
+  EXPECT_TRUE(Eventually([&] { return Tables("/later").empty(); })) << "dropped";
+  own.cf_paths = {{"/own", 1 << 20}};
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(TryOpenWith({{"default", options_}, {"own", own}}).ok());
+  EXPECT_EQ(Get("a", "own"), "of a");
+}
+
+TEST_F(TablePathsTest, AnOpeningWithFewerOrOtherPathsSaysWhatIsMissing) {
+  Open();
+  MakeTable({"a", "b"});
+  CompactInto(2);
+  ASSERT_TRUE(Close().ok());
+  options_.db_paths.pop_back();
+  Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("lies in path 1 of db_paths"));
+  options_.db_paths.emplace_back("/empty", 1 << 30);
+  s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("is missing"));
+  options_.skip_checking_sst_file_sizes_on_db_open = true;
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  options_.db_paths[1].path = kSlow;
+  Open();
+  EXPECT_EQ(Scan(), "a=of a b=of b");
+}
+
+TEST_F(TablePathsTest, WhatAKillLeavesIsSetAsideWhereItIs) {
+  Open();
+  MakeTable({"a"});
+  Kill();
+  WriteInto("/slow", "000777.sst", "no table");
+  WriteInto("/fast", "000778.sst", "no table");
+  WriteInto("/fast", "notes.txt", "somebody's");
+  WriteInto("/fast", "000779.log", "no log");
+  Open();
+  EXPECT_EQ(ReadFile("/slow/lost/000777.sst"), "no table");
+  EXPECT_EQ(ReadFile("/fast/lost/000778.sst"), "no table");
+  EXPECT_EQ(ReadFile("/fast/notes.txt"), "somebody's");
+  EXPECT_EQ(ReadFile("/fast/000779.log"), "no log");
+  MakeTable({"b"});
+  EXPECT_GT(Tables(kFast).back(), "000778.sst");
+  EXPECT_EQ(Scan(), "a=of a b=of b");
+}
+
+TEST_F(TablePathsTest, OtherDatabasesAreLeftAlone) {
+  options_.db_paths = {{"/other", 1}};
+  WriteInto("/other", "CURRENT", "MANIFEST-000001\n");
+  WriteInto("/other", "000005.sst", "a table");
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("a database of its own"));
+  EXPECT_EQ(ReadFile("/other/000005.sst"), "a table");
+  Options destroyed = options_;
+  destroyed.db_paths = {{"/other", 1}};
+  ASSERT_TRUE(DestroyDB(kName, destroyed).ok());
+  EXPECT_EQ(ReadFile("/other/000005.sst"), "a table");
+}
+
+TEST_F(TablePathsTest, ANewDatabaseIsNotMadeOverTables) {
+  WriteInto("/slow", "000005.sst", "a table");
+  const Status s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("/slow"));
+  EXPECT_EQ(ReadFile("/slow/000005.sst"), "a table");
+}
+
+TEST_F(TablePathsTest, DestroyingTakesTablesInAllOfThem) {
+  Open();
+  MakeTable({"a"});
+  CompactInto(2);
+  MakeTable({"b"});
+  ASSERT_TRUE(Close().ok());
+  WriteInto("/fast", "notes.txt", "somebody's");
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_THAT(Tables(kFast), IsEmpty());
+  EXPECT_TRUE(mem().FileExists(kSlow, IOOptions(), nullptr).IsNotFound());
+  EXPECT_EQ(ReadFile("/fast/notes.txt"), "somebody's");
+}
+
+TEST_F(TablePathsTest, ARepairFindsThemAll) {
+  Open();
+  MakeTable({"a", "b"});
+  CompactInto(2);
+  MakeTable({"c"});
+  ASSERT_TRUE(Close().ok());
+  for (const std::string& name : Files(kDescriptorFile)) {
+    ASSERT_TRUE(mem().DeleteFile(kName + ("/" + name), IOOptions(), nullptr).ok());
+  }
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  Open();
+  EXPECT_EQ(Scan(), "a=of a b=of b c=of c");
+  EXPECT_THAT(Places(), HasSubstr(kSlow));
+}
+
+TEST_F(TablePathsTest, ListenersAndManagersAreToldWholePaths) {
+  struct Listener : EventListener {
+    void OnTableFileCreated(const TableFileCreationInfo& info) override {
+      created.push_back(info.file_path);
+    }
+    void OnCompactionCompleted(DB*, const CompactionJobInfo& info) override {
+      read = info.input_files;
+      written = info.output_files;
+    }
+    std::vector<std::string> created;
+    std::vector<std::string> read;
+    std::vector<std::string> written;
+  };
+  const auto listener = std::make_shared<Listener>();
+  options_.listeners.push_back(listener);
+  options_.sst_file_manager.reset(NewSstFileManager(options_.env));
+  Open();
+  MakeTable({"a", "b"});
+  CompactInto(2);
+  ASSERT_THAT(listener->created, SizeIs(2));
+  EXPECT_THAT(listener->created[0], StartsWith("/fast/"));
+  EXPECT_THAT(listener->created[1], StartsWith("/slow/"));
+  EXPECT_EQ(listener->read, std::vector<std::string>{listener->created[0]});
+  EXPECT_EQ(listener->written, std::vector<std::string>{listener->created[1]});
+  EXPECT_EQ(options_.sst_file_manager->GetTrackedFiles().count(listener->created[1]), 1u);
+  ASSERT_TRUE(db()->VerifyChecksum().ok());
+  ASSERT_TRUE(Close().ok());
+  EXPECT_THAT(options_.sst_file_manager->GetTrackedFiles(), IsEmpty());
+}
+
+TEST_F(TablePathsTest, ATableWhoseNameMayBeLostDoesNotComeIntoForce) {
+  Open();
+  Put("a", "of a");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSyncDir);
+  rule.path_contains = kFast;
+  faults().Inject(rule);
+  EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+  EXPECT_EQ(faults().strikes(), 1u);
+  EXPECT_EQ(Places(), "");
+  faults().ClearFaults();
+  ASSERT_TRUE(db()->Resume().ok());
+  EXPECT_EQ(Places(), kFast);
+  Kill();
+  Open();
+  EXPECT_EQ(Scan(), "a=of a");
+}
+
+TEST_F(TablePathsTest, AReaderNeedsNoDirectoryThatHoldsNothing) {
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  options_.db_paths.emplace_back("/nowhere", 1 << 30);
+  ASSERT_TRUE(TryOpenReadOnly().ok());
+  EXPECT_EQ(Get("a"), "of a");
+  EXPECT_TRUE(mem().FileExists("/nowhere", IOOptions(), nullptr).IsNotFound());
+}
+
+}  // namespace
+}  // namespace varve::testing

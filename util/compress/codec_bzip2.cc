@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// bzip2.
+
+#include "util/compress/block_framing.h"
+
+#ifdef VARVE_HAVE_BZIP2
+
+#include <bzlib.h>
+
+#include "util/coding/varint.h"
+
+namespace varve::block_framing {
+namespace {
+
+constexpr const char* kBzip2Name = "BZip2";
+// In units of 100 kB, the smallest and fastest: blocks of tables are smaller still.
+constexpr int kBlockSize = 1;
+// How long runs are sorted the fast way; what the library would take for 0.
+constexpr int kWorkFactor = 30;
+
+char* Bytes(const Slice& slice) {
+  return const_cast<char*>(slice.data());
+}
+
+// The most that a stream can become. It begins with "BZh" and a digit, the size of its blocks. What
+// stands before the symbols of a block takes 155 bits at the least; a symbol in the block is a
+// byte, and five of them are at most a run of 259. 0: this is no stream.
+uint64_t StreamBound(const Slice& stream) {
+  constexpr uint64_t kBlockUnit = 100000;
+  constexpr uint64_t kLeastBlockBytes = 155 / 8;
+  if (stream.size() < 4 || !stream.starts_with("BZh") || stream[3] < '1' || stream[3] > '9') {
+    return 0;
+  }
+  const uint64_t block_bytes = static_cast<uint64_t>(stream[3] - '0') * kBlockUnit;
+  return stream.size() / kLeastBlockBytes * (block_bytes / 5) * 259;
+}
+
+class Bzip2 final : public Codec {
+ public:
+  CompressionType type() const override { return kBZip2Compression; }
+  const char* name() const override { return kBzip2Name; }
+
+  bool Compress(const CompressionOptions& /*options*/, const Slice& /*dict*/, const Slice& input,
+                std::string* output) const override {
+    if (input.size() > INT32_MAX) return false;
+    output->clear();
+    PutVarint32(output, static_cast<uint32_t>(input.size()));
+    const size_t prefix = output->size();
+    // What the library asks for.
+    auto bytes = static_cast<unsigned>(input.size() + input.size() / 100 + 600);
+    output->resize(prefix + bytes);
+    const bool done = BZ2_bzBuffToBuffCompress(output->data() + prefix, &bytes, Bytes(input),
+                                               static_cast<unsigned>(input.size()), kBlockSize,
+                                               /*verbosity=*/0, kWorkFactor) == BZ_OK;
+    output->resize(prefix + (done ? bytes : 0));
+    return done;
+  }
+
+  Status Uncompress(const Slice& /*dict*/, const Slice& input, uint32_t format_version,
+                    size_t limit_bytes, BufferSink sink, Slice* result) const override {
+    Slice packed = input;
+    uint64_t raw_size = 0;
+    Status s = TakeRawSize(kBzip2Name, format_version, OldPrefix::kNone, &packed, &raw_size);
+    if (!s.ok()) return s;
+    if (packed.size() > UINT32_MAX) return BadBlock(kBzip2Name, "too large");
+    char* raw = nullptr;
+    s = AllocateRaw(kBzip2Name, raw_size, StreamBound(packed), limit_bytes, sink, &raw);
+    if (!s.ok()) return s;
+    char unused = 0;
+    auto bytes = static_cast<unsigned>(raw_size);
+    // Takes up to 4 MB of its own, as the digit says.
+    const int answer = BZ2_bzBuffToBuffDecompress(
+        raw != nullptr ? raw : &unused, &bytes, Bytes(packed), static_cast<unsigned>(packed.size()),
+        /*small=*/0, /*verbosity=*/0);
+    if (answer == BZ_MEM_ERROR) return Status::MemoryLimit("bzip2 context");
+    if (answer != BZ_OK || bytes != raw_size) return BadBlock(kBzip2Name, "damaged data");
+    *result = Slice(raw, static_cast<size_t>(raw_size));
+    return s;
+  }
+};
+
+}  // namespace
+
+const Codec* Bzip2Codec() {
+  static const Bzip2 codec;
+  return &codec;
+}
+
+}  // namespace varve::block_framing
+
+#else
+
+namespace varve::block_framing {
+
+const Codec* Bzip2Codec() {
+  return nullptr;
+}
+
+}  // namespace varve::block_framing
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Objects out of text, of the classes that have at most one or two kinds built in:
+// CreateFromString.
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "varve/compaction_filter.h"
+#include "varve/customizable.h"
+#include "varve/env.h"
+#include "varve/file_checksum.h"
+#include "varve/file_system.h"
+#include "varve/flush_block_policy.h"
+#include "varve/listener.h"
+#include "varve/memory_allocator.h"
+#include "varve/sst_partitioner.h"
+#include "varve/statistics.h"
+#include "varve/system_clock.h"
+#include "varve/table_properties.h"
+#include "varve/utilities/object_registry.h"
+
+#include "util/base/caught_exception.h"
+#include "util/base/registered_object.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+using ObjectOptions = std::unordered_map<std::string, std::string>;
+
+template <typename Pointer>
+Status NotKnown(const std::string& id) {
+  return Status::NotSupported(std::string(std::pointer_traits<Pointer>::element_type::Type()) +
+                                  ": no such name is built in or registered",
+                              id.substr(0, 60));
+}
+
+// Options go to objects that are new; one that may have been in use has none.
+template <typename Pointer>
+Status ConfigureMade(const ConfigOptions& config, const ObjectOptions& options,
+                     const Pointer& made) {
+  if constexpr (std::is_const_v<typename std::pointer_traits<Pointer>::element_type>) {
+    if (options.empty()) return Status::OK();
+    return Status::InvalidArgument("the object is constant: no such option",
+                                   options.begin()->first);
+  } else {
+    return Customizable::ConfigureNewObject(config, &*made, options);
+  }
+}
+
+// A registered object, or else what `builtin` makes of the id, null being none. Without an id,
+// null.
+template <typename Pointer, typename Builtin>
+Status CreateObject(const ConfigOptions& config, const std::string& value, Builtin builtin,
+                    Pointer* result) {
+  std::string id;
+  ObjectOptions options;
+  VARVE_RETURN_IF_ERROR(Customizable::GetOptionsMap(value, "", &id, &options));
+  Pointer made = nullptr;
+  if (!id.empty()) {
+    Status s = NewRegisteredObject(config, id, &made);
+    if (s.IsNotFound()) {
+      made = builtin(id);
+      if (made == nullptr) return NotKnown<Pointer>(id);
+    } else if (!s.ok()) {
+      return s;
+    }
+    VARVE_RETURN_IF_ERROR(ConfigureMade(config, options, made));
+  }
+  *result = std::move(made);
+  return Status::OK();
+}
+
+// Nothing is built in.
+std::nullptr_t None(const std::string& /*id*/) {
+  return nullptr;
+}
+
+}  // namespace
+
+// ---- Of column families ----
+
+Status CompactionFilter::CreateFromString(const ConfigOptions& config_options,
+                                          const std::string& value,
+                                          const CompactionFilter** result) {
+  return CreateObject(config_options, value, &None, result);
+}
+
+Status CompactionFilterFactory::CreateFromString(const ConfigOptions& config_options,
+                                                 const std::string& value,
+                                                 std::shared_ptr<CompactionFilterFactory>* result) {
+  return CreateObject(config_options, value, &None, result);
+}
+
+Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config_options,
+                                                 const std::string& value,
+                                                 std::shared_ptr<FlushBlockPolicyFactory>* result) {
+  const bool by_size = value == FlushBlockBySizePolicyFactory::kClassName();
+  return CreateObject(config_options, by_size ? "" : value, &None, result);
+}
+
+Status SstPartitionerFactory::CreateFromString(const ConfigOptions& config_options,
+                                               const std::string& value,
+                                               std::shared_ptr<SstPartitionerFactory>* result) {
+  const auto builtin = [](const std::string& id) {
+    std::shared_ptr<SstPartitionerFactory> made = NewSstPartitionerFixedPrefixFactory(0);
+    return made->IsInstanceOf(id) ? made : nullptr;
+  };
+  return CreateObject(config_options, value, builtin, result);
+}
+
+Status TablePropertiesCollectorFactory::CreateFromString(
+    const ConfigOptions& config_options, const std::string& value,
+    std::shared_ptr<TablePropertiesCollectorFactory>* result) {
+  return CreateObject(config_options, value, &None, result);
+}
+
+// ---- Of databases ----
+
+Status EventListener::CreateFromString(const ConfigOptions& config_options,
+                                       const std::string& value,
+                                       std::shared_ptr<EventListener>* result) {
+  return CreateObject(config_options, value, &None, result);
+}
+
+Status FileChecksumGenFactory::CreateFromString(const ConfigOptions& config_options,
+                                                const std::string& value,
+                                                std::shared_ptr<FileChecksumGenFactory>* result) {
+  const auto builtin = [](const std::string& id) {
+    std::shared_ptr<FileChecksumGenFactory> crc32c = GetFileChecksumGenCrc32cFactory();
+    const bool known = crc32c->IsInstanceOf(id) || id == kStandardDbFileChecksumFuncName;
+    return known ? crc32c : nullptr;
+  };
+  return CreateObject(config_options, value, builtin, result);
+}
+
+Status MemoryAllocator::CreateFromString(const ConfigOptions& config_options,
+                                         const std::string& value,
+                                         std::shared_ptr<MemoryAllocator>* result) {
+  return CreateObject(config_options, value, &None, result);
+}
+
+Status Statistics::CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                    std::shared_ptr<Statistics>* result) {
+  const auto builtin = [](const std::string& id) {
+    std::shared_ptr<Statistics> made = CreateDBStatistics();
+    return made->IsInstanceOf(id) ? made : nullptr;
+  };
+  if (!value.empty()) return CreateObject(config_options, value, builtin, result);
+  *result = CreateDBStatistics();
+  return Status::OK();
+}
+
+// ---- Of the system ----
+
+Status FileSystem::CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                    std::shared_ptr<FileSystem>* result) {
+  const auto builtin = [](const std::string& id) {
+    std::shared_ptr<FileSystem> system = FileSystem::Default();
+    return system->IsInstanceOf(id) ? system : nullptr;
+  };
+  return CreateObject(config_options, value, builtin, result);
+}
+
+Status SystemClock::CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                                     std::shared_ptr<SystemClock>* result) {
+  const auto builtin = [](const std::string& id) {
+    const std::shared_ptr<SystemClock>& system = SystemClock::Default();
+    return system->IsInstanceOf(id) ? system : nullptr;
+  };
+  return CreateObject(config_options, value, builtin, result);
+}
+
+Status Env::CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                             Env** result) {
+  const auto builtin = [](const std::string& id) {
+    return Env::Default()->IsInstanceOf(id) ? Env::Default() : nullptr;
+  };
+  if (!value.empty()) return CreateObject(config_options, value, builtin, result);
+  *result = Env::Default();
+  return Status::OK();
+}
+
+Status Env::CreateFromString(const ConfigOptions& config_options, const std::string& value,
+                             Env** result, std::shared_ptr<Env>* guard) {
+  std::string id;
+  ObjectOptions options;
+  VARVE_RETURN_IF_ERROR(Customizable::GetOptionsMap(value, "", &id, &options));
+  Env* env = nullptr;
+  std::unique_ptr<Env> owned;
+  if (config_options.registry != nullptr && config_options.registry->GetFactory<Env>(id)) {
+    VARVE_RETURN_IF_ERROR(
+        Guarded([&] { return config_options.registry->NewObject(id, &env, &owned); }));
+    VARVE_RETURN_IF_ERROR(ConfigureMade(config_options, options, env));
+  } else {
+    VARVE_RETURN_IF_ERROR(CreateFromString(config_options, value, &env));
+  }
+  *result = env;
+  *guard = std::move(owned);
+  return Status::OK();
+}
+
+}  // namespace varve

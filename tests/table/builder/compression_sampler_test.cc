@@ -49,7 +49,8 @@ TEST(CompressionSampler, OneInSoManyIsASample) {
   EXPECT_EQ(none.Estimate().fast, 0u);
   EXPECT_EQ(none.Estimate().slow, 0u);
   EXPECT_EQ(third.Estimate().fast, each.Estimate().fast);
-  EXPECT_EQ(each.Estimate().slow, 9 * each.Look(block).slow);
+  const uint64_t of_nine = each.Estimate().slow;
+  EXPECT_EQ(of_nine, 9 * each.Look(block).slow);
 }
 
 TEST(CompressionSampler, WhatCompressionMakesLargerStaysAsItIs) {

@@ -22,7 +22,7 @@ namespace {
 
 using OptionMap = std::unordered_map<std::string, std::string>;
 
-class BlockBasedTableFactoryTest : public ::testing::Test {
+class BlockBasedTableOptionsTextTest : public ::testing::Test {
  protected:
   BlockBasedTableOptions* options() { return factory_->GetOptions<BlockBasedTableOptions>(); }
 
@@ -30,7 +30,7 @@ class BlockBasedTableFactoryTest : public ::testing::Test {
   const std::shared_ptr<TableFactory> factory_{NewBlockBasedTableFactory()};
 };
 
-TEST_F(BlockBasedTableFactoryTest, OptionsAreSetTogetherOrNotAtAll) {
+TEST_F(BlockBasedTableOptionsTextTest, OptionsAreSetTogetherOrNotAtAll) {
   ASSERT_TRUE(factory_->ConfigureFromString(config_, "{block_size=99;format_version=4}").ok());
   EXPECT_EQ(options()->block_size, 99u);
   EXPECT_EQ(options()->format_version, 4u);
@@ -63,7 +63,7 @@ TEST_F(BlockBasedTableFactoryTest, OptionsAreSetTogetherOrNotAtAll) {
   EXPECT_TRUE(factory_->ConfigureOption(config_, "bogus", "1").IsNotFound());
 }
 
-TEST_F(BlockBasedTableFactoryTest, OnlyWhatIsDynamicChangesIfThatIsAsked) {
+TEST_F(BlockBasedTableOptionsTextTest, OnlyWhatIsDynamicChangesIfThatIsAsked) {
   ConfigOptions dynamic;
   dynamic.mutable_options_only = true;
   EXPECT_TRUE(factory_->ConfigureOption(dynamic, "block_size", "96").ok());
@@ -74,7 +74,7 @@ TEST_F(BlockBasedTableFactoryTest, OnlyWhatIsDynamicChangesIfThatIsAsked) {
   EXPECT_FALSE(names.contains("no_block_cache"));
 }
 
-TEST_F(BlockBasedTableFactoryTest, OptionsAreRead) {
+TEST_F(BlockBasedTableOptionsTextTest, OptionsAreRead) {
   options()->block_size = 95;
   options()->filter_policy.reset(NewBloomFilterPolicy(10));
   std::string text;
@@ -101,7 +101,7 @@ TEST_F(BlockBasedTableFactoryTest, OptionsAreRead) {
   }
 }
 
-TEST_F(BlockBasedTableFactoryTest, FactoriesAreCompared) {
+TEST_F(BlockBasedTableOptionsTextTest, FactoriesAreCompared) {
   const std::unique_ptr<TableFactory> other(NewBlockBasedTableFactory());
   std::string name;
   EXPECT_TRUE(factory_->AreEquivalent(config_, other.get(), &name)) << name;
@@ -110,7 +110,7 @@ TEST_F(BlockBasedTableFactoryTest, FactoriesAreCompared) {
   EXPECT_EQ(name, "block_size");
 }
 
-TEST_F(BlockBasedTableFactoryTest, OptionsAreCheckedAsOpeningDoes) {
+TEST_F(BlockBasedTableOptionsTextTest, OptionsAreCheckedAsOpeningDoes) {
   EXPECT_TRUE(factory_->ValidateOptions(DBOptions(), ColumnFamilyOptions()).ok());
   options()->cache_index_and_filter_blocks = true;
   options()->no_block_cache = true;
@@ -119,7 +119,7 @@ TEST_F(BlockBasedTableFactoryTest, OptionsAreCheckedAsOpeningDoes) {
   EXPECT_NE(s.ToString().find("cache_index_and_filter_blocks"), std::string::npos);
 }
 
-TEST_F(BlockBasedTableFactoryTest, IsKnownByItsName) {
+TEST_F(BlockBasedTableOptionsTextTest, IsKnownByItsName) {
   EXPECT_TRUE(factory_->IsInstanceOf(TableFactory::kBlockBasedTableName()));
   EXPECT_EQ(factory_->CheckedCast<BlockBasedTableFactory>(), factory_.get());
   EXPECT_EQ(factory_->GetOptions<Cache>(TableFactory::kBlockCacheOpts()), nullptr);

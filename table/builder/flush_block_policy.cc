@@ -12,7 +12,7 @@ namespace varve {
 namespace {
 
 // A few bytes of lengths stand before each entry.
-constexpr uint64_t kEntryOverhead = 4;
+constexpr uint64_t kLengthsBytes = 4;
 
 class BySize final : public FlushBlockPolicy {
  public:
@@ -27,7 +27,7 @@ class BySize final : public FlushBlockPolicy {
     const uint64_t now = block_.CurrentSize();
     if (now < nearly_full_) return false;
     const uint64_t unshared = key.size() - block_.SharedWithLast(key);
-    return now >= size_ || now + unshared + value.size() + kEntryOverhead > size_;
+    return now >= size_ || now + unshared + value.size() + kLengthsBytes > size_;
   }
 
  private:

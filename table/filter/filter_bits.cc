@@ -146,9 +146,10 @@ void BuildFastLocalBloom(const FilterHashes& hashes, const BloomDesign& design,
 }
 
 void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string* block) {
-  constexpr uint32_t kLineBits = kFilterLineBytes * 8;
+  constexpr uint32_t kBitsOfLine = kFilterLineBytes * 8;
   const uint64_t bits = uint64_t{hashes.size()} * static_cast<uint64_t>(std::max(bits_per_key, 1));
-  uint64_t lines = std::min<uint64_t>((bits + kLineBits - 1) / kLineBits, UINT32_MAX / kLineBits);
+  uint64_t lines =
+      std::min<uint64_t>((bits + kBitsOfLine - 1) / kBitsOfLine, UINT32_MAX / kBitsOfLine);
   // An odd number of lines, because the line is chosen by a remainder.
   if (!hashes.empty()) lines |= 1;
   const auto bytes = static_cast<size_t>(lines * kFilterLineBytes);
@@ -163,7 +164,7 @@ void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string*
     const uint32_t delta = RotateRight(hash, 17);
     char* const line = line_of(hash);
     for (int i = 0; i < probes; i++, hash += delta) {
-      const uint32_t bit = hash & (kLineBits - 1);
+      const uint32_t bit = hash & (kBitsOfLine - 1);
       line[bit >> 3] = static_cast<char>(line[bit >> 3] | 1 << (bit & 7));
     }
     return true;

@@ -395,7 +395,8 @@ void MemTable::Freeze() {
 
 Status MemTable::CopyTo(MemTable* other, bool* copied) const {
   *copied = false;
-  if (state_->special.load(std::memory_order_acquire) != 0) return Status::OK();
+  const unsigned special = state_->special.load(std::memory_order_acquire);
+  if ((special & (State::kHasTombstones | State::kLeavesOut)) != 0) return Status::OK();
   // Entries come by keys, not in the order in which they were added.
   other->state_->NoteFirst(first_seq());
   const std::unique_ptr<InternalIterator> it = NewIterator();

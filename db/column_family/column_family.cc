@@ -93,8 +93,8 @@ std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq)
   NoteKeyPrefix();
   MemTableOptions mem_options = MakeMemTableOptions(*options(), env_.write_buffer_manager);
   mem_options.expected_prefix = key_prefix_;
-  mem_options.learns_prefix = !key_prefix_known_ && mem_options.rep->tells_prefix &&
-                              BytesDecide(icmp().order()) && mem_options.protection_bytes == 0;
+  mem_options.learns_prefix =
+      !key_prefix_known_ && mem_options.rep->tells_prefix && BytesDecide(icmp().order());
   return MakeMemTable(mem_options, earliest_seq);
 }
 

@@ -99,8 +99,8 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   std::shared_ptr<MemTableRepFactory> memtable_factory = std::make_shared<SkipListFactory>();
 
   // Bytes of a checksum that each entry of a memtable has: 1, 2, 4 or 8; 0: none. It is compared
-  // when the entry is read or flushed: Corruption if it differs. Reads from memtables take about
-  // twice as long with it. Range deletions have none. Dynamic: later memtables.
+  // when the entry is read or flushed: Corruption if it differs. Reads from memtables take two
+  // to three times as long with it. Range deletions have none. Dynamic: later memtables.
   uint32_t memtable_protection_bytes_per_key = 0;
 
   // Range deletions in a memtable that cause its flush; 0: no limit. Dynamic.

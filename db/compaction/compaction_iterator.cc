@@ -29,6 +29,7 @@ void CompactionCounts::Add(const CompactionCounts& other) {
   dropped_covered += other.dropped_covered;
   dropped_expired += other.dropped_expired;
   expired_deletions += other.expired_deletions;
+  expired_tombstones += other.expired_tombstones;
   dropped_by_filter += other.dropped_by_filter;
   merged += other.merged;
   failed_merges += other.failed_merges;

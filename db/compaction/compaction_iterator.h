@@ -58,7 +58,8 @@ struct CompactionCounts {
   uint64_t dropped_hidden = 0;   // a newer entry is seen instead
   uint64_t dropped_covered = 0;  // by a range tombstone
   uint64_t dropped_expired = 0;  // deletions with nothing beneath, SingleDeletes with their values
-  uint64_t expired_deletions = 0;  // of these, the deletions that were alone
+  uint64_t expired_deletions = 0;   // of these, the deletions that were alone
+  uint64_t expired_tombstones = 0;  // range deletions that delete nothing any more, file by file
   uint64_t dropped_by_filter = 0;
   uint64_t merged = 0;  // operands that a newer one stands for, merged with them
   uint64_t failed_merges = 0;

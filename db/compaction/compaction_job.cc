@@ -60,7 +60,6 @@ struct Piece {
   uint64_t bytes_visited = 0;                // of data blocks
   uint64_t cpu_micros = 0;
   FileWriteTimes file_times;
-  uint64_t expired_tombstones = 0;
   Status status;
 };
 
@@ -297,7 +296,7 @@ Status Job::RunPiece(Piece* piece) {
   piece->properties = std::move(writer.properties());
   piece->counts = iterator.counts();
   piece->file_times = writer.times();
-  piece->expired_tombstones = writer.expired_tombstones();
+  piece->counts.expired_tombstones = writer.expired_tombstones();
   piece->cpu_micros =
       clock == nullptr ? 0 : clock->CPUMicros() - cpu_start + writer.helper_cpu_micros();
   return s;
@@ -398,10 +397,8 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   const uint64_t epoch = OutputEpoch();
   CompactionCounts counts;
   uint64_t bytes_visited = 0;
-  uint64_t expired_tombstones = 0;
   for (Piece& piece : *pieces) {
     counts.Add(piece.counts);
-    expired_tombstones += piece.expired_tombstones;
     bytes_visited += piece.bytes_visited;
     result->cpu_micros += piece.cpu_micros;
     result->file_times.Add(piece.file_times);
@@ -435,7 +432,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   CountByReason(plan_.reason, result->bytes_read, result->bytes_written, statistics);
   RecordTick(statistics, COMPACTION_KEY_DROP_NEWER_ENTRY, counts.dropped_hidden);
   RecordTick(statistics, COMPACTION_KEY_DROP_OBSOLETE, counts.dropped_expired);
-  RecordTick(statistics, COMPACTION_RANGE_DEL_DROP_OBSOLETE, expired_tombstones);
+  RecordTick(statistics, COMPACTION_RANGE_DEL_DROP_OBSOLETE, counts.expired_tombstones);
   if (!plan_.bottommost) {
     RecordTick(statistics, COMPACTION_OPTIMIZED_DEL_DROP_OBSOLETE, counts.expired_deletions);
   }

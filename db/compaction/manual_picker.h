@@ -61,13 +61,14 @@ std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const L
 Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const RangeCall& call,
                      int target_level, std::unique_ptr<CompactionPlan>* plan);
 
-// CompactFiles: exactly these files (grown to a legal set) into output_level. InvalidArgument when
-// a file is unknown or being compacted.
+// What CompactFiles is about.
 struct FilesCall {
   std::vector<uint64_t> numbers;
   int output_level = 0;
   std::optional<uint32_t> path_id;  // of the outputs; none: that of their level
 };
+// Exactly these files (grown to a legal set). InvalidArgument when one is unknown or being
+// compacted.
 Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
                         const ColumnFamilyOptions& options, const FilesCall& call,
                         const std::vector<const CompactionPlan*>& running,

@@ -13,7 +13,6 @@
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
-#include "util/env/file_names.h"
 #include "util/env/table_space.h"
 #include "util/options/validate_options.h"
 
@@ -104,15 +103,8 @@ namespace {
 Status TakeDirectoriesOf(Engine* engine, const ColumnFamilyDescriptor& family) {
   DirectoryListing listing;
   VARVE_RETURN_IF_ERROR(TakeTableDirectories(engine->context, {family}, &listing));
-  for (const auto& [directory, names] : listing) {
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (ParseFileName(name, &number, &type) && type == kTableFile &&
-          number <= kMaxFoundFileNumber) {
-        engine->state.versions->MarkFileNumberUsed(number);
-      }
-    }
+  for (const uint64_t number : TablesIn(listing)) {
+    if (number <= kMaxFoundFileNumber) engine->state.versions->MarkFileNumberUsed(number);
   }
   return Status::OK();
 }

@@ -6,10 +6,10 @@
 #include "db/recovery/log_directory.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "db/recovery/lost_sequences.h"
+#include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/options/options_file.h"
 
@@ -55,11 +55,6 @@ std::string BeginningOf(const LogLocation& place, const std::string& path) {
 bool IsOfAnother(const LogLocation& place, const std::string& directory) {
   if (directory == place.db_name) return false;
   return place.fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok();
-}
-
-// But for links.
-bool IsSamePath(const std::string& a, const std::string& b) {
-  return std::filesystem::path(a).lexically_normal() == std::filesystem::path(b).lexically_normal();
 }
 
 // Where the newest OPTIONS file has the logs; empty if nobody can tell.

@@ -3,6 +3,7 @@
 
 #include "db/recovery/database_directory.h"
 #include "db/recovery/sanitize.h"
+#include "db/version/table_paths.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
@@ -14,7 +15,13 @@ namespace {
 Status TakeOne(const DbContext& context, const std::string& directory, DirectoryListing* listing) {
   FileSystem* const fs = context.fs().get();
   if (!context.read_only()) VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs, directory));
-  if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) {
+  const std::string current = CurrentFileName(directory);
+  if (fs->FileExists(current, IOOptions(), nullptr).ok()) {
+    // A link may lead to the database's own.
+    bool own = false;
+    fs->AreFilesSame(current, CurrentFileName(context.name()), IOOptions(), &own, nullptr)
+        .PermitUncheckedError();
+    if (own) return Status::OK();
     return Status::InvalidArgument(
         directory, "is to hold tables of " + context.name() + ", and is a database of its own");
   }
@@ -27,14 +34,26 @@ Status TakeOne(const DbContext& context, const std::string& directory, Directory
 
 }  // namespace
 
+std::set<uint64_t> TablesIn(const DirectoryListing& listing) {
+  std::set<uint64_t> numbers;
+  for (const auto& [directory, names] : listing) {
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type;
+      if (ParseFileName(name, &number, &type) && type == kTableFile) numbers.insert(number);
+    }
+  }
+  return numbers;
+}
+
 std::set<std::string> TableDirectories(const std::string& db_name, const DBOptions& options,
                                        const std::vector<ColumnFamilyDescriptor>& families) {
   std::set<std::string> directories;
   for (const ColumnFamilyDescriptor& family : families) {
-    for (const DbPath& path : TablePathsOf(options, family.options)) {
-      if (path.path != db_name) directories.insert(path.path);
-    }
+    const TablePaths paths(db_name, TablePathsOf(options, family.options));
+    directories.insert(paths.directories().begin(), paths.directories().end());
   }
+  directories.erase(db_name);
   return directories;
 }
 

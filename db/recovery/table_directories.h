@@ -4,6 +4,7 @@
 // Directories of tables (db_paths, cf_paths) beside the database's own: an opening makes them, and
 // reads what is in them.
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -17,6 +18,9 @@ namespace varve {
 
 // Names of files, by directory.
 using DirectoryListing = std::map<std::string, std::vector<std::string>>;
+
+// Numbers of the tables.
+std::set<uint64_t> TablesIn(const DirectoryListing& listing);
 
 // Of all these families.
 std::set<std::string> TableDirectories(const std::string& db_name, const DBOptions& options,

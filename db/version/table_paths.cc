@@ -2,12 +2,15 @@
 #include "db/version/table_paths.h"
 
 #include "util/base/assert.h"
+#include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 
 namespace varve {
 
 TablePaths::TablePaths(const std::string& db_name, const std::vector<DbPath>& paths) {
-  for (const DbPath& path : paths) directories_.push_back(path.path);
+  for (const DbPath& path : paths) {
+    directories_.push_back(IsSamePath(path.path, db_name) ? db_name : path.path);
+  }
   if (directories_.empty()) directories_.push_back(db_name);
 }
 

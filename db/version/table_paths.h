@@ -17,7 +17,8 @@ namespace varve {
 // Thread safety: immutable.
 class TablePaths {
  public:
-  // The database's directory alone, if no others are given.
+  // The database's directory alone, if no others are given. Where it is among them it has its own
+  // name, however it was written.
   explicit TablePaths(const std::string& db_name, const std::vector<DbPath>& paths = {});
 
   size_t size() const { return directories_.size(); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/env/absolute_path.h"
 
+#include <filesystem>
+
 namespace varve {
 
 std::string AbsolutePath(FileSystem* fs, const std::string& path) {
@@ -8,6 +10,14 @@ std::string AbsolutePath(FileSystem* fs, const std::string& path) {
   std::string absolute;
   const IOStatus s = fs->GetAbsolutePath(path, IOOptions(), &absolute, nullptr);
   return s.ok() && !absolute.empty() ? absolute : path;
+}
+
+bool IsSamePath(const std::string& a, const std::string& b) {
+  // A slash at the end says nothing.
+  const auto normal = [](const std::string& path) {
+    return (std::filesystem::path(path) / "").lexically_normal();
+  };
+  return normal(a) == normal(b);
 }
 
 }  // namespace varve

@@ -13,4 +13,7 @@ namespace varve {
 // `path` if it begins with '/' or is empty, and where the file system cannot tell.
 std::string AbsolutePath(FileSystem* fs, const std::string& path);
 
+// Whether both lead to the same place, as far as can be told without looking: but for links.
+bool IsSamePath(const std::string& a, const std::string& b);
+
 }  // namespace varve

@@ -206,6 +206,28 @@ TEST_F(TablePathsTest, ANewDatabaseIsNotMadeOverTables) {
   EXPECT_EQ(ReadFile("/slow/000005.sst"), "a table");
 }
 
+TEST_F(TablePathsTest, TheDatabasesOwnMayBeAmongThemHoweverItIsWritten) {
+  options_.db_paths = {{"/db/./", 2000}, {kSlow, 1 << 30}};
+  Open();
+  MakeTable({"a", "b"});
+  EXPECT_EQ(Places(), kName);
+  CompactInto(2);
+  MakeTable({"c"});
+  Reopen();
+  EXPECT_EQ(Scan(), "a=of a b=of b c=of c");
+  ASSERT_TRUE(Close().ok());
+  for (const std::string& name : Files(kDescriptorFile)) {
+    ASSERT_TRUE(mem().DeleteFile(kName + ("/" + name), IOOptions(), nullptr).ok());
+  }
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  Open();
+  EXPECT_EQ(Scan(), "a=of a b=of b c=of c");
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_THAT(Tables(kSlow), IsEmpty());
+  EXPECT_TRUE(mem().FileExists(kName, IOOptions(), nullptr).IsNotFound());
+}
+
 TEST_F(TablePathsTest, DestroyingTakesTablesInAllOfThem) {
   Open();
   MakeTable({"a"});

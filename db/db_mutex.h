@@ -8,10 +8,15 @@
 // the mutex of whichever database; that it is the right one is checked in debug builds, by
 // AssertHeld.
 
+#include <atomic>
+
 #include "db/lock_ranks.h"
+#include "util/metrics/perf_counters.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
+
+class Statistics;
 
 struct VARVE_CAPABILITY("DB mutex") DbMutexCapability {};
 inline constexpr DbMutexCapability kDbMutex;
@@ -20,9 +25,28 @@ class DbMutex final : public Mutex {
  public:
   DbMutex() : Mutex(lock_ranks::kDbMutex) {}
 
+  // Taking it is timed from here on, where threads or the statistics, which may be null and outlive
+  // it, ask for that.
+  void CountWaits(Statistics* statistics) {
+    statistics_.store(statistics, std::memory_order_relaxed);
+  }
+  void Lock() VARVE_ACQUIRE(kDbMutex) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    if (PerfLevelAtLeast(kEnableTime) || statistics_.load(std::memory_order_relaxed) != nullptr) {
+      LockTimed();
+    } else {
+      Mutex::Lock();
+    }
+  }
+  void Unlock() VARVE_RELEASE(kDbMutex) VARVE_NO_THREAD_SAFETY_ANALYSIS { Mutex::Unlock(); }
+
   // To the analysis as well as at run time. What a lambda needs, it asserts: it is analysed as a
   // function of its own.
   void AssertHeld() const VARVE_ASSERT_CAPABILITY(kDbMutex) { Mutex::AssertHeld(); }
+
+ private:
+  void LockTimed() VARVE_NO_THREAD_SAFETY_ANALYSIS;
+
+  std::atomic<Statistics*> statistics_{nullptr};
 };
 
 // For a lambda that runs in its maker's hold, and does not reach the mutex. It is not checked.
@@ -31,28 +55,34 @@ inline void AssumeDbMutexHeld() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
 // Holds the DB mutex while it lives; Unlock() gives it back early.
 class VARVE_SCOPED_CAPABILITY DbLock {
  public:
-  explicit DbLock(DbMutex* mu) VARVE_ACQUIRE(kDbMutex) : lock_(mu) {}
-  ~DbLock() VARVE_RELEASE() {}
+  explicit DbLock(DbMutex* mu) VARVE_ACQUIRE(kDbMutex) : mu_(mu) { mu_->Lock(); }
+  ~DbLock() VARVE_RELEASE() {
+    if (held_) mu_->Unlock();
+  }
   DbLock(const DbLock&) = delete;
   DbLock& operator=(const DbLock&) = delete;
 
-  void Unlock() VARVE_RELEASE() VARVE_NO_THREAD_SAFETY_ANALYSIS { lock_.Unlock(); }
+  void Unlock() VARVE_RELEASE() {
+    held_ = false;
+    mu_->Unlock();
+  }
 
  private:
-  MutexLock lock_;
+  DbMutex* const mu_;
+  bool held_ = true;
 };
 
 // Gives the DB mutex up, which the caller holds, while it lives: for I/O or callbacks in the middle
 // of a locked function.
 class VARVE_SCOPED_CAPABILITY DbUnlock {
  public:
-  explicit DbUnlock(DbMutex* mu) VARVE_RELEASE(kDbMutex) : unlock_(mu) {}
-  ~DbUnlock() VARVE_RELEASE() {}
+  explicit DbUnlock(DbMutex* mu) VARVE_RELEASE(kDbMutex) : mu_(mu) { mu_->Unlock(); }
+  ~DbUnlock() VARVE_RELEASE() VARVE_NO_THREAD_SAFETY_ANALYSIS { mu_->Lock(); }
   DbUnlock(const DbUnlock&) = delete;
   DbUnlock& operator=(const DbUnlock&) = delete;
 
  private:
-  MutexUnlock unlock_;
+  DbMutex* const mu_;
 };
 
 }  // namespace varve

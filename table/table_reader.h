@@ -46,6 +46,8 @@ struct TableOpenOptions {
   bool timestamps_persisted = true;
   bool skip_filters = false;
   bool prefetch_index_and_filter = true;
+  // Data blocks that are taken from the block cache are compared with what was read.
+  bool check_cached_blocks = false;
   // What MemoryUsage() of the reader is charged to while it is open; null: nothing. Opening is
   // MemoryLimit if that is refused.
   std::shared_ptr<CacheCharge> charge;

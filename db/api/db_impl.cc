@@ -47,7 +47,7 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
     ReleaseFamilies(engine.get());
     return s;
   }
-  StartBackgroundWork(engine.get(), db.get(), [e = engine.get()] { return DescribeStatistics(e); });
+  db->StartWork();
   if (handles != nullptr) {
     Engine* e = db->engine();
     DbLock lock(&e->state.mu);
@@ -189,6 +189,21 @@ DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
   VARVE_ASSERT(family != nullptr);
   default_handle_ = std::make_unique<ColumnFamilyHandleImpl>(family->shared_from_this(),
                                                              /*counted=*/false);
+  ColumnFamily* const statistics = engine_->state.families.FindByName(kStatisticsFamilyName);
+  if (statistics == nullptr || !engine_->context.options().persist_stats_to_disk) return;
+  statistics_handle_ = std::make_unique<ColumnFamilyHandleImpl>(statistics->shared_from_this(),
+                                                                /*counted=*/false);
+}
+
+void DbImpl::StartWork() {
+  Telling telling;
+  telling.statistics = [e = engine_.get()] { return DescribeStatistics(e); };
+  if (statistics_handle_ != nullptr) {
+    telling.store = [this](uint64_t seconds, const StatisticsHistory::Counts& growth) {
+      return StoreNote(seconds, growth);
+    };
+  }
+  StartBackgroundWork(engine_.get(), this, std::move(telling));
 }
 
 DbImpl::~DbImpl() {
@@ -207,6 +222,7 @@ DbImpl::~DbImpl() {
   CloseEngine(engine_.get()).PermitUncheckedError();
   VARVE_ASSERT(engine_->lifecycle.closed());
   default_handle_.reset();
+  statistics_handle_.reset();
   ReleaseFamilies(engine_.get());
   engine_->context.set_db(nullptr);
 }

@@ -200,6 +200,8 @@ class DbImpl final : public DB, public TransactionHost {
   uint64_t LogOfSection(const PreparedSection* section) override;
 
   Engine* engine() { return engine_.get(); }
+  // Lets background work begin.
+  void StartWork();
 
  private:
   // Counts the caller in until the end of its scope, which Close waits for (open_calls.h).
@@ -256,9 +258,13 @@ class DbImpl final : public DB, public TransactionHost {
                               std::map<ColumnFamily*, SuperVersion*>* pinned);
   Status DropOne(ColumnFamilyHandle* handle);
 
+  // One note of how the tickers grew (StatisticsNoter::Store).
+  Status StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth);
+
   const std::shared_ptr<Engine> engine_;
   ForkGuard fork_guard_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
+  std::unique_ptr<ColumnFamilyHandleImpl> statistics_handle_;  // with persist_stats_to_disk
 };
 
 }  // namespace varve

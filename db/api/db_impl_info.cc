@@ -3,6 +3,7 @@
 // What a database tells about itself, and the features that have their own day.
 
 #include "db/api/db_impl.h"
+#include "db/api/stored_history.h"
 #include "db/background/jobs.h"
 #include "db/observe/metadata.h"
 #include "db/observe/properties.h"
@@ -45,10 +46,26 @@ Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
   if (stats_iterator == nullptr) return Status::InvalidArgument("GetStatsHistory: nullptr");
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
-  *stats_iterator = engine_->history.Walk(start_time, end_time);
+  if (statistics_handle_ == nullptr) {
+    *stats_iterator = engine_->history.Walk(start_time, end_time);
+    return Status::OK();
+  }
+  std::unique_ptr<Iterator> entries(NewIterator(ReadOptions(), statistics_handle_.get()));
+  VARVE_RETURN_IF_ERROR(entries->status());
+  *stats_iterator = WalkNotes(std::move(entries), start_time, end_time);
   return Status::OK();
 } catch (...) {
   return CaughtException();
+}
+
+Status DbImpl::StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth) {
+  WriteBatch batch;
+  VARVE_RETURN_IF_ERROR(AddNote(seconds, growth, statistics_handle_.get(), &batch));
+  // No user's write waits for a note, nor a job for whatever holds writes back.
+  WriteOptions options;
+  options.no_slowdown = true;
+  options.low_pri = true;
+  return Write(options, &batch);
 }
 
 Status DbImpl::ResetStats() try {

@@ -11,6 +11,7 @@
 #include "db/background/periodic_work.h"
 #include "db/background/scrubber.h"
 #include "db/background/space_reserve.h"
+#include "db/background/statistics_noter.h"
 #include "db/background/work_pressure.h"
 
 namespace varve {
@@ -34,6 +35,7 @@ struct Jobs {
   ObsoleteFiles obsolete;
   FlushWork flush;
   CompactionWork compaction;
+  StatisticsNoter noter;
   PeriodicWork periodic;
   OptionsKeeper options_keeper;
   ErrorRecovery recovery;

@@ -22,10 +22,6 @@ void PeriodicWork::Start(std::function<std::string()> statistics) {
   told_micros_ = with_.context.MonotonicMicros();
   purged_micros_ = told_micros_;
   noted_micros_ = told_micros_;
-  // Without memory for that the first note tells all that was counted so far.
-  BestEffort([this] {
-    if (with_.context.statistics() != nullptr) with_.history.Begin(*with_.context.statistics());
-  });
   ticks_.store(SharedTimer::Default().Add(this), std::memory_order_relaxed);
 }
 
@@ -71,7 +67,7 @@ uint64_t PeriodicWork::OnTime() noexcept {
     });
   }
   if (tell) BestEffort([this] { TellStatistics(); });
-  if (note) BestEffort([this, history_bytes] { NoteStatistics(history_bytes); });
+  if (note) BestEffort([this, history_bytes] { with_.noter.Note(history_bytes); });
   return wait;
 }
 
@@ -91,12 +87,6 @@ uint64_t PeriodicWork::ScheduleAged() {
     }
   }
   return seconds < kLongestWaitMicros / kSecond ? seconds * kSecond : kLongestWaitMicros;
-}
-
-void PeriodicWork::NoteStatistics(size_t most_bytes) {
-  int64_t seconds = 0;
-  if (!with_.context.clock()->GetCurrentTime(&seconds).ok() || seconds < 0) return;
-  with_.history.Note(*with_.context.statistics(), static_cast<uint64_t>(seconds), most_bytes);
 }
 
 // Line by line: a LOG has no room for more in one entry.

@@ -13,12 +13,12 @@
 #include "db/background/compaction_work.h"
 #include "db/background/obsolete_files.h"
 #include "db/background/options_keeper.h"
+#include "db/background/statistics_noter.h"
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
 #include "db/engine/dynamic_options.h"
 #include "db/engine/job_interfaces.h"
 #include "db/engine/lifecycle.h"
-#include "db/engine/statistics_history.h"
 #include "util/sync/shared_timer.h"
 
 namespace varve {
@@ -34,7 +34,7 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
     ObsoleteFiles& obsolete;
     OptionsKeeper& options_keeper;
     CompactionWork& compaction;
-    StatisticsHistory& history;
+    StatisticsNoter& noter;
   };
   explicit PeriodicWork(const Parts& parts) : with_(parts) {}
   ~PeriodicWork() override { Stop(); }
@@ -56,7 +56,6 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   // the rest. 0 never passes.
   static bool Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait);
   void TellStatistics() VARVE_EXCLUDES(kDbMutex);
-  void NoteStatistics(size_t most_bytes) VARVE_EXCLUDES(kDbMutex);
   uint64_t ScheduleAged() VARVE_REQUIRES(kDbMutex);
 
   const Parts with_;

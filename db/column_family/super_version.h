@@ -46,11 +46,13 @@ class SuperVersion {
     const uint32_t before = refs_.fetch_add(1, std::memory_order_relaxed);
     VARVE_ASSERT(before > 0);
   }
-  void Unref() {
+  // Whether it is gone now.
+  bool Unref() {
     // Release: this holder's reads happen before the destruction; acquire: all others' too.
     const uint32_t before = refs_.fetch_sub(1, std::memory_order_acq_rel);
     VARVE_ASSERT(before > 0);
     if (before == 1) delete this;
+    return before == 1;
   }
 
   uint64_t number() const { return number_; }  // grows with each change of the family

@@ -54,15 +54,33 @@ void StatisticsHistory::Begin(const Statistics& statistics) {
   last_ = std::move(now);
 }
 
-void StatisticsHistory::Note(const Statistics& statistics, uint64_t seconds, size_t most_bytes) {
-  Counts now = Read(statistics);
-  MutexLock lock(&mu_);
+StatisticsHistory::Counts StatisticsHistory::GrowthTo(const Counts& now) const {
   Counts growth(now.size());
   for (size_t i = 0; i < now.size(); i++) {
     // Somebody may have reset them.
     const uint64_t before = i < last_.size() && last_[i] <= now[i] ? last_[i] : 0;
     growth[i] = now[i] - before;
   }
+  return growth;
+}
+
+StatisticsHistory::Counts StatisticsHistory::Take(const Statistics& statistics) {
+  Counts now = Read(statistics);
+  MutexLock lock(&mu_);
+  Counts growth = GrowthTo(now);
+  last_ = std::move(now);
+  return growth;
+}
+
+void StatisticsHistory::PutBack(const Counts& growth) {
+  MutexLock lock(&mu_);
+  for (size_t i = 0; i < growth.size() && i < last_.size(); i++) last_[i] -= growth[i];
+}
+
+void StatisticsHistory::Note(const Statistics& statistics, uint64_t seconds, size_t most_bytes) {
+  Counts now = Read(statistics);
+  MutexLock lock(&mu_);
+  Counts growth = GrowthTo(now);
   const size_t bytes_each = sizeof(Noted) + growth.size() * sizeof(uint64_t);
   notes_.push_back({seconds, std::move(growth)});
   last_ = std::move(now);

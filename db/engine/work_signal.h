@@ -19,18 +19,24 @@ class WorkSignal {
 
   void SignalAll() { changed_.SignalAll(); }
 
-  void Wait() VARVE_REQUIRES(kDbMutex) { changed_.Wait(); }
-  void WaitFor(uint64_t micros) VARVE_REQUIRES(kDbMutex) { changed_.WaitFor(micros); }
+  void Wait() VARVE_REQUIRES(kDbMutex) {
+    const PerfTimer<&PerfContext::db_condition_wait_nanos, kEnableTime> timer;
+    changed_.Wait();
+  }
+  void WaitFor(uint64_t micros) VARVE_REQUIRES(kDbMutex) {
+    const PerfTimer<&PerfContext::db_condition_wait_nanos, kEnableTime> timer;
+    changed_.WaitFor(micros);
+  }
 
   // The same for calls that wait for background work, which then gives way to nobody.
   void AwaitWork() VARVE_REQUIRES(kDbMutex) {
     waiting_calls_.fetch_add(1, std::memory_order_relaxed);
-    changed_.Wait();
+    Wait();
     waiting_calls_.fetch_sub(1, std::memory_order_relaxed);
   }
   void AwaitWorkFor(uint64_t micros) VARVE_REQUIRES(kDbMutex) {
     waiting_calls_.fetch_add(1, std::memory_order_relaxed);
-    changed_.WaitFor(micros);
+    WaitFor(micros);
     waiting_calls_.fetch_sub(1, std::memory_order_relaxed);
   }
   // Any thread.

@@ -36,10 +36,9 @@ class IteratorHold {
   IteratorHold& operator=(IteratorHold&&) = delete;
   ~IteratorHold() {
     if (super_version_ == nullptr) return;
-    super_version_->Unref();
+    Release(super_version_);
     Count(-1);
     RecordTick(statistics_, NO_ITERATOR_DELETED);
-    RecordTick(statistics_, NUMBER_SUPERVERSION_RELEASES);
   }
 
   [[nodiscard]] const SuperVersion& super_version() const {
@@ -59,12 +58,15 @@ class IteratorHold {
   // To another one, whose reference it takes over.
   void MoveTo(SuperVersion* fresh) {
     VARVE_ASSERT(fresh != nullptr);
-    std::exchange(super_version_, fresh)->Unref();
+    Release(std::exchange(super_version_, fresh));
     RecordTick(statistics_, NUMBER_SUPERVERSION_ACQUIRES);
-    RecordTick(statistics_, NUMBER_SUPERVERSION_RELEASES);
   }
 
  private:
+  void Release(SuperVersion* super_version) {
+    RecordTick(statistics_, NUMBER_SUPERVERSION_RELEASES);
+    if (super_version->Unref()) RecordTick(statistics_, NUMBER_SUPERVERSION_CLEANUPS);
+  }
   void Count(int64_t change) {
     if (ReferenceCounts* const references = source_->references()) {
       references->iterators.fetch_add(change, std::memory_order_relaxed);

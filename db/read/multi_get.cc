@@ -264,6 +264,9 @@ void GroupSearch::RunProbes(int level) {
     levels_read_++;
     RecordInHistogram(statistics_, NUM_SST_READ_PER_LEVEL, reads.tables);
   }
+  if (reads.meta_blocks != 0) {
+    RecordInHistogram(statistics_, NUM_INDEX_AND_FILTER_BLOCKS_READ_PER_LEVEL, reads.meta_blocks);
+  }
   uint64_t found = 0;
   for (const TableProbe& probe : probes_) {
     found += probe.lookup->state() == PointLookup::State::kFound ? 1 : 0;

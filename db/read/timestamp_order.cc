@@ -12,6 +12,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -67,7 +68,11 @@ class NewerTimestamps {
   [[nodiscard]] bool FileMayHaveOne(const FileMetaData& file) const {
     const TableReader* const reader = file.reader.load(std::memory_order_acquire);
     if (reader == nullptr || reader->newest_timestamp().empty()) return true;
-    return IsNewer(reader->newest_timestamp()) && reader->KeyMayMatch(options_, lookup_);
+    Statistics* const statistics = super_version_.table_cache()->options().statistics;
+    RecordTick(statistics, TIMESTAMP_FILTER_TABLE_CHECKED);
+    if (IsNewer(reader->newest_timestamp())) return reader->KeyMayMatch(options_, lookup_);
+    RecordTick(statistics, TIMESTAMP_FILTER_TABLE_FILTERED);
+    return false;
   }
 
   [[nodiscard]] bool LevelMayHaveOne(const LevelFiles& files) const {

@@ -82,6 +82,7 @@ Status EndJobs(Engine* engine) {
   Jobs& jobs = *engine->jobs;
   jobs.scrubber.Stop();
   jobs.periodic.Stop();
+  jobs.noter.Stop();
   const Status s = jobs.options_keeper.Stop();
   jobs.recovery.Stop();
   engine->context.write_buffer_manager()->Leave(&jobs.flush);

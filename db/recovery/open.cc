@@ -14,6 +14,7 @@
 #include "db/recovery/identity.h"
 #include "db/recovery/log_options.h"
 #include "db/recovery/log_recovery.h"
+#include "db/recovery/openable_tables.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
 #include "db/recovery/table_directories.h"
@@ -42,6 +43,7 @@ std::shared_ptr<Engine> MakeEngine(const OpenRequest& request) {
   identity.host_name = HostNameForTables(options);
   identity.read_only = request.read_only;
   auto engine = std::make_shared<Engine>(std::move(identity), options, std::move(given));
+  engine->state.mu.CountWaits(engine->context.statistics());
   engine->jobs = std::make_shared<Jobs>(engine.get());
   return engine;
 }
@@ -65,7 +67,10 @@ Status CheckFamilies(const DBOptions& options,
 class Opener {
  public:
   explicit Opener(const OpenRequest& request)
-      : request_(request), repairs_(request.repair.has_value()), e_(MakeEngine(request)) {}
+      : request_(request),
+        repairs_(request.repair.has_value()),
+        families_(request.families),
+        e_(MakeEngine(request)) {}
 
   Status Run(std::shared_ptr<Engine>* engine) {
     // What throws must leave no lock behind, either.
@@ -86,6 +91,8 @@ class Opener {
 
  private:
   Status RunSteps();
+  void AddStatisticsFamily();
+  bool MayBeMissing(const ColumnFamilyDescriptor& family) const;
   Status Recover();
   void Report(const Status& status);
   Status MakeVersionSet();
@@ -105,6 +112,9 @@ class Opener {
 
   const OpenRequest& request_;
   const bool repairs_;
+  // Those of the request, and one that is opened if it is there.
+  std::vector<ColumnFamilyDescriptor> families_;
+  bool statistics_unasked_ = false;  // that one is the last of families_
   std::shared_ptr<Engine> e_;
   bool was_locked_ = false;  // by a process, where the directory is now
   // What was there before anything was made: of the database's directory, and of all with tables.
@@ -119,7 +129,8 @@ Status Opener::RunSteps() {
   if (context.name().empty()) {
     return Status::InvalidArgument("open: the database's name is empty");
   }
-  VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), request_.families));
+  AddStatisticsFamily();
+  VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), families_));
   was_locked_ = context.fs()->FileExists(LockFileName(context.name()), IOOptions(), nullptr).ok();
   if (repairs_) {
     // Nothing goes before the repair is over.
@@ -132,6 +143,31 @@ Status Opener::RunSteps() {
   return s;
 }
 
+void Opener::AddStatisticsFamily() {
+  if (std::ranges::any_of(families_, [](const ColumnFamilyDescriptor& family) {
+        return family.name == kStatisticsFamilyName;
+      })) {
+    return;
+  }
+  // A little of it comes every few minutes.
+  ColumnFamilyOptions options;
+  options.write_buffer_size = size_t{2} << 20;
+  options.target_file_size_base = uint64_t{2} << 20;
+  options.max_bytes_for_level_base = uint64_t{10} << 20;
+  GiveBlockCache(&options);
+  families_.emplace_back(kStatisticsFamilyName, options);
+  statistics_unasked_ = true;
+}
+
+bool Opener::MayBeMissing(const ColumnFamilyDescriptor& family) const {
+  const DbContext& context = e_->context;
+  if (family.name == kStatisticsFamilyName) {
+    if (statistics_unasked_) return true;
+    if (context.options().persist_stats_to_disk && !context.read_only()) return true;
+  }
+  return context.options().create_missing_column_families && !context.read_only();
+}
+
 Status Opener::Recover() {
   const DbContext& context = e_->context;
   RecoveryReport& report = e_->recovery;
@@ -141,6 +177,7 @@ Status Opener::Recover() {
   };
   Status s = MakeVersionSet();
   if (s.ok()) s = RecoverVersions();
+  if (s.ok() && !repairs_) s = CheckTablesOpen(context, &e_->state);
   report.manifest_micros = lap();
   if (s.ok()) s = ReplayLogs();
   report.logs_micros = lap();
@@ -193,7 +230,7 @@ Status Opener::MakeVersionSet() {
   e_->state.versions = std::make_unique<VersionSet>(options, &e_->state.mu);
   VARVE_RETURN_IF_ERROR(context.fs()->GetChildren(context.name(), IOOptions(), &entries_, nullptr));
   directories_[context.name()] = entries_;
-  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, request_.families, &directories_));
+  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, families_, &directories_));
   LogOptions(context, request_.families, entries_);
   if (repairs_) return Status::OK();
   bool found = false;
@@ -223,30 +260,22 @@ Status Opener::RecoverVersions() {
   DbContext& context = e_->context;
   DbState& state = e_->state;
   std::vector<FamilyToOpen> wanted;
-  for (const ColumnFamilyDescriptor& family : request_.families) {
+  for (const ColumnFamilyDescriptor& family : families_) {
     wanted.push_back(ToOpen(context, family));
-  }
-  std::set<uint64_t> tables;
-  for (const auto& [directory, names] : directories_) {
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (ParseFileName(name, &number, &type) && type == kTableFile) tables.insert(number);
-    }
   }
   DbLock lock(&state.mu);
   VARVE_ASSERT(state.families.all().empty());
-  VARVE_RETURN_IF_ERROR(state.versions->Recover(wanted, synced_, tables));
-  VARVE_RETURN_IF_ERROR(CheckMergeOperators(request_.families, context, state));
+  VARVE_RETURN_IF_ERROR(state.versions->Recover(wanted, synced_, TablesIn(directories_)));
+  VARVE_RETURN_IF_ERROR(CheckMergeOperators(families_, context, state));
   const int max_open_files = context.options().max_open_files;
   if (max_open_files > 0) {
     context.set_limited_tables(
         TableCache::NewLimitedCache(static_cast<int>(TablesFor(max_open_files))));
   }
-  for (const ColumnFamilyDescriptor& family : request_.families) {
+  for (const ColumnFamilyDescriptor& family : families_) {
     std::shared_ptr<FamilyVersions> versions = state.versions->FindFamily(family.name);
     if (versions == nullptr) {
-      if (context.options().create_missing_column_families && !context.read_only()) continue;
+      if (MayBeMissing(family)) continue;
       return Status::InvalidArgument(
           "column family not found (create_missing_column_families is false)", family.name);
     }
@@ -343,8 +372,11 @@ Status Opener::LogState(bool keep_logs) {
 }
 
 Status Opener::CreateMissingFamilies() {
-  for (const ColumnFamilyDescriptor& family : request_.families) {
+  const bool keeps_statistics = e_->context.options().persist_stats_to_disk && !repairs_;
+  for (const ColumnFamilyDescriptor& family : families_) {
     if (e_->state.families.FindByName(family.name) != nullptr) continue;
+    const bool unasked = statistics_unasked_ && family.name == kStatisticsFamilyName;
+    if (unasked && !keeps_statistics) continue;
     std::shared_ptr<FamilyVersions> versions;
     VARVE_RETURN_IF_ERROR(AddToManifest(e_.get(), ToOpen(e_->context, family), &versions));
     e_->state.families.Add(MakeFamily(e_.get(), std::move(versions), family.options));

@@ -308,7 +308,7 @@ Status Repairer::Reopen() {
   VARVE_ASSERT(engine_ == nullptr && live_manifest_ >= first_number_);
   replay_number_ = plan_.next_file_number;
   VARVE_RETURN_IF_ERROR(OpenEngine(opening, &engine_));
-  StartBackgroundWork(engine_.get(), nullptr, nullptr);
+  StartBackgroundWork(engine_.get(), nullptr, {});
   return Status::OK();
 }
 

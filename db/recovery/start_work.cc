@@ -9,7 +9,7 @@
 
 namespace varve {
 
-void StartBackgroundWork(Engine* engine, DB* db, std::function<std::string()> statistics) {
+void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
   Engine& e = *engine;
   Jobs& jobs = *e.jobs;
   VARVE_ASSERT(e.state.commit != nullptr && e.admission != nullptr);
@@ -27,7 +27,9 @@ void StartBackgroundWork(Engine* engine, DB* db, std::function<std::string()> st
     jobs.compaction.ScheduleAll();
   }
   jobs.scrubber.Start();
-  if (statistics != nullptr) jobs.periodic.Start(std::move(statistics));
+  if (telling.statistics == nullptr) return;
+  jobs.noter.Start(std::move(telling.store));
+  jobs.periodic.Start(std::move(telling.statistics));
 }
 
 }  // namespace varve

@@ -176,6 +176,7 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   open.timestamps_persisted = file.timestamps_persisted;
   if (options_.verify_unique_id) open.expected_unique_id = file.unique_id;
   open.charge = charge_;
+  open.check_cached_blocks = cf.block_protection_bytes_per_key != 0;
   open.skip_filters = cf.optimize_filters_for_hits && level == cf.num_levels - 1;
   Status s = TableReader::Open(open, std::move(handle), file.size, reader);
   if (options_.clock != nullptr) {

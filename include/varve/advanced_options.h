@@ -103,6 +103,12 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // to three times as long with it. Range deletions have none. Dynamic: later memtables.
   uint32_t memtable_protection_bytes_per_key = 0;
 
+  // Not 0, but 1, 2, 4 or 8: each data block in the block cache has a checksum of 8 bytes,
+  // whichever of them it is, which is compared whenever a read takes the block from there. One that
+  // is not what was read from the file is dropped and read again, and counted as
+  // BLOCK_CHECKSUM_MISMATCH_COUNT. Indexes and filters have none.
+  uint8_t block_protection_bytes_per_key = 0;
+
   // Range deletions in a memtable that cause its flush; 0: no limit. Dynamic.
   uint32_t memtable_max_range_deletions = 0;
 

@@ -241,7 +241,7 @@ struct VARVE_EXPORT DBOptions {
 
   // ---- Files ----
 
-  // Open tables; -1: no limit. Dynamic.
+  // Open tables; -1: no limit, and an opening fails if one cannot be opened. Dynamic.
   int max_open_files = -1;
   int max_file_opening_threads = 16;  // Advisory.
 
@@ -378,8 +378,11 @@ struct VARVE_EXPORT DBOptions {
   // Not of a database that is read only. Dynamic.
   unsigned int stats_persist_period_sec = 600;
   size_t stats_history_buffer_size = 1024 * 1024;
-  bool persist_stats_to_disk = false;  // Refused unless false: notes are in memory.
-  bool dump_malloc_stats = false;      // Advisory: the log says nothing of them.
+  // Notes go into the column family "___rocksdb_stats_history___" instead, which is made for that.
+  // It is kept and opened with the database from then on, whether it is named or not, and with this
+  // option or not. Nobody deletes old notes.
+  bool persist_stats_to_disk = false;
+  bool dump_malloc_stats = false;  // Advisory: the log says nothing of them.
 
   // ---- Writing ----
 

@@ -13,8 +13,9 @@
 
 namespace varve {
 
-// Notes in the order of time. It keeps what it shows: later notes are not in it, and it may outlive
-// the database. Thread safety: none.
+// Notes in the order of time. Later ones are not in it. It keeps what it shows, and may outlive the
+// database; with DBOptions::persist_stats_to_disk it reads like an iterator, and goes before the
+// database is closed. Thread safety: none.
 class VARVE_EXPORT StatsHistoryIterator {
  public:
   virtual ~StatsHistoryIterator() = default;
@@ -24,8 +25,8 @@ class VARVE_EXPORT StatsHistoryIterator {
 
   // Each requires Valid().
   virtual void Next() = 0;
-  virtual uint64_t GetStatsTime() const = 0;  // When it was noted, in seconds since 1970.
-  virtual int GetFormatVersion() const { return -1; }
+  virtual uint64_t GetStatsTime() const = 0;           // When it was noted, in seconds since 1970.
+  virtual int GetFormatVersion() const { return -1; }  // Of the form on disk; -1: in memory.
   // By the tickers' names; lives until Next().
   virtual const std::map<std::string, uint64_t>& GetStatsMap() const = 0;
 };

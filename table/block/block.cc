@@ -9,6 +9,7 @@
 #include "table/block/block_hash_index.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
+#include "util/coding/hash.h"
 #include "util/mem/huge_heap.h"
 
 namespace varve {
@@ -115,7 +116,8 @@ size_t Block::IndexBytes() const {
 }
 
 BlockRoom Block::Piece::Room() const {
-  return {allocator, front + sizeof(Block) + index_bytes, /*huge_pages=*/allocator == nullptr};
+  const size_t before = index_bytes + (checksum ? kChecksumBytes : 0);
+  return {allocator, front + sizeof(Block) + before, /*huge_pages=*/allocator == nullptr};
 }
 
 Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
@@ -155,16 +157,33 @@ Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, con
   // The index's words follow it, and do not reach the bytes.
   VARVE_ASSERT(reinterpret_cast<char*>(&result->index_ + 1) == reinterpret_cast<char*>(result + 1));
   VARVE_ASSERT(reinterpret_cast<char*>(result + 1) + wanted.index_bytes <= result->data_);
+  if (piece.checksum) {
+    result->has_checksum_ = true;
+    const uint64_t checksum = result->Checksum();
+    memcpy(const_cast<char*>(result->data_) - kChecksumBytes, &checksum, sizeof(checksum));
+  }
   if (wanted.index_bytes != 0) result->index_.Await(piece.key_tail);
   block->reset(result);
   return Status::OK();
+}
+
+uint64_t Block::Checksum() const {
+  return XXH3Hash64(data_, size_t{entries_size_} + size_t{restart_count_} * sizeof(uint32_t), 0);
+}
+
+bool Block::IsWhole() const {
+  if (!has_checksum_) return true;
+  uint64_t made = 0;
+  memcpy(&made, data_ - kChecksumBytes, sizeof(made));
+  return made == Checksum();
 }
 
 void Block::MakeIndex() const {
   if (!index_.Claim()) return;
   EntryIndexBuilder builder;
   if (!builder.Scan(Slice(data_, entries_size_), index_.tail_bytes())) return;
-  const auto room = static_cast<size_t>(data_ - reinterpret_cast<const char*>(this + 1));
+  const char* const end = data_ - (has_checksum_ ? kChecksumBytes : 0);
+  const auto room = static_cast<size_t>(end - reinterpret_cast<const char*>(this + 1));
   if (builder.FitInto(room)) builder.Write(&index_);
 }
 

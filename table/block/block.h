@@ -75,6 +75,7 @@ class Block {
     // order, and no index can be made.
     size_t key_tail = 0;
     size_t index_bytes = 0;  // room for an index, as other blocks of its table need it
+    bool checksum = false;   // of the bytes, for IsWhole()
     MemoryAllocator* allocator = nullptr;  // null: huge pages
 
     // For the bytes of such a block: to read them where they will stay.
@@ -100,6 +101,8 @@ class Block {
   [[nodiscard]] uint32_t RestartBefore(uint32_t entry_offset) const;
   // Its size() is 0 where there is none.
   [[nodiscard]] const EntryIndex& index() const { return index_; }
+  // Whether the bytes are what they were made of; true for a block without a checksum.
+  [[nodiscard]] bool IsWhole() const;
   // For a block that is read again: makes the index, unless that was done or another thread is at
   // it. Most blocks that pass through a small cache are read once.
   void WantIndex() const {
@@ -158,15 +161,19 @@ class Block {
   // entries than the first; 0: no index pays.
   [[nodiscard]] size_t IndexBytes() const;
   [[nodiscard]] size_t CountEntries(size_t begin, size_t end) const;
+  [[nodiscard]] uint64_t Checksum() const;
 
   [[gnu::noinline]] void MakeIndex() const;
 
   static constexpr size_t kFrontUnit = 16;
+  // Right before the bytes, if there is one.
+  static constexpr size_t kChecksumBytes = 16;
 
   MemoryAllocator* allocator_ = nullptr;  // of kBuffer's bytes, or of kOnePiece's all
   uint32_t owned_bytes_ = 0;              // after front; of kBuffer, what they occupy
   uint8_t front_units_ = 0;
   Home home_ = Home::kMapped;
+  bool has_checksum_ = false;
   // What a search reads from here on.
   const char* data_ = nullptr;
   uint32_t entries_size_ = 0;

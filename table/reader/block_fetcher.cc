@@ -90,11 +90,13 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
   if (handle.offset >= fetch.preread_offset && fetch.preread.size() >= n &&
       handle.offset - fetch.preread_offset <= fetch.preread.size() - n) {
     *stored = Slice(fetch.preread.data() + (handle.offset - fetch.preread_offset), n);
+    if (fetch.preread_is_tail) RecordTick(fetch.statistics, TABLE_OPEN_PREFETCH_TAIL_HIT);
     if (fetch.preread_buffer != nullptr && fetch.preread_buffer->get() == stored->data()) {
       *buffer = std::move(*fetch.preread_buffer);
     }
     return Status::OK();
   }
+  if (fetch.preread_is_tail) RecordTick(fetch.statistics, TABLE_OPEN_PREFETCH_TAIL_MISS);
   const IOOptions* io = &fetch.io;
   IOOptions limited;
   if (fetch.deadline.count() != 0) [[unlikely]] {

@@ -49,6 +49,8 @@ struct BlockFetch {
   uint64_t preread_offset = 0;
   // Nullable: owns `preread`, if that is one block; the result may take it over.
   BlockBuffer* preread_buffer = nullptr;
+  // They are the file's end, of a table that is being opened.
+  bool preread_is_tail = false;
 };
 
 // "name, block at offset N".

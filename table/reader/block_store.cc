@@ -104,6 +104,7 @@ BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
   fetch.preread = by_caller ? context.preread : preread;
   fetch.preread_offset = by_caller ? context.preread_offset : preread_offset;
   if (by_caller) fetch.preread_buffer = context.preread_buffer;
+  fetch.preread_is_tail = !by_caller && !preread.empty();
   return fetch;
 }
 
@@ -137,6 +138,7 @@ Block::Piece BlockStore::MakePiece() const {
   piece.front = slot_cache != nullptr ? sizeof(CacheEntry) : 0;
   piece.key_tail = IndexedKeyTail(*icmp);
   piece.index_bytes = index_bytes_.load(std::memory_order_relaxed);
+  piece.checksum = checks_cached;
   piece.allocator = cache->memory_allocator();
   return piece;
 }
@@ -191,6 +193,7 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
 Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
                         std::unique_ptr<DecodedIndex>* index) const {
   AddPerfCount<&PerfContext::index_block_read_count>();
+  if (context.meta_reads != nullptr) ++*context.meta_reads;
   BlockContents contents;
   VARVE_RETURN_IF_ERROR(ReadContents(handle, context, &contents));
   VARVE_RETURN_IF_ERROR(DecodedIndex::Decode(contents.data, index_form, *icmp, file.limit,
@@ -202,6 +205,7 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
 Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context,
                         std::unique_ptr<FilterBlock>* filter) const {
   AddPerfCount<&PerfContext::filter_block_read_count>();
+  if (context.meta_reads != nullptr) ++*context.meta_reads;
   BlockContents contents;
   BlockFetch fetch = MakeFetch(context);
   if (VARVE_CANARY(kSkipFilterChecksum)) fetch.verify_checksum = false;
@@ -275,17 +279,31 @@ bool BlockStore::GetBySlot(BlockSlot* slot, HandleGuard<Block>* block) const {
   return true;
 }
 
+bool BlockStore::FindByKey(const BlockHandle& handle, BlockSlot* slot,
+                           HandleGuard<Block>* block) const {
+  const BlockCacheKey key = cache_keys.ForBlock(kNumberOf<Block>, handle.offset);
+  if (!FindCached(key, block)) return false;
+  if (slot != nullptr) slot_cache->Attach(block->cache_handle(), slot);
+  return true;
+}
+
+bool BlockStore::DropIfDamaged(const BlockHandle& handle, HandleGuard<Block>* block) const {
+  if (!checks_cached || (*block)->IsWhole()) [[likely]]
+    return false;
+  RecordTick(statistics, BLOCK_CHECKSUM_MISMATCH_COUNT);
+  *block = HandleGuard<Block>();
+  cache->Erase(cache_keys.ForBlock(kNumberOf<Block>, handle.offset).AsSlice());
+  return true;
+}
+
 bool BlockStore::GetIfCached(const BlockHandle& handle, BlockSlot* slot,
                              HandleGuard<Block>* block) const {
   if (slot_cache == nullptr) slot = nullptr;
-  if (slot != nullptr && GetBySlot(slot, block)) [[likely]] {
-    (*block)->WantIndex();
-    return true;
+  if (slot == nullptr || !GetBySlot(slot, block)) [[unlikely]] {
+    if (!FindByKey(handle, slot, block)) return false;
   }
-  const BlockCacheKey key = cache_keys.ForBlock(kNumberOf<Block>, handle.offset);
-  if (!FindCached(key, block)) return false;
+  if (DropIfDamaged(handle, block)) return false;
   (*block)->WantIndex();
-  if (slot != nullptr) slot_cache->Attach(block->cache_handle(), slot);
   return true;
 }
 
@@ -301,7 +319,9 @@ Status BlockStore::GetMissing(const BlockHandle& handle, BlockSlot* slot,
                               const BlockReadContext& context, HandleGuard<Block>* block) const {
   if (slot_cache == nullptr) slot = nullptr;
   // Another thread may have read it meanwhile.
-  if (slot != nullptr && GetBySlot(slot, block)) return Status::OK();
+  if (slot != nullptr && GetBySlot(slot, block) && !DropIfDamaged(handle, block)) {
+    return Status::OK();
+  }
   VARVE_RETURN_IF_ERROR(Miss<Block>(context));
   return ReadBlock(handle, slot, context, block);
 }

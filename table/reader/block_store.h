@@ -43,6 +43,8 @@ struct BlockReadContext {
   BlockBuffer* preread_buffer = nullptr;  // nullable: owns them, if they are one block
   // High priority in the cache, for indexes and filters.
   bool high_priority = false;
+  // Counts the indexes and filters that are read from the file; may be null.
+  size_t* meta_reads = nullptr;
 };
 
 // Thread safety: const methods from any thread; it is filled in before it is shared.
@@ -59,6 +61,9 @@ class BlockStore {
   const InternalKeyComparator* icmp = nullptr;
   Statistics* statistics = nullptr;
   IndexForm index_form;
+  // Data blocks in the cache have a checksum, which is compared when they are taken from there. One
+  // that is not what it was is dropped, and read from the file again.
+  bool checks_cached = false;
   // Of the file's last bytes, while the table is being opened.
   Slice preread;
   uint64_t preread_offset = 0;
@@ -79,9 +84,10 @@ class BlockStore {
   // The block if it is in the cache; else false, and no miss is counted.
   bool GetIfCached(const BlockHandle& handle, BlockSlot* slot, HandleGuard<Block>* block) const;
 
-  // Whether blocks may be searched within an epoch: not where that calls a comparator of the user.
+  // Whether blocks may be searched within an epoch: not where that calls a comparator of the user,
+  // nor where they are checked.
   [[nodiscard]] bool searches_in_place() const {
-    return slot_cache != nullptr && BytesDecide(icmp->order());
+    return slot_cache != nullptr && BytesDecide(icmp->order()) && !checks_cached;
   }
   // The block a slot refers to, within the current epoch; null if it refers to none. What a look-up
   // in the cache would count is counted.
@@ -136,6 +142,9 @@ class BlockStore {
   // What keeps the block may outlive the cache, unlike its allocator.
   [[nodiscard]] HandleGuard<Block> OutOfCache(std::unique_ptr<Block> block) const;
   bool GetBySlot(BlockSlot* slot, HandleGuard<Block>* block) const;
+  bool FindByKey(const BlockHandle& handle, BlockSlot* slot, HandleGuard<Block>* block) const;
+  // Whether the block, from the cache, is damaged; then nobody has it any more.
+  bool DropIfDamaged(const BlockHandle& handle, HandleGuard<Block>* block) const;
   void CountSlotHit(const CacheEntry& entry) const {
     AddPerfCount<&PerfContext::block_cache_hit_count>();
     if (statistics != nullptr) [[unlikely]]

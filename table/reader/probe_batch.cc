@@ -28,6 +28,7 @@ class ProbeBatch {
     context_.options = &options;
     context_.fill_cache = options.fill_cache;
     context_.activity = Env::IOActivity::kMultiGet;
+    context_.meta_reads = &reads_.meta_blocks;
   }
 
   ProbeReads Run() {

@@ -26,6 +26,7 @@ inline constexpr size_t kProbesMax = 32;
 struct ProbeReads {
   size_t tables = 0;  // that blocks were read of
   size_t blocks = 0;
+  size_t meta_blocks = 0;  // indexes and filters
 };
 
 // As TableReader::Get for each probe; what fails is told by its lookup alone. At most kProbesMax

@@ -20,6 +20,7 @@ class TableIterator final : public InternalIterator {
   // Table and options outlive it.
   TableIterator(const BlockTableReader* table, const ReadOptions& options,
                 const TableIterOptions& iter);
+  ~TableIterator() override { prefetcher_.CountDiscarded(store_->statistics); }
 
   void SeekToFirst() override;
   void SeekToLast() override;

@@ -407,6 +407,7 @@ Status TableOpener::Open(std::unique_ptr<TableReader>* reader) {
   VARVE_RETURN_IF_ERROR(CheckOptions());
   store().icmp = options_.icmp;
   store().statistics = options_.statistics;
+  store().checks_cached = options_.check_cached_blocks;
   VARVE_RETURN_IF_ERROR(ReadTail());
   VARVE_RETURN_IF_ERROR(ReadMetaindex());
   VARVE_RETURN_IF_ERROR(ReadProperties());

@@ -102,7 +102,7 @@ std::vector<Combo> OurCombos() {
                                         ";recycle_log_file_num=2",
                                         ";max_manifest_file_size=1000",
                                         "",
-                                        ""};
+                                        ";persist_stats_to_disk=true"};
   std::vector<Combo> combos;
   for (size_t i = 0; i < 48; i++) {
     Combo combo;
@@ -137,9 +137,13 @@ std::vector<Combo> TheirCombos() {
   static const char* const kFamilyMore[] = {"", ";compaction_style=kCompactionStyleUniversal",
                                             ";bottommost_compression=kZSTD",
                                             ";level_compaction_dynamic_level_bytes=true", ""};
-  static const char* const kDbMore[] = {
-      "", ";atomic_flush=true",     ";recycle_log_file_num=2", ";max_manifest_file_size=1000",
-      "", ";wal_compression=kZSTD", ";max_subcompactions=3"};
+  static const char* const kDbMore[] = {"",
+                                        ";atomic_flush=true",
+                                        ";recycle_log_file_num=2",
+                                        ";max_manifest_file_size=1000",
+                                        ";persist_stats_to_disk=true",
+                                        ";wal_compression=kZSTD",
+                                        ";max_subcompactions=3"};
   std::vector<Combo> combos;
   for (size_t i = 0; i < 48; i++) {
     Combo combo;

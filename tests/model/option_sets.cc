@@ -203,6 +203,8 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   }
   const uint32_t protections[] = {0, 0, 0, 1, 8};
   cf.memtable_protection_bytes_per_key = choose.Of("protection", protections);
+  const uint8_t block_protections[] = {0, 0, 0, 8};
+  cf.block_protection_bytes_per_key = choose.Of("block_protection", block_protections);
   const uint64_t samples[] = {0, 0, 0, 2};
   cf.sample_for_compression = choose.Of("sample", samples);
   cf.paranoid_file_checks = choose.Flag("paranoid_file_checks", 6);

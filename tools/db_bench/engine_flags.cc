@@ -104,4 +104,7 @@ DEFINE_int32(compression_zstd_max_train_bytes, 0, "Bytes to train a dictionary f
 DEFINE_bool(compression_use_zstd_dict_trainer, true, "Full training");
 DEFINE_uint64(compression_max_dict_buffer_bytes, 0, "Bytes held back for training; 0: a file");
 DEFINE_int32(compression_parallel_threads, 1, "Threads that compress one file");
+DEFINE_uint64(sample_for_compression, 0, "Blocks of which one is a sample for codecs; 0: none");
+DEFINE_uint32(memtable_protection_bytes_per_key, 0, "Checksum of each entry in memory");
+DEFINE_uint32(block_protection_bytes_per_key, 0, "Not 0: checksums of blocks in the cache");
 DEFINE_int32(min_level_to_compress, -1, "First compressed level; negative: all");

@@ -155,4 +155,7 @@ DECLARE_int32(compression_zstd_max_train_bytes);
 DECLARE_bool(compression_use_zstd_dict_trainer);
 DECLARE_uint64(compression_max_dict_buffer_bytes);
 DECLARE_int32(compression_parallel_threads);
+DECLARE_uint64(sample_for_compression);
+DECLARE_uint32(memtable_protection_bytes_per_key);
+DECLARE_uint32(block_protection_bytes_per_key);
 DECLARE_int32(min_level_to_compress);

@@ -6,6 +6,7 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
@@ -122,6 +123,10 @@ bool SetCompression(Options* o) {
   c.use_zstd_dict_trainer = FLAGS_compression_use_zstd_dict_trainer;
   c.max_dict_buffer_bytes = FLAGS_compression_max_dict_buffer_bytes;
   c.parallel_threads = static_cast<uint32_t>(FLAGS_compression_parallel_threads);
+  o->sample_for_compression = FLAGS_sample_for_compression;
+  o->memtable_protection_bytes_per_key = FLAGS_memtable_protection_bytes_per_key;
+  o->block_protection_bytes_per_key =
+      static_cast<uint8_t>(std::min(FLAGS_block_protection_bytes_per_key, 255u));
   if (FLAGS_min_level_to_compress < 0) return true;
   for (int level = 0; level < o->num_levels; ++level) {
     o->compression_per_level.push_back(level < FLAGS_min_level_to_compress ? kNoCompression

@@ -13,6 +13,7 @@
 #include "varve/filter_policy.h"
 #include "varve/slice_transform.h"
 #include "varve/sst_file_manager.h"
+#include "varve/statistics.h"
 #include "varve/table.h"
 #include "varve/utilities/merge_operators.h"
 
@@ -95,6 +96,7 @@ void DrawFamily(Dice* dice, ColumnFamilyOptions* family) {
     family->memtable_whole_key_filtering = true;
   }
   if (dice->OneIn(5)) family->memtable_protection_bytes_per_key = dice->OneIn(2) ? 1 : 8;
+  if (dice->OneIn(5)) family->block_protection_bytes_per_key = 8;
   if (FLAGS_memtablerep.empty() && dice->OneIn(4)) {
     std::unique_ptr<MemTableRepFactory> plain;
     GetMemTableRepFactoryFromString("plain_skip_list", &plain).PermitUncheckedError();
@@ -130,6 +132,12 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
   }
   // Atomic flushes need the families' logs or none; pipelined writes exclude them.
   if (!db->enable_pipelined_write && dice->OneIn(4)) db->atomic_flush = true;
+  if (options->no_log_one_in == 0 && dice->OneIn(4)) {
+    // A family of the database's own that a job writes to.
+    db->statistics = CreateDBStatistics();
+    db->persist_stats_to_disk = true;
+    db->stats_persist_period_sec = 1;
+  }
 }
 
 bool SetFromFlags(StressOptions* options) {

@@ -33,6 +33,7 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
   if (Holds(offset, n)) {
     RecordTick(file.statistics(), PREFETCH_HITS);
     RecordTick(file.statistics(), PREFETCH_BYTES_USEFUL, n);
+    used_end_ = offset + n;
     *result = Slice(buffer_.data() + (offset - start_), n);
     return IOStatus::OK();
   }
@@ -46,6 +47,7 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
     return IOStatus::Corruption(file.file_name(),
                                 "ends before offset " + std::to_string(offset + n));
   }
+  used_end_ = offset + n;
   if (asks_ahead_) AskForMore(file, limit, io_options);
   *result = Slice(buffer_.data() + (offset - start_), n);
   return s;
@@ -58,6 +60,12 @@ void FilePrefetcher::AskForMore(const RandomAccessFileReader& file, uint64_t lim
   const auto n = static_cast<size_t>(std::min<uint64_t>(next_, limit - end));
   // Where the system knows no such request, the refill waits as it would have.
   asks_ahead_ = file.Prefetch(end, n, io_options).ok();
+}
+
+void FilePrefetcher::CountDiscarded(Statistics* statistics) const {
+  const uint64_t end = start_ + size_;
+  if (size_ == 0 || used_end_ >= end) return;
+  RecordInHistogram(statistics, PREFETCHED_BYTES_DISCARDED, end - std::max(used_end_, start_));
 }
 
 IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n,
@@ -73,6 +81,7 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
   if (offset >= start_ && offset - start_ < size_) {
     kept = size_ - static_cast<size_t>(offset - start_);
   }
+  if (kept == 0) CountDiscarded(file.statistics());
   const char* const kept_bytes = kept == 0 ? nullptr : buffer_.data() + (size_ - kept);
   if (buffer_.capacity() < wanted) {
     AlignedBuffer larger;
@@ -93,7 +102,12 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
   // A mapped file answers with its own memory.
   if (!read.empty() && read.data() != target) std::memcpy(target, read.data(), read.size());
   size_ = kept + read.size();
-  if (size_ > n) RecordTick(file.statistics(), PREFETCH_BYTES, size_ - n);
+  if (size_ > n) {
+    RecordTick(file.statistics(), PREFETCH_BYTES, size_ - n);
+    if (io_options.io_activity == Env::IOActivity::kCompaction) {
+      RecordInHistogram(file.statistics(), COMPACTION_PREFETCH_BYTES, size_ - n);
+    }
+  }
   next_ = std::min(next_ * 2, largest_);
   return s;
 }

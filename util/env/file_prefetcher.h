@@ -12,6 +12,8 @@
 
 namespace varve {
 
+class Statistics;
+
 // Serves reads that move forward through a file out of larger reads. In the adaptive form nothing
 // is read ahead until so many reads in a row have each started where the one before ended (or
 // shortly after, where a cache served what lies between); then the distance doubles with each
@@ -50,6 +52,9 @@ class FilePrefetcher {
     return offset >= start_ && offset - start_ <= size_ && n <= size_ - (offset - start_);
   }
 
+  // Counts what was read ahead and never asked for. At the end.
+  void CountDiscarded(Statistics* statistics) const;
+
   // Bytes that the next refill would read ahead.
   size_t readahead() const { return next_; }
 
@@ -75,6 +80,7 @@ class FilePrefetcher {
   AlignedBuffer buffer_;
   uint64_t start_ = 0;
   size_t size_ = 0;
+  uint64_t used_end_ = 0;  // where the last bytes that were served from the buffer ended
 };
 
 }  // namespace varve

@@ -43,8 +43,9 @@ Status IsOurLimiter(const std::string& name, const void* field) {
   return Status::InvalidArgument(name + ": only what NewConcurrentTaskLimiter has made will do");
 }
 
+template <typename T>
 Status CheckProtection(const std::string& name, const void* field) {
-  const uint32_t bytes = *static_cast<const uint32_t*>(field);
+  const uint32_t bytes = *static_cast<const T*>(field);
   if (bytes == 0 || bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) return Status::OK();
   return Status::NotSupported(name + ": " + std::to_string(bytes) +
                               " bytes; checksums have 1, 2, 4 or 8, or there are none (0)");
@@ -94,7 +95,10 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(arena_block_size, "bytes of an arena block; 0: derived").Dynamic(),
     VARVE_ROW(memtable_protection_bytes_per_key, "bytes of an entry's checksum in memory")
         .Dynamic()
-        .Check(&CheckProtection),
+        .Check(&CheckProtection<uint32_t>),
+    VARVE_ROW(block_protection_bytes_per_key, "checksums of data blocks in the block cache")
+        .Check(&CheckProtection<uint8_t>)
+        .Extended(),
     VARVE_ROW(memtable_max_range_deletions, "range deletions before a flush; 0: no limit")
         .Dynamic()
         .Extended(),

@@ -153,8 +153,7 @@ constexpr OptionRow kDbRows[] = {
     // Statistics.
     VARVE_ROW(stats_dump_period_sec, "seconds between dumps to the log; 0: never").Dynamic(),
     VARVE_ROW(stats_persist_period_sec, "seconds between notes of statistics").Dynamic(),
-    VARVE_ROW(persist_stats_to_disk, "history in a column family")
-        .DefaultOnly("notes are kept in memory, for DB::GetStatsHistory"),
+    VARVE_ROW(persist_stats_to_disk, "notes of statistics go into a column family"),
     VARVE_ROW(stats_history_buffer_size, "bytes of history").Dynamic(),
     VARVE_ROW(dump_malloc_stats, "allocator's statistics in the log").Advisory(kNoFeature),
 

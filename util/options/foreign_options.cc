@@ -56,7 +56,6 @@ constexpr ForeignOption kForeignOptions[] = {
 
     {"ColumnFamilyOptions", "blob_cache", "nullptr"},
     {"ColumnFamilyOptions", "blob_direct_write_partitions", "*"},
-    {"ColumnFamilyOptions", "block_protection_bytes_per_key", "0"},
     {"ColumnFamilyOptions", "bottommost_temperature", "kUnknown"},
     {"ColumnFamilyOptions", "cf_allow_ingest_behind", "false"},
     {"ColumnFamilyOptions", "check_flush_compaction_key_order", "*"},

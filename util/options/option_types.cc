@@ -269,6 +269,7 @@ VARVE_OPTION_TYPE(bool, {"bool", &ParseBool,
                          &EqualValues<bool>, nullptr, nullptr})
 
 VARVE_OPTION_TYPE(int32_t, IntegerType<int32_t>("int32"))
+VARVE_OPTION_TYPE(uint8_t, IntegerType<uint8_t>("uint8"))
 VARVE_OPTION_TYPE(uint32_t, IntegerType<uint32_t>("uint32"))
 VARVE_OPTION_TYPE(int64_t, IntegerType<int64_t>("int64"))
 VARVE_OPTION_TYPE(uint64_t, IntegerType<uint64_t>("uint64"))

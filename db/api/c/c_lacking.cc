@@ -73,7 +73,6 @@ VARVE_C_LACKING_DB(verify_manifest_content_on_close, unsigned char, 0);
 VARVE_C_LACKING_DB(wal_write_temperature, int, 0);
 
 VARVE_C_LACKING_CF(blob_direct_write_partitions, uint32_t, 1);
-VARVE_C_LACKING_CF(block_protection_bytes_per_key, uint8_t, 0);
 VARVE_C_LACKING_CF(cf_allow_ingest_behind, unsigned char, 0);
 VARVE_C_LACKING_CF(default_temperature, int, 0);
 VARVE_C_LACKING_CF(default_write_temperature, int, 0);

@@ -116,10 +116,6 @@ VARVE_C_STORED uint32_t
 rocksdb_options_get_blob_direct_write_partitions(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_blob_direct_write_partitions(rocksdb_options_t* options,
                                                                      uint32_t value);
-VARVE_C_STORED uint8_t
-rocksdb_options_get_block_protection_bytes_per_key(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_block_protection_bytes_per_key(rocksdb_options_t* options,
-                                                                       uint8_t value);
 VARVE_C_STORED unsigned char rocksdb_options_get_cf_allow_ingest_behind(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_cf_allow_ingest_behind(rocksdb_options_t* options,
                                                                unsigned char value);

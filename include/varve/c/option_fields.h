@@ -192,9 +192,9 @@ VARVE_C_API unsigned int rocksdb_options_get_stats_dump_period_sec(rocksdb_optio
 VARVE_C_API void rocksdb_options_set_stats_persist_period_sec(rocksdb_options_t* options,
                                                               unsigned int value);
 VARVE_C_API unsigned int rocksdb_options_get_stats_persist_period_sec(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_persist_stats_to_disk(rocksdb_options_t* options,
-                                                              unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_persist_stats_to_disk(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_persist_stats_to_disk(rocksdb_options_t* options,
+                                                           unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_persist_stats_to_disk(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_stats_history_buffer_size(rocksdb_options_t* options,
                                                                size_t value);
 VARVE_C_API size_t rocksdb_options_get_stats_history_buffer_size(rocksdb_options_t* options);
@@ -293,6 +293,9 @@ VARVE_C_API void rocksdb_options_set_memtable_protection_bytes_per_key(rocksdb_o
                                                                        uint32_t value);
 VARVE_C_API uint32_t
 rocksdb_options_get_memtable_protection_bytes_per_key(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_block_protection_bytes_per_key(rocksdb_options_t* options,
+                                                                    uint8_t value);
+VARVE_C_API uint8_t rocksdb_options_get_block_protection_bytes_per_key(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_memtable_max_range_deletions(rocksdb_options_t* options,
                                                                   uint32_t value);
 VARVE_C_API uint32_t rocksdb_options_get_memtable_max_range_deletions(rocksdb_options_t* options);

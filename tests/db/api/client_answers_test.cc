@@ -218,6 +218,29 @@ TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
   options_.info_log = SilentLogger();
 }
 
+TEST_F(ClientAnswersTest, ATableThatCannotBeOpenedFailsTheOpeningIfAllAreToBeOpen) {
+  Open();
+  MakeTable({"a", "b"});
+  ASSERT_TRUE(Close().ok());
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kOpenRead);
+  rule.path_contains = ".sst";
+  rule.sticky = true;
+  faults().Inject(rule);
+  const Status refused = TryOpen();
+  EXPECT_TRUE(refused.IsIOError());
+  EXPECT_THAT(refused.ToString(), AllOf(HasSubstr(".sst"), HasSubstr("max_open_files")));
+  EXPECT_TRUE(TryOpenReadOnly().IsIOError());
+  options_.max_open_files = 100;
+  ASSERT_TRUE(TryOpen().ok());
+  EXPECT_THAT(Get("a"), HasSubstr("IO error"));
+  ASSERT_TRUE(Close().ok());
+  faults().ClearFaults();
+  options_.max_open_files = -1;
+  ASSERT_TRUE(TryOpen().ok());
+  EXPECT_EQ(Get("a"), "of a");
+}
+
 // Tables that are there stay as they are; those to come are built as was said, after an opening,
 // too.
 TEST_F(ClientAnswersTest, OptionsOfTablesAreChangedWhileTheDatabaseIsOpen) {

@@ -102,7 +102,6 @@ TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
       {"allow_mmap_writes", [](Options* o) { o->allow_mmap_writes = true; }},
       {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
-      {"persist_stats_to_disk", [](Options* o) { o->persist_stats_to_disk = true; }},
       {"db_paths", [](Options* o) { o->db_paths.assign(5, DbPath("/elsewhere", 1 << 20)); }},
       {"cf_paths", [](Options* o) { o->cf_paths.assign(5, DbPath("/elsewhere", 1 << 20)); }},
       {"compaction_style", [](Options* o) { o->compaction_style = kCompactionStyleFIFO; }},

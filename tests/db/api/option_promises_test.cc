@@ -33,6 +33,7 @@ namespace varve::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -428,6 +429,11 @@ class JumpingClock final : public SystemClockWrapper {
   JumpingClock() : SystemClockWrapper(SystemClock::Default()) {}
   const char* Name() const override { return "JumpingClock"; }
   uint64_t NowNanos() override { return target_->NowNanos() + jumped.load(); }
+  Status GetCurrentTime(int64_t* seconds) override {
+    const Status s = target_->GetCurrentTime(seconds);
+    *seconds += static_cast<int64_t>(jumped.load() / 1'000'000'000);
+    return s;
+  }
   std::atomic<uint64_t> jumped{0};
 };
 
@@ -492,6 +498,85 @@ TEST_F(PeriodicWorkTest, StatisticsAreToldToTheLog) {
       [&] { return log_->text().find("rocksdb.number.keys.written") != std::string::npos; }));
   EXPECT_THAT(log_->text(), AllOf(HasSubstr("Compaction Stats [default]"),
                                   HasSubstr("Compaction Stats [side]"), HasSubstr("Uptime")));
+}
+
+TEST_F(PeriodicWorkTest, NotesOnDiskOutliveTheDatabaseThatMadeThem) {
+  options_.statistics = CreateDBStatistics();
+  options_.persist_stats_to_disk = true;
+  options_.stats_persist_period_sec = 600;
+  Open();
+  // When each note was made.
+  const auto times = [this](uint64_t start = 0, uint64_t end = UINT64_MAX) {
+    std::unique_ptr<StatsHistoryIterator> it;
+    EXPECT_TRUE(db()->GetStatsHistory(start, end, &it).ok());
+    std::vector<uint64_t> result;
+    for (; it->Valid(); it->Next()) {
+      EXPECT_EQ(it->GetStatsMap().size(), TickersNameMap.size());
+      EXPECT_EQ(it->GetFormatVersion(), 1);
+      result.push_back(it->GetStatsTime());
+    }
+    EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+    return result;
+  };
+  EXPECT_THAT(times(), IsEmpty());
+  for (size_t notes = 1; notes <= 2; notes++) {
+    Jump(601);
+    Set("max_background_jobs", notes % 2 == 0 ? "2" : "3");
+    ASSERT_TRUE(Eventually([&] { return times().size() == notes; }));
+  }
+  const std::vector<uint64_t> before = times();
+  EXPECT_THAT(times(0, before[1]), ElementsAre(before[0]));
+  EXPECT_THAT(times(before[0] + 1), ElementsAre(before[1]));
+  EXPECT_EQ(Scan(), "") << "the default family has none of it";
+  Reopen();
+  EXPECT_EQ(times(), before);
+
+  // Others than this option's users keep them.
+  options_.persist_stats_to_disk = false;
+  Reopen();
+  EXPECT_THAT(times(), IsEmpty()) << "in memory now";
+  std::vector<std::string> families;
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DB::ListColumnFamilies(options_, kName, &families).ok());
+  EXPECT_THAT(families, ElementsAre("default", "___rocksdb_stats_history___"));
+  Open(families);
+  EXPECT_THAT(Scan(ReadOptions(), families[1]), HasSubstr("__persistent_stats_format_version__=1"));
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(TryOpenReadOnly().ok());
+  ASSERT_TRUE(Close().ok());
+  options_.persist_stats_to_disk = true;
+  Open();
+  EXPECT_EQ(times(), before);
+}
+
+TEST_F(PeriodicWorkTest, ANoteThatCouldNotBeStoredIsInTheNext) {
+  options_.statistics = CreateDBStatistics();
+  options_.persist_stats_to_disk = true;
+  options_.stats_persist_period_sec = 0;
+  Open();
+  const auto written = [this] {
+    std::unique_ptr<StatsHistoryIterator> it;
+    EXPECT_TRUE(db()->GetStatsHistory(0, UINT64_MAX, &it).ok());
+    std::vector<uint64_t> result;
+    for (; it->Valid(); it->Next()) {
+      result.push_back(it->GetStatsMap().at("rocksdb.number.keys.written"));
+    }
+    return result;
+  };
+  Put("a", "v");
+  Put("b", "v");
+  ASSERT_TRUE(db()->LockWAL().ok());
+  Jump(601);
+  Set("stats_persist_period_sec", "600");
+  ASSERT_TRUE(Eventually([&] {
+    return log_->text().find("a note of the statistics was not stored") != std::string::npos;
+  }));
+  ASSERT_TRUE(db()->UnlockWAL().ok());
+  EXPECT_THAT(written(), IsEmpty());
+  Jump(601);
+  Set("max_background_jobs", "3");
+  ASSERT_TRUE(Eventually([&] { return written().size() == 1; }));
+  EXPECT_EQ(written()[0], 2u);
 }
 
 TEST_F(PeriodicWorkTest, StatisticsAreNotedAsTheyGrow) {

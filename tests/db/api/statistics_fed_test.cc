@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "varve/cache.h"
 #include "varve/compaction_filter.h"
 #include "varve/file_checksum.h"
 #include "varve/filter_policy.h"
@@ -63,13 +64,7 @@ Numbers TickersThatStayZero() {
       // What is missing.
       BACKUP_READ_BYTES, BACKUP_WRITE_BYTES, REMOTE_COMPACT_READ_BYTES, REMOTE_COMPACT_WRITE_BYTES,
       REMOTE_COMPACT_RESUMED_BYTES, COMPACTION_ABORTED, PREFETCH_MEMORY_BYTES_GRANTED,
-      PREFETCH_MEMORY_BYTES_RELEASED, PREFETCH_MEMORY_REQUESTS_BLOCKED,
-      // It happens, and is not counted: waits for the mutex, a table's last bytes by who uses them,
-      // tables that timestamps rule out, super-versions by who frees
-      // them.
-      DB_MUTEX_WAIT_MICROS, TABLE_OPEN_PREFETCH_TAIL_MISS, TABLE_OPEN_PREFETCH_TAIL_HIT,
-      TIMESTAMP_FILTER_TABLE_CHECKED, TIMESTAMP_FILTER_TABLE_FILTERED,
-      NUMBER_SUPERVERSION_CLEANUPS};
+      PREFETCH_MEMORY_BYTES_RELEASED, PREFETCH_MEMORY_REQUESTS_BLOCKED};
   AddGroup(TickersNameMap, "blobdb", &none);
   AddGroup(TickersNameMap, "blob_db", &none);
   AddGroup(TickersNameMap, "secondary.cache", &none);
@@ -79,12 +74,8 @@ Numbers TickersThatStayZero() {
 
 Numbers HistogramsThatStayEmpty() {
   Numbers none = {ASYNC_READ_BYTES, POLL_WAIT_MICROS, ASYNC_PREFETCH_ABORT_MICROS,
-                  // Flushes do not read; that a table is opened with the database, and the pass
-                  // over whole files, happen and are not counted, and so do the others.
-                  FILE_READ_FLUSH_MICROS, FILE_READ_DB_OPEN_MICROS,
-                  FILE_READ_VERIFY_FILE_CHECKSUMS_MICROS,
-                  NUM_INDEX_AND_FILTER_BLOCKS_READ_PER_LEVEL, COMPACTION_PREFETCH_BYTES,
-                  PREFETCHED_BYTES_DISCARDED};
+                  // Flushes do not read, and tables are opened when they are wanted.
+                  FILE_READ_FLUSH_MICROS, FILE_READ_DB_OPEN_MICROS};
   AddGroup(HistogramsNameMap, "blobdb", &none);
   AddGroup(HistogramsNameMap, "blob_db", &none);
   AddGroup(HistogramsNameMap, "multiscan", &none);
@@ -94,6 +85,10 @@ Numbers HistogramsThatStayEmpty() {
 // What other tests bring about: it takes time, luck, or files of another engine.
 Numbers TickersFedElsewhere() {
   return {STALL_MICROS,
+          DB_MUTEX_WAIT_MICROS,
+          TABLE_OPEN_PREFETCH_TAIL_MISS,
+          TIMESTAMP_FILTER_TABLE_CHECKED,
+          TIMESTAMP_FILTER_TABLE_FILTERED,
           FILES_MARKED_TRASH,
           FILES_DELETED_FROM_TRASH_QUEUE,
           BLOCK_CACHE_ADD_FAILURES,
@@ -174,7 +169,7 @@ class StatisticsFedTest : public Database {
     options_.memtable_prefix_bloom_size_ratio = 0.1;
     BlockBasedTableOptions table;
     table.filter_policy.reset(NewBloomFilterPolicy(10));
-    table.block_cache = NewLRUCache(64 << 10, 0);
+    table.block_cache = cache_;
     table.cache_index_and_filter_blocks = true;
     table.block_size = 1024;
     options_.table_factory.reset(NewBlockBasedTableFactory(table));
@@ -209,6 +204,7 @@ class StatisticsFedTest : public Database {
 
   // A deletion goes early: its key is in no deeper table, but others of the compaction are.
   void CompactInPieces() {
+    const std::unique_ptr<Iterator> keeps_the_super_version(db()->NewIterator(ReadOptions()));
     Delete(Key(150) + "x");
     Put("zzz", "z");
     Flush();
@@ -227,6 +223,7 @@ class StatisticsFedTest : public Database {
     for (int i = 0; i < 10; i++) Put(Key(0), Value(i));  // versions to step over
     for (int i = 0; i < 400; i++) Get(Key(i));
     for (int i = 0; i < 200; i++) Get(Key(i) + "x");
+    cache_->EraseUnRefEntries();
     std::vector<std::string> names;
     for (int i = 0; i < 60; i++) names.push_back(Key(5 * i));
     const std::vector<Slice> keys(names.begin(), names.end());
@@ -319,6 +316,7 @@ class StatisticsFedTest : public Database {
   }
 
   const std::shared_ptr<Statistics> statistics_ = CreateDBStatistics();
+  const std::shared_ptr<Cache> cache_ = NewLRUCache(64 << 10, 0);
   const PickyFilter filter_;
 };
 

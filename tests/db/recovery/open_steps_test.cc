@@ -111,7 +111,7 @@ TEST_F(OpenStepsTest, FamiliesAreCheckedBeforeTheyAreMade) {
 
 TEST_F(OpenStepsTest, AnEngineWithoutADbMakesAndDropsFamilies) {
   ASSERT_TRUE(OpenEngine(Request(), &engine_).ok());
-  StartBackgroundWork(engine_.get(), nullptr, nullptr);
+  StartBackgroundWork(engine_.get(), nullptr, {});
   std::unique_ptr<ColumnFamilyHandle> handle;
   const ColumnFamilyDescriptor wanted("more", ColumnFamilyOptions());
   {

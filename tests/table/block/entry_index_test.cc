@@ -284,6 +284,33 @@ TEST(EntryIndex, ABlockIsMadeWhereItWasReadIfThereIsRoomForItsIndex) {
   }
 }
 
+TEST(EntryIndex, ABlockWithAChecksumKnowsWhetherItIsWhole) {
+  constexpr size_t kEntries = 40;
+  const std::string bytes = BytesOf(kEntries);
+  for (const bool has_room : {false, true}) {
+    Block::Piece piece;
+    piece.key_tail = kInternalKeyTrailerBytes;
+    piece.index_bytes = has_room ? kEntries * 4 : 0;
+    piece.checksum = true;
+    BlockContents contents;
+    contents.buffer = AllocateBlockBuffer(bytes.size() + 5, piece.Room());
+    memcpy(contents.buffer.get(), bytes.data(), bytes.size());
+    contents.data = Slice(contents.buffer.get(), bytes.size());
+    std::unique_ptr<Block> block;
+    ASSERT_TRUE(Block::CreateInOnePiece(std::move(contents), piece, "a test", &block).ok());
+    block->WantIndex();
+    EXPECT_EQ(block->index().size(), kEntries);
+    EXPECT_TRUE(block->IsWhole());
+    auto* const first = const_cast<char*>(block->entries_begin());
+    for (const size_t at : {size_t{0}, bytes.size() / 2, bytes.size() - 5}) {
+      first[at] ^= 1;
+      EXPECT_FALSE(block->IsWhole()) << at;
+      first[at] ^= 1;
+    }
+    EXPECT_TRUE(block->IsWhole());
+  }
+}
+
 // Lengths that vary: the first interval says little of the others, and an index that does not fit
 // is not made.
 TEST(EntryIndex, TheRoomOfABlockIsNeverLeft) {

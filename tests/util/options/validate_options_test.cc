@@ -91,6 +91,7 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"compression", [](Options* o) { o->compression = kXpressCompression; }},
       {"memtable_protection_bytes_per_key",
        [](Options* o) { o->memtable_protection_bytes_per_key = 3; }},
+      {"block_protection_bytes_per_key", [](Options* o) { o->block_protection_bytes_per_key = 3; }},
   };
   for (const Refusal& refusal : refusals) {
     Options options;

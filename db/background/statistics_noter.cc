@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/background/statistics_noter.h"
+
+#include <utility>
+
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+void StatisticsNoter::Start(Store store) {
+  store_ = std::move(store);
+  // Without memory for that the first note tells all that was counted so far.
+  BestEffort([this] {
+    if (with_.context.statistics() != nullptr) with_.history.Begin(*with_.context.statistics());
+  });
+}
+
+void StatisticsNoter::Note(size_t most_bytes) {
+  const DbContext& context = with_.context;
+  VARVE_ASSERT(context.statistics() != nullptr);
+  if (store_ == nullptr) {
+    int64_t seconds = 0;
+    if (!context.clock()->GetCurrentTime(&seconds).ok() || seconds < 0) return;
+    with_.history.Note(*context.statistics(), static_cast<uint64_t>(seconds), most_bytes);
+    return;
+  }
+  DbLock lock(&with_.state.mu);
+  if (handed_out_) return;  // that one tells of all until it runs
+  handed_out_ = true;
+  const Status s = Guarded(
+      [&] { context.env()->Schedule(&StatisticsNoter::RunJob, this, Env::Priority::HIGH, this); });
+  if (!s.ok()) handed_out_ = false;  // the next note has more to tell
+}
+
+void StatisticsNoter::RunJob(void* self) {
+  auto* const noter = static_cast<StatisticsNoter*>(self);
+  BestEffort([noter] { noter->StoreNote(); });
+  noter->EndJob();
+}
+
+void StatisticsNoter::StoreNote() {
+  const DbContext& context = with_.context;
+  int64_t seconds = 0;
+  if (!context.clock()->GetCurrentTime(&seconds).ok() || seconds < 0) return;
+  const StatisticsHistory::Counts growth = with_.history.Take(*context.statistics());
+  const Status s = Guarded([&] { return store_(static_cast<uint64_t>(seconds), growth); });
+  if (s.ok()) return;
+  with_.history.PutBack(growth);
+  LogWarn(context.info_log(), "a note of the statistics was not stored: %s", s.ToString().c_str());
+}
+
+void StatisticsNoter::EndJob() {
+  DbLock lock(&with_.state.mu);
+  handed_out_ = false;
+  with_.state.work.SignalAll();
+}
+
+void StatisticsNoter::Stop() {
+  DbLock lock(&with_.state.mu);
+  BestEffort([&] {
+    with_.state.mu.AssertHeld();
+    handed_out_ &= with_.context.env()->UnSchedule(this, Env::Priority::HIGH) == 0;
+  });
+  while (handed_out_) with_.state.work.Wait();
+}
+
+}  // namespace varve

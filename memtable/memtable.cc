@@ -438,6 +438,11 @@ size_t MemTable::MemoryUsage() const {
   return state_->MemoryUsage();
 }
 
+uint64_t MemTable::UsedBytes() const {
+  const size_t unused = state_->arena.MemoryUsage() - state_->arena.UsedBytes();
+  return state_->MemoryUsage() - unused;
+}
+
 bool MemTable::ShouldSwitch() const {
   return state_->IsFull(state_->MemoryUsage()) && !Empty();
 }

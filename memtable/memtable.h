@@ -112,6 +112,8 @@ class MemTable {
   uint64_t data_bytes() const;  // keys and values as added
   // Bytes held: arena and the rest.
   size_t MemoryUsage() const;
+  // The same without what the arena has not given out yet.
+  uint64_t UsedBytes() const;
   // True once the table is as full as write_buffer_bytes asks; cheap (one relaxed load or two).
   bool ShouldSwitch() const;
   // Whether a table that learns has so many entries that CommonPrefix() should be asked: what it

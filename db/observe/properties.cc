@@ -70,6 +70,16 @@ uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const)
   return sum;
 }
 
+uint64_t UsedByMemTables(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  return f.mem()->UsedBytes() + SumImmutables(f, &MemTable::UsedBytes);
+}
+
+uint64_t UsedByHistory(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  uint64_t sum = 0;
+  for (const auto& mem : f.history()) sum += mem->UsedBytes();
+  return sum;
+}
+
 // Of the files: entries less twice the deletions, as each deletion hides itself and, on average,
 // one other entry beneath it. What files do not tell is taken to be like what others do.
 uint64_t EstimateKeysInFiles(const Version& version) {
@@ -143,15 +153,13 @@ const std::vector<NumberProperty>& Numbers() {
        true},
       {&P::kCurSizeActiveMemTable,
        [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.mem()->MemoryUsage(); },
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.mem()->UsedBytes(); },
        true},
       {&P::kCurSizeAllMemTables,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.MemTableBytes(); },
-       true},
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f); }, true},
       {&P::kSizeAllMemTables,
        [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.MemTableBytes() + f.HistoryBytes(); },
+           VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f) + UsedByHistory(f); },
        true},
       {&P::kNumEntriesActiveMemTable,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->entry_count(); },

@@ -234,7 +234,7 @@ class FaultedPhases {
   // The next write takes a new memtable and a new log.
   void FillMemtable() {
     uint64_t used = 0;
-    for (int i = 0; used < kFaultedBuffer && i < 200; i++) {
+    for (int i = 0; used < kFaultedBuffer - kFaultedBuffer / 8 && i < 400; i++) {
       Put("fill" + std::to_string(i), std::string(1000, 'f'));
       ASSERT_TRUE(db_->GetIntProperty(DB::Properties::kCurSizeActiveMemTable, &used));
     }

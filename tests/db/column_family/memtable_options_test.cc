@@ -87,6 +87,17 @@ TEST_F(MemTableOptionsTest, BlocksOfAnySizeHoldAnyBatch) {
   EXPECT_EQ(Get("4863"), value);
 }
 
+TEST_F(MemTableOptionsTest, WhatIsNotGivenOutYetIsNotCounted) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  const uint64_t few = Number("rocksdb.cur-size-all-mem-tables");
+  EXPECT_LT(few, 12u << 10);
+  Put("c", std::string(1000, 'v'));
+  EXPECT_GE(Number("rocksdb.cur-size-all-mem-tables"), few + 1000);
+  EXPECT_LT(Number("rocksdb.size-all-mem-tables"), few + 2000);
+}
+
 // The vector's memory grows when it is sorted, and not before.
 TEST_F(MemTableOptionsTest, AVectorIsSortedByTheFirstReadOnly) {
   options_.memtable_factory = std::make_shared<VectorRepFactory>();

@@ -13,6 +13,7 @@
 #include "db/observe/properties.h"
 #include "db/recovery/close.h"
 #include "db/recovery/families.h"
+#include "db/recovery/log_options.h"
 #include "db/recovery/open.h"
 #include "db/recovery/start_work.h"
 #include "util/base/assert.h"
@@ -287,6 +288,10 @@ Status DbImpl::CreateColumnFamily(const ColumnFamilyOptions& options, const std:
   }
   if (!s.ok()) return s;
   VARVE_ASSERT(made != nullptr);
+  BestEffort([&] {
+    ColumnFamilyDescriptor created;
+    if (made->GetDescriptor(&created).ok()) LogFamilyOptions(engine_->context.info_log(), created);
+  });
   *handle = made.release();
   return engine_->jobs->options_keeper.Changed();
 } catch (...) {

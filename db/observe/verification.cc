@@ -104,7 +104,7 @@ Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
                                 const Lifecycle& lifecycle, const ReadOptions& options) {
   if (context.options().file_checksum_gen_factory == nullptr) {
     return Status::InvalidArgument(
-        "VerifyFileChecksums: DBOptions::file_checksum_gen_factory is not set");
+        "VerifyFileChecksums: DBOptions::file_checksum_gen_factory is null");
   }
   return ForEachTable(state, [&](ColumnFamily*, FileMetaData* file, int) {
     VARVE_RETURN_IF_ERROR(CheckNotClosing(lifecycle));

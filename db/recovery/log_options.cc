@@ -9,6 +9,7 @@
 #include "varve/version.h"
 
 #include "util/coding/crc32c.h"
+#include "util/compress/codec.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/options/option_schema.h"
@@ -16,6 +17,20 @@
 namespace varve {
 
 namespace {
+
+// RocksDB's LOG has words of its own for codecs.
+std::string WordOf(const std::string& value) {
+  if (value == "kDisableCompressionOption") return "Disabled";
+  for (const CompressionType type :
+       {kNoCompression, kSnappyCompression, kZlibCompression, kBZip2Compression, kLZ4Compression,
+        kLZ4HCCompression, kXpressCompression, kZSTD}) {
+    std::string name;
+    if (GetStringFromCompressionType(&name, type).ok() && name == value) {
+      return CompressionTypeName(type);
+    }
+  }
+  return value;
+}
 
 // A line for each option, with `before` at its beginning. Where RocksDB's LOG has numbers for
 // words, people search for those.
@@ -28,7 +43,7 @@ void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const 
     const std::string line = options.substr(at, end - at);
     const size_t equals = std::min(line.find('='), line.size());
     *text += before + line.substr(0, equals) + ": ";
-    if (equals < line.size()) text->append(line, equals + 1);
+    if (equals < line.size()) *text += WordOf(line.substr(equals + 1));
     at = end + 1;
   }
 }
@@ -51,20 +66,13 @@ void LogDbOptions(const DbContext& context) {
   LogHeader(context.info_log(), "%s", text.c_str());
 }
 
-void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family) {
-  const ColumnFamilyOptions& options = family.options;
-  std::string text = "--------------- Options for column family [" + family.name + "]:";
-  AppendLines(CfOptionTable(), OptionPrintStyle::Words::kNames, "\n  Options.", &options, &text);
-  text += "\n  Options.table_properties_collectors: ";
-  for (const auto& collector : options.table_properties_collector_factories) {
-    text += collector->ToString() + "; ";
-  }
-  const auto* const table = options.table_factory->GetOptions<BlockBasedTableOptions>();
-  if (table != nullptr) {
-    text += "\n  table_factory options:";
-    AppendLines(BlockBasedTableOptionTable(), OptionPrintStyle::Words::kNone, "\n  ", table, &text);
-  }
-  LogHeader(log, "%s", text.c_str());
+void AppendTableOptions(const BlockBasedTableOptions& options, std::string* text) {
+  *text += "\n  table_factory options:";
+  AppendLines(BlockBasedTableOptionTable(), OptionPrintStyle::Words::kNone, "\n  ", &options, text);
+  if (options.block_cache == nullptr) return;
+  *text += std::string("\n  block_cache_name: ") + options.block_cache->Name();
+  *text += "\n  block_cache_options:\n" + options.block_cache->GetPrintableOptions();
+  while (text->back() == '\n') text->pop_back();
 }
 
 void LogSummary(const DbContext& context, const std::vector<std::string>& entries) {
@@ -82,6 +90,20 @@ void LogSummary(const DbContext& context, const std::vector<std::string>& entrie
 }
 
 }  // namespace
+
+void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family) {
+  if (log == nullptr) return;
+  const ColumnFamilyOptions& options = family.options;
+  std::string text = "--------------- Options for column family [" + family.name + "]:";
+  AppendLines(CfOptionTable(), OptionPrintStyle::Words::kNames, "\n  Options.", &options, &text);
+  text += "\n  Options.table_properties_collectors: ";
+  for (const auto& collector : options.table_properties_collector_factories) {
+    text += collector->ToString() + "; ";
+  }
+  const auto* const table = options.table_factory->GetOptions<BlockBasedTableOptions>();
+  if (table != nullptr) AppendTableOptions(*table, &text);
+  LogHeader(log, "%s", text.c_str());
+}
 
 void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescriptor>& families,
                 const std::vector<std::string>& entries) {

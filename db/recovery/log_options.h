@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an opening writes into the information log of the options that it opens with.
+// What is written into the information log of the options of a database and its families.
 
 #include <string>
 #include <vector>
@@ -17,5 +17,8 @@ namespace varve {
 // are names in the directory.
 void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescriptor>& families,
                 const std::vector<std::string>& entries);
+
+// The entry of one family, for one that is created later. `log` may be null.
+void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family);
 
 }  // namespace varve

@@ -47,8 +47,8 @@ Status CheckComparatorChange(const std::string& context, const FamilyOrder& befo
   } else if (before.comparator == now + kSuffix && !has_timestamps) {
     *change = TimestampSwitch::kOff;
     if (before.persist_timestamps) what = "tables hold timestamps, which cannot be switched off";
-  } else {
-    what = "these order keys differently";
+  } else {  // In RocksDB's words, which programs compare.
+    return Status::InvalidArgument(now, "does not match existing comparator " + before.comparator);
   }
   if (what.empty()) return Status::OK();
   return Status::InvalidArgument(

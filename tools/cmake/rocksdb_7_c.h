@@ -3,11 +3,14 @@
 
 // RocksDB's c.h for programs that are written for RocksDB 7: varve/c.h, but for the three functions
 // whose arguments were others then. Link with the librocksdb.so of varve-compat-7, that is with
-// librocksdb.so.7.8, which has these.
+// librocksdb.so.7.8, which has these. With VARVE_FOR_ROCKSDB_8 it is the header of RocksDB 8, which
+// has the third as RocksDB 11 has it.
 
 #define rocksdb_slicetransform_create varve_slicetransform_create_of_rocksdb_11
 #define rocksdb_enable_file_deletions varve_enable_file_deletions_of_rocksdb_11
+#ifndef VARVE_FOR_ROCKSDB_8
 #define rocksdb_options_set_plain_table_factory varve_options_set_plain_table_factory_of_rocksdb_11
+#endif
 #include "varve/c.h"
 #undef rocksdb_slicetransform_create
 #undef rocksdb_enable_file_deletions
@@ -26,12 +29,14 @@ VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(
 // force: however often they were disabled.
 VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr);
 
+#ifndef VARVE_FOR_ROCKSDB_8
 // Refused when the database is opened, as with RocksDB 11's arguments.
 VARVE_C_STORED void rocksdb_options_set_plain_table_factory(rocksdb_options_t* options,
                                                             uint32_t user_key_len,
                                                             int bloom_bits_per_key,
                                                             double hash_table_ratio,
                                                             size_t index_sparseness);
+#endif
 
 #ifdef __cplusplus
 }

@@ -6,11 +6,8 @@ using varve::c::Try;
 
 void rocksdb_options_set_block_based_table_factory(
     rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options) {
-  if (options == nullptr) return;
+  if (options == nullptr || table_options == nullptr) return;
   varve::c::TryVoid([&] {
-    options->table_lacking.NoteHandle("rocksdb_options_set_block_based_table_factory",
-                                      table_options == nullptr);
-    if (table_options == nullptr) return;
     options->table_lacking = table_options->lacking;
     options->rep.table_factory.reset(varve::NewBlockBasedTableFactory(table_options->rep));
   });
@@ -18,18 +15,14 @@ void rocksdb_options_set_block_based_table_factory(
 
 void rocksdb_block_based_options_set_block_cache(rocksdb_block_based_table_options_t* options,
                                                  rocksdb_cache_t* cache) {
-  if (options == nullptr) return;
-  varve::c::TryVoid([&] {
-    options->lacking.NoteHandle("rocksdb_block_based_options_set_block_cache", cache == nullptr);
-    if (cache != nullptr) options->rep.block_cache = cache->rep;
-  });
+  if (options == nullptr || cache == nullptr) return;
+  varve::c::TryVoid([&] { options->rep.block_cache = cache->rep; });
 }
 
 void rocksdb_block_based_options_set_filter_policy(rocksdb_block_based_table_options_t* options,
                                                    rocksdb_filterpolicy_t* policy) {
   if (options == nullptr) return;
   varve::c::TryVoid([&] {
-    options->lacking.NoteHandle("rocksdb_block_based_options_set_filter_policy", policy == nullptr);
     options->rep.filter_policy = policy == nullptr ? nullptr : policy->rep.Share(policy);
   });
 }

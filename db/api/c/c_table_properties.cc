@@ -183,12 +183,8 @@ void rocksdb_file_checksum_gen_factory_destroy(rocksdb_file_checksum_gen_factory
 
 void rocksdb_options_set_file_checksum_gen_factory(rocksdb_options_t* options,
                                                    rocksdb_file_checksum_gen_factory_t* factory) {
-  if (options == nullptr) return;
-  TryVoid([&] {
-    options->lacking.NoteHandle("rocksdb_options_set_file_checksum_gen_factory",
-                                factory == nullptr);
-    options->rep.file_checksum_gen_factory = factory == nullptr ? nullptr : factory->rep;
-  });
+  if (options == nullptr || factory == nullptr) return;
+  TryVoid([&] { options->rep.file_checksum_gen_factory = factory->rep; });
 }
 
 // ---- Tables that a read passes over ----

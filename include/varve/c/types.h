@@ -134,6 +134,13 @@ typedef struct rocksdb_writebatch_wi_t rocksdb_writebatch_wi_t;
 typedef struct rocksdb_writestallcondition_t rocksdb_writestallcondition_t;
 typedef struct rocksdb_writestallinfo_t rocksdb_writestallinfo_t;
 
+// RocksDB's header declares these, and nothing in it uses them.
+typedef struct rocksdb_filelock_t rocksdb_filelock_t;
+typedef struct rocksdb_randomfile_t rocksdb_randomfile_t;
+typedef struct rocksdb_seqfile_t rocksdb_seqfile_t;
+typedef struct rocksdb_writablefile_t rocksdb_writablefile_t;
+typedef void (*rocksdb_logger_logv_cb)(void*, uint32_t log_level, const char*);
+
 // Bytes that belong to someone else, passed by value.
 typedef struct rocksdb_slice_t {
   const char* data;
@@ -212,6 +219,29 @@ enum {
   rocksdb_size_approximation_flags_include_files = 1 << 1,
   rocksdb_size_approximation_flags_include_blob_files = 1 << 2
 };
+
+// Where a log file is. None is archived.
+enum { rocksdb_wal_file_type_archived_log = 0, rocksdb_wal_file_type_alive_log = 1 };
+
+// When transactions write. Unprepared is refused.
+enum {
+  rocksdb_txndb_write_policy_write_committed = 0,
+  rocksdb_txndb_write_policy_write_prepared = 1,
+  rocksdb_txndb_write_policy_write_unprepared = 2
+};
+
+// What a trace leaves out. There are no traces.
+enum {
+  rocksdb_trace_filter_none = 0,
+  rocksdb_trace_filter_get = 1 << 0,
+  rocksdb_trace_filter_write = 1 << 1,
+  rocksdb_trace_filter_iterator_seek = 1 << 2,
+  rocksdb_trace_filter_iterator_seek_for_prev = 1 << 3,
+  rocksdb_trace_filter_multi_get = 1 << 4
+};
+
+// Which blobs are cached when they are written. There are no blob files.
+enum { rocksdb_prepopulate_blob_disable = 0, rocksdb_prepopulate_blob_flush_only = 1 };
 
 enum {
   rocksdb_statistics_level_disable_all = 0,

@@ -210,10 +210,16 @@ TEST_F(ClientAnswersTest, TheLogHasAllOptions) {
         "Options.write_buffer_size: ", "Options.table_factory: ", "Options.atomic_flush: 0",
         "\n  cache_index_and_filter_blocks: 0", "\n  data_block_index_type: 0",
         "upported on this processor", "kLZ4Compression supported: 1",
+        "Options.compression: NoCompression", "Options.bottommost_compression: Disabled",
+        "block_cache_options:\n    capacity : ",
         "Options.table_properties_collectors: CompactOnDeletionCollector (Sliding window size = 5 "
         "Deletion trigger = 10 Deletion ratio = 0.5)"}) {
     EXPECT_THAT(log->text, HasSubstr(line));
   }
+  ColumnFamilyHandle* later = nullptr;
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, "later", &later).ok());
+  EXPECT_THAT(log->text, HasSubstr("Options for column family [later]:"));
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(later).ok());
   ASSERT_TRUE(Close().ok());
   options_.info_log = SilentLogger();
 }

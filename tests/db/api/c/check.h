@@ -100,6 +100,7 @@ void TestEnvironments(void);
 void TestRefusals(void);
 void TestTimestampMarks(void);
 void TestNulls(void);
+void TestNullObjects(void);
 void TestTimestamps(void);
 void TestListeners(void);
 void TestFiles(void);

@@ -125,6 +125,12 @@ void TestComparator(void) {
   f.db = rocksdb_open(f.options, f.path, &error);
   CHECK(f.db == NULL);
   CHECK_ERROR(error, "rocksdb_options_set_comparator");
+  rocksdb_options_t* others = rocksdb_options_create();
+  CHECK(rocksdb_open(others, f.path, &error) == NULL);
+  CHECK_ERROR(error,
+              "Invalid argument: leveldb.BytewiseComparator: does not match existing comparator "
+              "test.LowerCase");
+  rocksdb_options_destroy(others);
   UseComparator(f.options);
   Close(&f);
   rocksdb_comparator_destroy(g_comparator);
@@ -324,4 +330,54 @@ void TestEnvironments(void) {
 
   rocksdb_ratelimiter_destroy(rocksdb_ratelimiter_create_auto_tuned(1 << 20, 100 * 1000, 10));
   rocksdb_ratelimiter_destroy(rocksdb_ratelimiter_create_with_mode(1 << 20, 100000, 10, 2, false));
+}
+
+static void GiveNulls(rocksdb_options_t* options) {
+  rocksdb_block_based_table_options_t* table = rocksdb_block_based_options_create();
+  rocksdb_block_based_options_set_block_cache(table, NULL);
+  rocksdb_block_based_options_set_filter_policy(table, NULL);
+  rocksdb_options_set_block_based_table_factory(options, table);
+  rocksdb_options_set_block_based_table_factory(options, NULL);
+  rocksdb_block_based_options_destroy(table);
+  rocksdb_options_set_compaction_filter(options, NULL);
+  rocksdb_options_set_compaction_filter_factory(options, NULL);
+  rocksdb_options_set_env(options, NULL);
+  rocksdb_options_set_file_checksum_gen_factory(options, NULL);
+  rocksdb_options_set_info_log(options, NULL);
+  rocksdb_options_set_merge_operator(options, NULL);
+  rocksdb_options_set_prefix_extractor(options, NULL);
+  rocksdb_options_set_ratelimiter(options, NULL);
+  rocksdb_options_set_row_cache(options, NULL);
+  rocksdb_options_set_sst_file_manager(options, NULL);
+  rocksdb_options_set_sst_partitioner_factory(options, NULL);
+  rocksdb_options_set_write_buffer_manager(options, NULL);
+}
+
+// Sets what a null clears, and what it leaves.
+static void SetThenGiveNulls(rocksdb_options_t* options) {
+  rocksdb_options_set_compaction_filter_factory(
+      options,
+      rocksdb_compactionfilterfactory_create(NULL, CountDestroyed, CreateFilter, FilterName));
+  rocksdb_options_set_prefix_extractor(options, rocksdb_slicetransform_create_fixed_prefix(3));
+  rocksdb_options_set_uint64add_merge_operator(options);
+  rocksdb_logger_t* logger = rocksdb_logger_create_callback_logger(1, OnLog, &g_logged);
+  rocksdb_options_set_info_log(options, logger);
+  rocksdb_logger_destroy(logger);
+  GiveNulls(options);
+}
+
+void TestNullObjects(void) {
+  Fixture f;
+  char* error = NULL;
+  Open(&f, "null_objects", GiveNulls);
+  PutText(&f, "k", "v");
+  CHECK(Has(&f, "k", "v"));
+  g_logged = 0;
+  SetThenGiveNulls(f.options);
+  Reopen(&f);
+  CHECK(Has(&f, "k", "v"));
+  CHECK(g_logged > 0);
+  rocksdb_merge(f.db, f.write, "k", 1, "12345678", 8, &error);
+  CHECK_ERROR(error, "merge_operator");
+  Close(&f);
 }

@@ -115,12 +115,14 @@ static void TestPessimistic(const Settings* s) {
   const char* const names[] = {"default", "f"};
   const rocksdb_options_t* const family_options[] = {s->options, s->options};
   rocksdb_column_family_handle_t* families[2] = {NULL, NULL};
-  rocksdb_transactiondb_options_set_write_policy(options, 2);
+  rocksdb_transactiondb_options_set_write_policy(options,
+                                                 rocksdb_txndb_write_policy_write_unprepared);
   rocksdb_destroy_db(s->options, "pessimistic", &error);
   CHECK_OK(error);
   CHECK(rocksdb_transactiondb_open(s->options, options, "pessimistic", &error) == NULL);
   CHECK_ERROR(error, "write_policy");
-  rocksdb_transactiondb_options_set_write_policy(options, 1);
+  rocksdb_transactiondb_options_set_write_policy(options,
+                                                 rocksdb_txndb_write_policy_write_prepared);
   rocksdb_transactiondb_t* const db = rocksdb_transactiondb_open_column_families(
       s->options, options, "pessimistic", 2, names, family_options, families, &error);
   CHECK_OK(error);

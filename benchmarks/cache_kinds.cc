@@ -186,15 +186,16 @@ Settings Parse(int argc, char** argv) {
       const std::string start = std::string("--") + name + "=";
       return argument.starts_with(start) ? argv[i] + start.size() : nullptr;
     };
+    const char* text = nullptr;
     if (!argument.starts_with("--")) {
       settings.libraries.push_back(argument);
-    } else if (const char* text = value("dir")) {
+    } else if ((text = value("dir")) != nullptr) {
       settings.directory = text;
-    } else if (const char* text = value("num")) {
+    } else if ((text = value("num")) != nullptr) {
       settings.num = std::strtoull(text, nullptr, 10);
-    } else if (const char* text = value("seconds")) {
+    } else if ((text = value("seconds")) != nullptr) {
       settings.seconds = std::strtod(text, nullptr);
-    } else if (const char* text = value("rounds")) {
+    } else if ((text = value("rounds")) != nullptr) {
       settings.rounds = std::atoi(text);
     } else {
       c_library::Die(("unknown argument " + argument).c_str());

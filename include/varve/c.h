@@ -13,9 +13,9 @@
 //             with their own ..._destroy or ..._close function, all of which accept null.
 //   Arguments must not be null unless it is said. Null handles are reported through errptr where
 //             there is one, by the function's name, and otherwise make it do nothing or return null
-//             or 0. Setters of options take null for "none" where RocksDB's do; the others, of
+//             or 0. Setters of options take null for "none" where RocksDB's do. The others, of
 //             which a null comparator is one, make opening with the options fail and name the
-//             setter.
+//             setter; so does a null in place of a handle that this thread could not make.
 //   Owners    Handles of comparators, compaction filters, merge operators, prefixes, listeners and
 //             filter policies may be destroyed at any time after they were given to options.
 //   Booleans  are unsigned char, 0 or 1; other values count as 1. A few functions have bool.

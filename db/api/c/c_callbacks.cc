@@ -310,7 +310,8 @@ rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
                             const char* existing_value, size_t value_length, char** new_value,
                             size_t* new_value_length, unsigned char* value_changed),
     const char* (*name)(void*)) {
-  if (filter == nullptr || name == nullptr) return nullptr;
+  if (filter == nullptr || name == nullptr)
+    return varve::c::CouldNotMake<rocksdb_compactionfilter_t>();
   return Try([&] {
     auto rep = std::make_shared<CallbackCompactionFilter>(state, destructor, filter, name);
     bool* const ignore_snapshots = rep->ignore_snapshots();
@@ -338,7 +339,8 @@ rocksdb_compactionfilterfactory_t* rocksdb_compactionfilterfactory_create(
     rocksdb_compactionfilter_t* (*create_compaction_filter)(
         void*, rocksdb_compactionfiltercontext_t* context),
     const char* (*name)(void*)) {
-  if (create_compaction_filter == nullptr || name == nullptr) return nullptr;
+  if (create_compaction_filter == nullptr || name == nullptr)
+    return varve::c::CouldNotMake<rocksdb_compactionfilterfactory_t>();
   return Try([&] {
     return Wrap<rocksdb_compactionfilterfactory_t, CompactionFilterFactory>(
         std::make_unique<CallbackFilterFactory>(state, destructor, create_compaction_filter, name));
@@ -353,7 +355,8 @@ rocksdb_slicetransform_t* rocksdb_slicetransform_create(
     void* state, void (*destructor)(void*),
     char* (*transform)(void*, const char* key, size_t length, size_t* dst_length),
     unsigned char (*in_domain)(void*, const char* key, size_t length), const char* (*name)(void*)) {
-  if (transform == nullptr || in_domain == nullptr || name == nullptr) return nullptr;
+  if (transform == nullptr || in_domain == nullptr || name == nullptr)
+    return varve::c::CouldNotMake<rocksdb_slicetransform_t>();
   return Try([&] {
     return Wrap<rocksdb_slicetransform_t, const SliceTransform>(
         std::make_unique<CallbackTransform>(state, destructor, transform, in_domain, name));
@@ -389,7 +392,8 @@ rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
                            int num_operands, unsigned char* success, size_t* new_value_length),
     void (*delete_value)(void*, const char* value, size_t value_length),
     const char* (*name)(void*)) {
-  if (full_merge == nullptr || name == nullptr) return nullptr;
+  if (full_merge == nullptr || name == nullptr)
+    return varve::c::CouldNotMake<rocksdb_mergeoperator_t>();
   return Try([&] {
     return Wrap<rocksdb_mergeoperator_t, MergeOperator>(std::make_unique<CallbackMergeOperator>(
         state, destructor, full_merge, partial_merge, delete_value, name));

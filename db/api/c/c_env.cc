@@ -195,7 +195,7 @@ rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_with_mode(int64_t rate_bytes_p
                                                             bool auto_tuned) {
   const bool valid =
       rate_bytes_per_sec > 0 && refill_period_us > 0 && fairness > 0 && mode >= 0 && mode <= 2;
-  if (!valid) return nullptr;
+  if (!valid) return varve::c::CouldNotMake<rocksdb_ratelimiter_t>();
   return Try([&] {
     return new rocksdb_ratelimiter_t{std::shared_ptr<varve::RateLimiter>(
         varve::NewGenericRateLimiter(rate_bytes_per_sec, refill_period_us, fairness,

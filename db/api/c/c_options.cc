@@ -11,6 +11,7 @@
 using varve::Status;
 using varve::c::NullArgument;
 using varve::c::Run;
+using varve::c::StandsForFailure;
 using varve::c::StoreSize;
 using varve::c::Try;
 using varve::c::TryVoid;
@@ -36,9 +37,11 @@ void SetPaths(std::vector<varve::DbPath>* option, const rocksdb_dbpath_t** paths
 
 // Lets an option hold what `handle` was given with. Programs clear it with a null handle.
 template <typename Handle, typename Struct, typename Option>
-void TakeOver(rocksdb_options_t* options, Handle* handle, Option Struct::*option) {
+void TakeOver(rocksdb_options_t* options, const char* function, Handle* handle,
+              Option Struct::*option) {
   if (options == nullptr) return;
   TryVoid([&] {
+    options->lacking.NoteHandle(function, StandsForFailure(handle));
     if (handle == nullptr) {
       options->rep.*option = nullptr;
     } else {
@@ -49,9 +52,13 @@ void TakeOver(rocksdb_options_t* options, Handle* handle, Option Struct::*option
 
 // Lets an option share what `handle` holds. RocksDB passes over a null handle here.
 template <typename Handle, typename Struct, typename Option>
-void Share(rocksdb_options_t* options, const Handle* handle, Option Struct::*option) {
-  if (options == nullptr || handle == nullptr) return;
-  TryVoid([&] { options->rep.*option = handle->rep; });
+void Share(rocksdb_options_t* options, const char* function, const Handle* handle,
+           Option Struct::*option) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    options->lacking.NoteHandle(function, StandsForFailure(handle));
+    if (handle != nullptr) options->rep.*option = handle->rep;
+  });
 }
 
 struct LoadedOptions {
@@ -174,17 +181,17 @@ void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* options) {
 
 void rocksdb_options_set_compaction_filter_factory(rocksdb_options_t* options,
                                                    rocksdb_compactionfilterfactory_t* factory) {
-  TakeOver(options, factory, &varve::Options::compaction_filter_factory);
+  TakeOver(options, __func__, factory, &varve::Options::compaction_filter_factory);
 }
 
 void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
                                         rocksdb_mergeoperator_t* merge_operator) {
-  TakeOver(options, merge_operator, &varve::Options::merge_operator);
+  TakeOver(options, __func__, merge_operator, &varve::Options::merge_operator);
 }
 
 void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
                                           rocksdb_slicetransform_t* transform) {
-  TakeOver(options, transform, &varve::Options::prefix_extractor);
+  TakeOver(options, __func__, transform, &varve::Options::prefix_extractor);
 }
 
 void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options) {
@@ -210,6 +217,7 @@ void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
                                            rocksdb_compactionfilter_t* filter) {
   if (options == nullptr) return;
   TryVoid([&] {
+    options->lacking.NoteHandle("rocksdb_options_set_compaction_filter", StandsForFailure(filter));
     options->compaction_filter = filter == nullptr ? nullptr : filter->rep;
     options->rep.compaction_filter = options->compaction_filter.get();
   });
@@ -221,30 +229,30 @@ void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env) {
 }
 
 void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger) {
-  Share(options, logger, &varve::Options::info_log);
+  Share(options, __func__, logger, &varve::Options::info_log);
 }
 
 void rocksdb_options_set_ratelimiter(rocksdb_options_t* options, rocksdb_ratelimiter_t* limiter) {
-  Share(options, limiter, &varve::Options::rate_limiter);
+  Share(options, __func__, limiter, &varve::Options::rate_limiter);
 }
 
 void rocksdb_options_set_row_cache(rocksdb_options_t* options, rocksdb_cache_t* cache) {
-  Share(options, cache, &varve::Options::row_cache);
+  Share(options, __func__, cache, &varve::Options::row_cache);
 }
 
 void rocksdb_options_set_sst_partitioner_factory(rocksdb_options_t* options,
                                                  rocksdb_sst_partitioner_factory_t* factory) {
-  Share(options, factory, &varve::Options::sst_partitioner_factory);
+  Share(options, __func__, factory, &varve::Options::sst_partitioner_factory);
 }
 
 void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
                                           rocksdb_sst_file_manager_t* manager) {
-  Share(options, manager, &varve::Options::sst_file_manager);
+  Share(options, __func__, manager, &varve::Options::sst_file_manager);
 }
 
 void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
                                               rocksdb_write_buffer_manager_t* manager) {
-  Share(options, manager, &varve::Options::write_buffer_manager);
+  Share(options, __func__, manager, &varve::Options::write_buffer_manager);
 }
 
 rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options) {

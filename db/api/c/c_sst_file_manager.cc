@@ -11,7 +11,7 @@ using varve::SstFileManager;
 using varve::c::Try;
 
 rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t* env) {
-  if (env == nullptr) return nullptr;
+  if (env == nullptr) return varve::c::CouldNotMake<rocksdb_sst_file_manager_t>();
   return Try([&]() -> rocksdb_sst_file_manager_t* {
     std::shared_ptr<SstFileManager> made(varve::NewSstFileManager(env->rep));
     return made == nullptr ? nullptr : new rocksdb_sst_file_manager_t{std::move(made)};

@@ -512,6 +512,21 @@ Handle* Make(Members&&... members) noexcept {
   return Try([&] { return new Handle{std::forward<Members>(members)...}; });
 }
 
+// Programs clear an option with a null handle, and a handle that could not be made is null, too. So
+// a thread remembers, by kind, that its last attempt to make one failed, until it gives a null to a
+// setter: opening names that setter.
+template <typename Handle>
+inline thread_local bool could_not_make = false;
+template <typename Handle>
+Handle* CouldNotMake() noexcept {
+  could_not_make<Handle> = true;
+  return nullptr;
+}
+template <typename Handle>
+bool StandsForFailure(const Handle* handle) noexcept {
+  return handle == nullptr && std::exchange(could_not_make<Handle>, false);
+}
+
 // The C++ column family, null for null: the DB refuses that with a status.
 inline ColumnFamilyHandle* Family(const rocksdb_column_family_handle_t* handle) {
   return handle == nullptr ? nullptr : handle->rep;

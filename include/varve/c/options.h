@@ -49,7 +49,8 @@ VARVE_C_API void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* option
 // ---- Objects ----
 
 // As with RocksDB, null clears what is taken over, a filter or an environment, and leaves the other
-// options as they are. A null comparator makes opening fail and names the setter.
+// options as they are. A null comparator makes opening fail and names the setter, and so does null
+// for a handle that could not be made.
 
 // Taken over: freed when the last options and databases that have it are gone. It may be given to
 // others, and destroying it does nothing, as long as one of them has it.

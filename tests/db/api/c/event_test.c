@@ -320,6 +320,29 @@ static void CheckNoOpen(rocksdb_options_t* options, const char* name) {
   CHECK_ERROR(error, name);
 }
 
+// Null alone clears an option; null for a handle that could not be made does not pass.
+static void CheckHandlesThatCouldNotBeMade(rocksdb_options_t* options) {
+  rocksdb_options_set_merge_operator(
+      options, rocksdb_mergeoperator_create(NULL, NULL, NULL, NULL, NULL, NULL));
+  CheckNoOpen(options, "rocksdb_options_set_merge_operator");
+  rocksdb_options_set_merge_operator(options, NULL);
+  rocksdb_options_set_prefix_extractor(options,
+                                       rocksdb_slicetransform_create(NULL, NULL, NULL, NULL, NULL));
+  CheckNoOpen(options, "rocksdb_options_set_prefix_extractor");
+  rocksdb_options_set_prefix_extractor(options, NULL);
+  rocksdb_options_set_compaction_filter(options,
+                                        rocksdb_compactionfilter_create(NULL, NULL, NULL, NULL));
+  CheckNoOpen(options, "rocksdb_options_set_compaction_filter");
+  rocksdb_options_set_compaction_filter(options, NULL);
+  rocksdb_options_set_compaction_filter_factory(
+      options, rocksdb_compactionfilterfactory_create(NULL, NULL, NULL, NULL));
+  CheckNoOpen(options, "rocksdb_options_set_compaction_filter_factory");
+  rocksdb_options_set_compaction_filter_factory(options, NULL);
+  rocksdb_options_set_ratelimiter(options, rocksdb_ratelimiter_create(0, 0, 0));
+  CheckNoOpen(options, "rocksdb_options_set_ratelimiter");
+  rocksdb_options_set_ratelimiter(options, NULL);
+}
+
 void TestLackingOptions(void) {
   size_t size = 0;
   rocksdb_options_t* options = rocksdb_options_create();
@@ -341,6 +364,7 @@ void TestLackingOptions(void) {
   CHECK(Equal(rocksdb_options_get_daily_offpeak_time_utc(options, &size), 11, "01:00-02:00"));
   CheckNoOpen(options, "daily_offpeak_time_utc");
   rocksdb_options_set_daily_offpeak_time_utc(options, "");
+  CheckHandlesThatCouldNotBeMade(options);
   GiveAll(options);
   rocksdb_walfilter_t* filter = rocksdb_walfilter_create(NULL, NULL, NULL, NULL, NULL);
   rocksdb_options_set_wal_filter(options, filter);

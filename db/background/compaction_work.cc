@@ -20,6 +20,7 @@
 #include "util/env/table_space.h"
 #include "util/env/thread_registry.h"
 #include "util/metrics/statistics.h"
+#include "util/options/validate_options.h"
 
 namespace varve {
 
@@ -90,7 +91,7 @@ void CompactionWork::Enqueue(ColumnFamily* family) {
   state_.mu.AssertHeld();
   if (!context_.read_only() && !family->dropped() && !family->compaction_queued) {
     const auto options = family->options();
-    if (!options->disable_auto_compactions &&
+    if (CompactsUnasked(*options) &&
         NeedsCompaction(*family->current(), family->shape(), *options)) {
       queue_.push_back(family->shared_from_this());
       family->compaction_queued = true;
@@ -262,7 +263,7 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   std::unique_ptr<CompactionPlan> plan;
   {
     const PlanGround ground = GroundOf(*family);
-    if (ground.options->disable_auto_compactions) return Status::OK();
+    if (!CompactsUnasked(*ground.options)) return Status::OK();
     plan = PickCompaction(ground.version, ground.shape, *ground.options, ground.running);
   }
   if (plan == nullptr) {

@@ -16,6 +16,7 @@ struct Style {
 // Every style that there is.
 constexpr Style kStyles[] = {
     {kCompactionStyleLevel, kLeveledPicker},
+    {kCompactionStyleNone, kLeveledPicker},  // what is asked for is picked as with levels
 };
 
 const CompactionPicker& PickerOf(const ColumnFamilyOptions& options) {

@@ -12,6 +12,7 @@
 #include "db/version/file_weights.h"
 #include "util/base/assert.h"
 #include "util/env/file_names.h"
+#include "util/options/validate_options.h"
 
 namespace varve {
 
@@ -98,8 +99,9 @@ class FamilyGarbage {
               "its release"};
     }
     if (file.notes.being_compacted) return {"being compacted", "the end of that"};
-    if (options_->disable_auto_compactions) {
-      return {"disable_auto_compactions is set", "CompactRange, or unsetting it"};
+    if (!CompactsUnasked(*options_)) {
+      return {"disable_auto_compactions is set, or no compaction_style",
+              "CompactRange, or setting it otherwise"};
     }
     const auto due = due_.find(file.number);
     if (due != due_.end() && due->second != CompactionReason::kFilesMarkedForCompaction) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "util/base/assert.h"
+#include "util/options/validate_options.h"
 
 namespace varve {
 
@@ -46,7 +47,7 @@ uint64_t MemtablesThatDelay(const ColumnFamilyOptions& o) {
 // What can be too much.
 struct Measure {
   Cause cause;
-  bool needs_compaction;  // of no matter with disable_auto_compactions
+  bool needs_compaction;  // of no matter where nothing is compacted unasked
   uint64_t (*value)(const StallInput& input);
   const char* what;
   const char* ends;
@@ -137,7 +138,7 @@ int StallProximity(const StallInput& input, const ColumnFamilyOptions& options) 
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options) {
   VARVE_ASSERT(input.unflushed_memtables >= 0 && input.l0_files >= 0);
   for (const StallRule& rule : kRules) {
-    if (rule.measure.needs_compaction && options.disable_auto_compactions) continue;
+    if (rule.measure.needs_compaction && !CompactsUnasked(options)) continue;
     const uint64_t limit = rule.limit(options);
     if (limit == 0 || rule.measure.value(input) < limit) continue;
     const bool near_stop = rule.condition == Condition::kDelayed && rule.measure.needs_compaction &&
@@ -155,7 +156,7 @@ Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options
 }
 
 Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options) {
-  if (options.disable_auto_compactions) return Urgency::kCalm;
+  if (!CompactsUnasked(options)) return Urgency::kCalm;
   uint64_t files_end = LimitOf(Condition::kDelayed, kL0Files, options);
   if (files_end == 0) files_end = LimitOf(Condition::kStopped, kL0Files, options);
   const int trigger = std::max(options.level0_file_num_compaction_trigger, 1);

@@ -32,7 +32,7 @@ enum CompactionStyle : char {
   kCompactionStyleLevel = 0x0,
   kCompactionStyleUniversal = 0x1,  // Refused.
   kCompactionStyleFIFO = 0x2,       // Refused.
-  kCompactionStyleNone = 0x3,       // Refused; see disable_auto_compactions.
+  kCompactionStyleNone = 0x3,
 };
 
 // Which file of an oversized level goes first.
@@ -136,10 +136,12 @@ struct VARVE_EXPORT AdvancedColumnFamilyOptions {
   // Input bytes of one compaction; 0: target_file_size_base * 25. Dynamic.
   uint64_t max_compaction_bytes = 0;
 
-  CompactionStyle compaction_style = kCompactionStyleLevel;  // Refused unless level.
-  CompactionPri compaction_pri = kMinOverlappingRatio;       // Dynamic.
-  CompactionOptionsUniversal compaction_options_universal;   // Advisory.
-  CompactionOptionsFIFO compaction_options_fifo;             // Advisory.
+  // kCompactionStyleLevel, or kCompactionStyleNone: nothing is compacted that nobody asks for, as
+  // with disable_auto_compactions. Other styles are NotSupported.
+  CompactionStyle compaction_style = kCompactionStyleLevel;
+  CompactionPri compaction_pri = kMinOverlappingRatio;      // Dynamic.
+  CompactionOptionsUniversal compaction_options_universal;  // Advisory.
+  CompactionOptionsFIFO compaction_options_fifo;            // Advisory.
 
   // Seconds after which a file whose oldest data was written then goes down a level, until its data
   // is in the last one: what was overwritten or deleted goes at the latest then. 0: never; the

@@ -331,7 +331,6 @@ std::shared_ptr<T> Something() {
 // Values that are not the default, of fields that are neither flags nor numbers.
 const std::map<std::string, std::function<void(AllOptions&)>> kRefusedObjects = {
     {"row_cache", [](AllOptions& o) { o.db.row_cache = Something<Cache>(); }},
-    {"compaction_style", [](AllOptions& o) { o.cf.compaction_style = kCompactionStyleUniversal; }},
     {"persistent_cache",
      [](AllOptions& o) { o.table.persistent_cache = Something<PersistentCache>(); }},
     {"user_defined_index_factory",

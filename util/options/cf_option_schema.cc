@@ -51,6 +51,13 @@ Status CheckProtection(const std::string& name, const void* field) {
                               " bytes; checksums have 1, 2, 4 or 8, or there are none (0)");
 }
 
+Status CheckStyle(const std::string& name, const void* field) {
+  const auto style = *static_cast<const CompactionStyle*>(field);
+  if (style == kCompactionStyleLevel || style == kCompactionStyleNone) return Status::OK();
+  return Status::NotSupported(
+      name + ": only kCompactionStyleLevel and kCompactionStyleNone are supported");
+}
+
 constexpr char kNoBlobs[] = "has a meaning only with enable_blob_files, which is refused";
 
 #define VARVE_ROW(field, help) \
@@ -125,7 +132,7 @@ constexpr OptionRow kColumnFamilyRows[] = {
     VARVE_ROW(level0_file_num_compaction_trigger, "L0 files that start a compaction")
         .Dynamic()
         .AtLeast(1),
-    VARVE_ROW(compaction_style, "strategy").DefaultOnly("only kCompactionStyleLevel is supported"),
+    VARVE_ROW(compaction_style, "strategy").Check(&CheckStyle),
     VARVE_ROW(compaction_pri, "which file goes first").Dynamic(),
     VARVE_ROW(compaction_options_universal, "universal style")
         .Dynamic()

@@ -22,6 +22,11 @@ Status ValidateOptions(const DBOptions& db_options, const ColumnFamilyOptions& c
 // options changes nothing.
 ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& cf_options);
 
+// Whether a family is compacted with nobody asking.
+inline bool CompactsUnasked(const ColumnFamilyOptions& options) {
+  return !options.disable_auto_compactions && options.compaction_style != kCompactionStyleNone;
+}
+
 // Fills: delayed_write_rate, bytes_per_sync where a rate limiter is given, max_background_flushes
 // and max_background_compactions (at least 1).
 DBOptions DeriveDbOptions(const DBOptions& db_options);

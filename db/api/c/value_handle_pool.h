@@ -4,8 +4,10 @@
 // Value handles that were given back, kept by their thread for the next read: neither the handle
 // nor the copy of a small value then costs an allocation.
 
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <new>
 
 #include "util/base/assert.h"
 
@@ -30,8 +32,8 @@ class ValueHandlePool {
     ValueHandlePool& mine = OfThread();
     VARVE_ASSERT(mine.count_ <= kKeptMax);
     if (mine.count_ == 0) return Owner(new Handle());
-    VARVE_ASSERT(mine.kept_[mine.count_ - 1] != nullptr);
-    return Owner(mine.kept_[--mine.count_].release());
+    VARVE_ASSERT((*mine.kept_)[mine.count_ - 1] != nullptr);
+    return Owner((*mine.kept_)[--mine.count_].release());
   }
 
   static void PutBack(Handle* handle) {
@@ -45,12 +47,19 @@ class ValueHandlePool {
       delete handle;
       return;
     }
+    if (mine.kept_ == nullptr) mine.kept_.reset(new (std::nothrow) Kept());
+    if (mine.kept_ == nullptr) {
+      delete handle;
+      return;
+    }
     handle->rep.Reset();
-    mine.kept_[mine.count_++].reset(handle);
+    (*mine.kept_)[mine.count_++].reset(handle);
   }
 
  private:
   static constexpr size_t kKeptMax = 32;
+  // Not in the thread-local storage itself, of which a library that is loaded late gets little.
+  using Kept = std::array<std::unique_ptr<Handle>, kKeptMax>;
   static constexpr size_t kBytesMax = 1024;  // of a copied value whose memory is kept
 
   static ValueHandlePool& OfThread() {
@@ -65,7 +74,7 @@ class ValueHandlePool {
   static constinit thread_local bool gone_;
 
   size_t count_ = 0;
-  std::unique_ptr<Handle> kept_[kKeptMax];
+  std::unique_ptr<Kept> kept_;
 };
 
 template <typename Handle>

@@ -356,8 +356,8 @@ VARVE_C_API void rocksdb_options_set_disable_auto_compactions(rocksdb_options_t*
 VARVE_C_API unsigned char rocksdb_options_get_disable_auto_compactions(rocksdb_options_t* options);
 
 // rocksdb_..._compaction; rocksdb_k_..._compaction_pri.
-VARVE_C_STORED void rocksdb_options_set_compaction_style(rocksdb_options_t* options, int value);
-VARVE_C_STORED int rocksdb_options_get_compaction_style(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_compaction_style(rocksdb_options_t* options, int value);
+VARVE_C_API int rocksdb_options_get_compaction_style(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_compaction_pri(rocksdb_options_t* options, int value);
 VARVE_C_API int rocksdb_options_get_compaction_pri(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_ttl(rocksdb_options_t* options, uint64_t value);

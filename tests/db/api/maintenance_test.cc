@@ -165,6 +165,22 @@ TEST_F(DbMaintenanceTest, LevelsAreChangedOnRequest) {
   EXPECT_EQ(Scan(), "a=of a");
 }
 
+TEST_F(DbMaintenanceTest, WithoutAStyleOnlyWhatIsAskedForIsCompacted) {
+  options_.compaction_style = kCompactionStyleNone;
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  for (const char* key : {"a", "b", "c", "d"}) MakeTable({key, "z"});
+  ASSERT_TRUE(db()->EnableAutoCompaction({db()->DefaultColumnFamily()}).ok());
+  ASSERT_TRUE(db()->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+  EXPECT_EQ(Levels(), "4");
+  ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), Files(kTableFile), 1).ok());
+  EXPECT_EQ(Levels(), "0,1");
+  Reopen();
+  EXPECT_EQ(db()->GetOptions(db()->DefaultColumnFamily()).compaction_style, kCompactionStyleNone);
+  EXPECT_EQ(Scan(), "a=of a b=of b c=of c d=of d z=of z");
+}
+
 TEST_F(DbMaintenanceTest, CompactFilesTakesNamesAndRefusesOthers) {
   Open();
   MakeTable({"a"});

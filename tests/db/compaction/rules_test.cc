@@ -43,7 +43,7 @@ TEST(CompactionRules, BreakingOneEndsTheProcess) {
       {"picker != nullptr",
        [] {
          Tree tree;
-         tree.options.compaction_style = kCompactionStyleNone;
+         tree.options.compaction_style = kCompactionStyleFIFO;
          (void)NeedsCompaction(*tree.version, tree.shape, tree.options);
        }},
       {"shape.scores.size() ==",

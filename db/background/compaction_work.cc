@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "db/background/compaction_party.h"
+#include "db/background/new_tables.h"
 #include "db/background/work_paces.h"
 #include "db/engine/events.h"
 #include "db/engine/output_options.h"
@@ -458,6 +459,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     }
   }
   if (s.ok()) {
+    OpenNewTables(&state_.mu, family, result->outputs);
     errors_.InstallSuperVersion(family).PermitUncheckedError();
     stalls_.Update();
     Schedule(family);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/background/new_tables.h"
 #include "db/background/work_paces.h"
 #include "db/engine/events.h"
 #include "db/engine/output_options.h"
@@ -446,6 +447,11 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
     statistics_.CountFlush(flush.result.file.size);
     if (flush.result.wrote_file) {
       context_.NoteTable(flush.family->table_paths(), flush.result.file);
+    }
+  }
+  for (const FamilyFlush& flush : *flushes) {
+    if (flush.in_force && flush.result.wrote_file) {
+      OpenNewTables(&state_.mu, flush.family.get(), {flush.result.file});
     }
   }
   // Once all are: what cannot be shown is reported, which may release the mutex.

@@ -181,6 +181,26 @@ TEST_F(DbMaintenanceTest, WithoutAStyleOnlyWhatIsAskedForIsCompacted) {
   EXPECT_EQ(Scan(), "a=of a b=of b c=of c d=of d z=of z");
 }
 
+TEST_F(DbMaintenanceTest, NoReadWaitsForANewTableToBeOpened) {
+  for (const int max_open_files : {-1, 100}) {
+    options_.max_open_files = max_open_files;
+    options_.statistics = CreateDBStatistics();
+    Open();
+    const auto opened = [this] { return options_.statistics->getTickerCount(NO_FILE_OPENS); };
+    MakeTable({"a", "b"});
+    MakeTable({"b", "c"});
+    EXPECT_EQ(opened(), 2u);
+    EXPECT_EQ(Get("a") + Get("c"), "of aof c");
+    EXPECT_EQ(opened(), 2u);
+    ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), Files(kTableFile), 3).ok());
+    EXPECT_EQ(opened(), 3u);
+    EXPECT_EQ(Scan(), "a=of a b=of b c=of c");
+    EXPECT_EQ(opened(), 3u);
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
 TEST_F(DbMaintenanceTest, CompactFilesTakesNamesAndRefusesOthers) {
   Open();
   MakeTable({"a"});

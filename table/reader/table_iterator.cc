@@ -44,6 +44,7 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
                              const TableIterOptions& iter)
     : table_(table),
       store_(table->parts().store.get()),
+      statistics_(store_->statistics),
       options_(options),
       iter_options_(iter),
       has_prefixes_(iter.prefix_mode && !iter.skip_filters && table->parts().filter != nullptr &&

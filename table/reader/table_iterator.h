@@ -20,7 +20,7 @@ class TableIterator final : public InternalIterator {
   // Table and options outlive it.
   TableIterator(const BlockTableReader* table, const ReadOptions& options,
                 const TableIterOptions& iter);
-  ~TableIterator() override { prefetcher_.CountDiscarded(store_->statistics); }
+  ~TableIterator() override { prefetcher_.CountDiscarded(statistics_); }
 
   void SeekToFirst() override;
   void SeekToLast() override;
@@ -70,6 +70,7 @@ class TableIterator final : public InternalIterator {
 
   const BlockTableReader* const table_;
   const BlockStore* const store_;
+  Statistics* const statistics_;  // outlives the table
   const ReadOptions& options_;
   const TableIterOptions iter_options_;
   const bool has_prefixes_;  // filters can answer for prefixes, and may be asked

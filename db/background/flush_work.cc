@@ -378,11 +378,23 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
   if (!in_force) return s;
   for (FamilyFlush& flush : flushes) compaction_->Schedule(flush.family.get());
   RemoveOutputs(flushes);
-  DbUnlock unlock(&state_.mu);
-  // As a rule the last shares: the memory goes back before listeners take their time, and without
-  // the mutex.
-  for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
-  for (FamilyFlush& flush : flushes) NotifyEnd(flush, job.reason);
+  {
+    DbUnlock unlock(&state_.mu);
+    // As a rule the last shares: the memory goes back before listeners take their time, and without
+    // the mutex.
+    for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
+    for (FamilyFlush& flush : flushes) NotifyEnd(flush, job.reason);
+  }
+  // Who waits for the flush may go on meanwhile, and find its log gone.
+  BestEffort([this] {
+    state_.mu.AssertHeld();
+    purger_.Purge();
+  });
+  for (FamilyFlush& flush : flushes) {
+    if (flush.result.wrote_file) {
+      OpenNewTables(&state_.mu, flush.family.get(), {flush.result.file});
+    }
+  }
   return s;
 }
 
@@ -447,11 +459,6 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
     statistics_.CountFlush(flush.result.file.size);
     if (flush.result.wrote_file) {
       context_.NoteTable(flush.family->table_paths(), flush.result.file);
-    }
-  }
-  for (const FamilyFlush& flush : *flushes) {
-    if (flush.in_force && flush.result.wrote_file) {
-      OpenNewTables(&state_.mu, flush.family.get(), {flush.result.file});
     }
   }
   // Once all are: what cannot be shown is reported, which may release the mutex.

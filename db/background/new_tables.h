@@ -12,8 +12,8 @@
 
 namespace varve {
 
-// The family's version has these tables, and its super-version does not show them yet. What cannot
-// be opened now is left to its readers. Releases the mutex.
+// The family's version has these tables. Best before its super-version shows them. What cannot be
+// opened now is left to its readers. Releases the mutex.
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables)
     VARVE_REQUIRES(kDbMutex);
 

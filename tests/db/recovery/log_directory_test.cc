@@ -27,6 +27,9 @@ class LogDirectoryTest : public Database {
     options_.wal_dir = wal_dir;
     Open();
     MakeTable({"t"});
+    // The flush may not have deleted its log yet when it is known to be over.
+    const std::string logs = wal_dir.empty() ? kName : wal_dir;
+    ASSERT_TRUE(Eventually([&] { return Files(kWalFile, logs).size() == 1; }));
     WriteOptions sync;
     sync.sync = true;
     ASSERT_TRUE(db()->Put(sync, "logged", "l").ok());

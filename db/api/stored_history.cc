@@ -20,6 +20,7 @@ constexpr int kFormVersion = 1;
 constexpr char kFormVersionKey[] = "__persistent_stats_format_version__";
 constexpr char kReadableByKey[] = "__persistent_stats_compatible_version__";
 constexpr size_t kTimeDigits = 10;
+constexpr uint64_t kLastTime = 9'999'999'999;
 
 std::string TimeOf(uint64_t seconds) {
   char digits[24];
@@ -38,6 +39,7 @@ class StoredNotes final : public StatsHistoryIterator {
  public:
   StoredNotes(std::unique_ptr<Iterator> entries, uint64_t start, uint64_t end)
       : entries_(std::move(entries)), end_(end) {
+    if (start > kLastTime) return;  // as text it would be before others
     entries_->Seek(TimeOf(start));
     Show();
   }

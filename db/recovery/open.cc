@@ -130,7 +130,7 @@ Status Opener::RunSteps() {
     return Status::InvalidArgument("open: the database's name is empty");
   }
   AddStatisticsFamily();
-  VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), families_));
+  VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), request_.families));
   was_locked_ = context.fs()->FileExists(LockFileName(context.name()), IOOptions(), nullptr).ok();
   if (repairs_) {
     // Nothing goes before the repair is over.
@@ -149,12 +149,11 @@ void Opener::AddStatisticsFamily() {
       })) {
     return;
   }
-  // A little of it comes every few minutes.
+  // A little of it comes every few minutes. As a rule it is not there: nothing is made for it yet.
   ColumnFamilyOptions options;
   options.write_buffer_size = size_t{2} << 20;
   options.target_file_size_base = uint64_t{2} << 20;
   options.max_bytes_for_level_base = uint64_t{10} << 20;
-  GiveBlockCache(&options);
   families_.emplace_back(kStatisticsFamilyName, options);
   statistics_unasked_ = true;
 }

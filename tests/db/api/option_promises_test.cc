@@ -527,6 +527,7 @@ TEST_F(PeriodicWorkTest, NotesOnDiskOutliveTheDatabaseThatMadeThem) {
   const std::vector<uint64_t> before = times();
   EXPECT_THAT(times(0, before[1]), ElementsAre(before[0]));
   EXPECT_THAT(times(before[0] + 1), ElementsAre(before[1]));
+  EXPECT_THAT(times(10'000'000'000), IsEmpty()) << "it has a digit more";
   EXPECT_EQ(Scan(), "") << "the default family has none of it";
   Reopen();
   EXPECT_EQ(times(), before);

@@ -29,15 +29,15 @@ struct IteratorCounters {
 
   void AddToStatistics(Statistics* statistics) const {
     if (statistics == nullptr) return;
-    statistics->recordTick(NUMBER_DB_SEEK, seek);
-    statistics->recordTick(NUMBER_DB_SEEK_FOUND, seek_found);
-    statistics->recordTick(NUMBER_DB_NEXT, next);
-    statistics->recordTick(NUMBER_DB_NEXT_FOUND, next_found);
-    statistics->recordTick(NUMBER_DB_PREV, prev);
-    statistics->recordTick(NUMBER_DB_PREV_FOUND, prev_found);
-    statistics->recordTick(ITER_BYTES_READ, bytes);
-    statistics->recordTick(NUMBER_ITER_SKIP, passed());
-    statistics->recordTick(NUMBER_OF_RESEEKS_IN_ITERATION, reseeks);
+    RecordTick(statistics, NUMBER_DB_SEEK, seek);
+    RecordTick(statistics, NUMBER_DB_SEEK_FOUND, seek_found);
+    RecordTick(statistics, NUMBER_DB_NEXT, next);
+    RecordTick(statistics, NUMBER_DB_NEXT_FOUND, next_found);
+    RecordTick(statistics, NUMBER_DB_PREV, prev);
+    RecordTick(statistics, NUMBER_DB_PREV_FOUND, prev_found);
+    RecordTick(statistics, ITER_BYTES_READ, bytes);
+    RecordTick(statistics, NUMBER_ITER_SKIP, passed());
+    RecordTick(statistics, NUMBER_OF_RESEEKS_IN_ITERATION, reseeks);
   }
 };
 

@@ -73,9 +73,9 @@ Status BlockWriter::Pack(char* data, size_t size, const Slice& dictionary, std::
     VARVE_RETURN_IF_ERROR(Verify(raw, dictionary, Slice(*scratch)));
   }
   if (statistics != nullptr) {
-    statistics->recordTick(NUMBER_BLOCK_COMPRESSED, 1);
-    statistics->recordTick(BYTES_COMPRESSED_FROM, size);
-    statistics->recordTick(BYTES_COMPRESSED_TO, scratch->size());
+    RecordTick(statistics, NUMBER_BLOCK_COMPRESSED);
+    RecordTick(statistics, BYTES_COMPRESSED_FROM, size);
+    RecordTick(statistics, BYTES_COMPRESSED_TO, scratch->size());
   }
   const size_t compressed_size = scratch->size();
   scratch->resize(compressed_size + kBlockTrailerBytes);

@@ -57,9 +57,9 @@ void CountHit(Statistics* statistics, size_t charge) {
   }
   if (statistics == nullptr) [[likely]]
     return;
-  statistics->recordTick(BLOCK_CACHE_HIT, 1);
-  statistics->recordTick(BLOCK_CACHE_BYTES_READ, charge);
-  statistics->recordTick(kKindOf<T>.hit, 1);
+  RecordTick(statistics, BLOCK_CACHE_HIT);
+  RecordTick(statistics, BLOCK_CACHE_BYTES_READ, charge);
+  RecordTick(statistics, kKindOf<T>.hit);
 }
 
 template <typename T>
@@ -71,10 +71,10 @@ void CountMiss(Statistics* statistics) {
 template <typename T>
 void CountAdd(Statistics* statistics, size_t charge) {
   if (statistics == nullptr) return;
-  statistics->recordTick(BLOCK_CACHE_ADD, 1);
-  statistics->recordTick(BLOCK_CACHE_BYTES_WRITE, charge);
-  statistics->recordTick(kKindOf<T>.add, 1);
-  statistics->recordTick(kKindOf<T>.bytes_insert, charge);
+  RecordTick(statistics, BLOCK_CACHE_ADD);
+  RecordTick(statistics, BLOCK_CACHE_BYTES_WRITE, charge);
+  RecordTick(statistics, kKindOf<T>.add);
+  RecordTick(statistics, kKindOf<T>.bytes_insert, charge);
 }
 
 // False for an object that would dangle in the cache when the file is closed.
@@ -366,9 +366,9 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
 }
 
 void BlockStore::TickSlotHit(const CacheEntry& entry) const {
-  statistics->recordTick(BLOCK_CACHE_HIT, 1);
-  statistics->recordTick(BLOCK_CACHE_BYTES_READ, entry.charge);
-  statistics->recordTick(BLOCK_CACHE_DATA_HIT, 1);
+  RecordTick(statistics, BLOCK_CACHE_HIT);
+  RecordTick(statistics, BLOCK_CACHE_BYTES_READ, entry.charge);
+  RecordTick(statistics, BLOCK_CACHE_DATA_HIT);
 }
 
 Status BlockStore::Get(const BlockHandle& handle, const BlockReadContext& context,

@@ -165,8 +165,8 @@ void ProbeBatch::AskFilter(Group* group) {
   AddPerfCount<&PerfContext::bloom_sst_miss_count>(stopped);
   AddPerfCount<&PerfContext::bloom_sst_hit_count>(passed);
   if (Statistics* const statistics = group->store().statistics; statistics != nullptr) {
-    statistics->recordTick(BLOOM_FILTER_USEFUL, stopped);
-    statistics->recordTick(BLOOM_FILTER_FULL_POSITIVE, passed);
+    RecordTick(statistics, BLOOM_FILTER_USEFUL, stopped);
+    RecordTick(statistics, BLOOM_FILTER_FULL_POSITIVE, passed);
   }
 }
 

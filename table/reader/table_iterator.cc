@@ -192,14 +192,14 @@ void TableIterator::Seek(const Slice& target) {
   const bool asks = AsksFilter();
   const SeekTickers& tickers = table_->parts().file->in_last_level() ? kInLastLevel : kAbove;
   if (!sought) {
-    statistics->recordTick(tickers.filtered, 1);
+    RecordTick(statistics, tickers.filtered);
     return;
   }
-  if (asks) statistics->recordTick(tickers.filter_match, 1);
-  statistics->recordTick(tickers.data, 1);
+  if (asks) RecordTick(statistics, tickers.filter_match);
+  RecordTick(statistics, tickers.data);
   if (!valid_) return;
-  statistics->recordTick(asks ? tickers.useful_after_filter : tickers.useful_without_filter, 1);
-  if (asks) statistics->recordTick(BLOOM_FILTER_PREFIX_TRUE_POSITIVE, 1);
+  RecordTick(statistics, asks ? tickers.useful_after_filter : tickers.useful_without_filter);
+  if (asks) RecordTick(statistics, BLOOM_FILTER_PREFIX_TRUE_POSITIVE);
 }
 
 // Of every seek: not worth a call.

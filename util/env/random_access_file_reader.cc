@@ -105,13 +105,13 @@ void RandomAccessFileReader::Count(size_t bytes) const {
   CountFileRead(options_.temperature, bytes);
   Statistics* const stats = options_.stats;
   if (stats == nullptr) return;
-  stats->recordTick(options_.in_last_level ? LAST_LEVEL_READ_BYTES : NON_LAST_LEVEL_READ_BYTES,
-                    bytes);
-  stats->recordTick(options_.in_last_level ? LAST_LEVEL_READ_COUNT : NON_LAST_LEVEL_READ_COUNT, 1);
+  RecordTick(stats, options_.in_last_level ? LAST_LEVEL_READ_BYTES : NON_LAST_LEVEL_READ_BYTES,
+             bytes);
+  RecordTick(stats, options_.in_last_level ? LAST_LEVEL_READ_COUNT : NON_LAST_LEVEL_READ_COUNT);
   TemperatureTickers tickers;
   if (!FindTickers(options_.temperature, &tickers)) return;
-  stats->recordTick(tickers.bytes, bytes);
-  stats->recordTick(tickers.count, 1);
+  RecordTick(stats, tickers.bytes, bytes);
+  RecordTick(stats, tickers.count);
 }
 
 void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_options) const {
@@ -188,9 +188,9 @@ IOStatus RandomAccessFileReader::ReadUpTo(uint64_t offset, size_t n, Slice* resu
   }
   if (timed) {
     const uint64_t micros = (options_.clock->NowNanos() - start) / 1000;
-    options_.stats->recordInHistogram(options_.read_histogram, micros);
+    RecordInHistogram(options_.stats, options_.read_histogram, micros);
     const uint32_t of_activity = HistogramOf(io_options.io_activity);
-    if (of_activity != kNoHistogram) options_.stats->recordInHistogram(of_activity, micros);
+    if (of_activity != kNoHistogram) RecordInHistogram(options_.stats, of_activity, micros);
   }
   if (!s.ok()) *result = Slice(scratch, 0);
   Count(result->size());

@@ -12,6 +12,7 @@
 #include "varve/system_clock.h"
 
 #include "util/metrics/iostats.h"
+#include "util/metrics/statistics.h"
 
 namespace varve {
 
@@ -60,8 +61,8 @@ class Recorded {
   ~Recorded() {
     if (!wanted_) return;
     const uint64_t micros = (options_.clock->NowNanos() - start_) / 1000;
-    options_.stats->recordInHistogram(histogram_, micros);
-    if (more_ != WritableFileWriter::kNoHistogram) options_.stats->recordInHistogram(more_, micros);
+    RecordInHistogram(options_.stats, histogram_, micros);
+    if (more_ != WritableFileWriter::kNoHistogram) RecordInHistogram(options_.stats, more_, micros);
   }
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;

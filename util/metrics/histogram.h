@@ -23,10 +23,9 @@ extern const std::array<uint64_t, kHistogramBuckets> kHistogramLimits;
 // Index of the bucket that holds `value`. Constant time.
 size_t HistogramBucketOf(uint64_t value);
 
-// Thread safety: everything may be called by any thread at any time. Every field is a relaxed
-// atomic: no increment is lost, but a reader may see a value in the sum and not yet in its bucket,
-// so figures taken while others add are approximate. Clear() concurrent with Add() may keep parts
-// of the added value.
+// Thread safety: one thread at a time changes it, and any thread may read it meanwhile. A reader
+// may see a value in the sum and not yet in its bucket, so figures taken during a change are
+// approximate.
 class Histogram {
  public:
   Histogram() = default;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of the Statistics interface, and StripedStatistics, which CreateDBStatistics() returns.
+// Defaults of the Statistics interface, and ThreadStatistics, which CreateDBStatistics() returns.
 
 #include "util/metrics/statistics.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cinttypes>
 #include <cstdio>
-#include <thread>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
 
 #include "util/metrics/histogram.h"
 #include "util/sync/fork_watch.h"
@@ -47,163 +49,252 @@ bool Statistics::getTickerMap(std::map<std::string, uint64_t>* /*map*/) const {
 
 namespace {
 
-constexpr size_t kCacheLineBytes = 64;
-constexpr size_t kMaxStripes = 64;
+// What threads that are ending are given: they count no more for themselves.
+constinit StatisticsShare share_of_ended;
+constinit StatisticsShare share_of_nobody;
 
-// One thread's share, or that of a few threads. Cache-line aligned so that two stripes share none.
-struct alignas(kCacheLineBytes) Stripe {
-  std::array<std::atomic<uint64_t>, TICKER_ENUM_MAX> tickers{};
-  std::array<Histogram, HISTOGRAM_ENUM_MAX> histograms;
+class ThreadStatistics;
+
+// A share and whom it belongs to.
+struct OwnedShare : StatisticsShare {
+  // Null once the statistics are gone. Only a thread's own statistics change it beside the thread.
+  std::atomic<ThreadStatistics*> owner{nullptr};
+  OwnedShare* next_of_thread = nullptr;  // its thread's
 };
 
-// Threads are dealt out over the stripes in the order in which they first record anything, which
-// spreads any set of long-lived threads evenly.
-size_t ThreadOrdinal() {
-  static std::atomic<size_t> next{0};
-  constinit thread_local size_t ordinal = SIZE_MAX;
-  if (ordinal == SIZE_MAX) [[unlikely]] {
-    ordinal = next.fetch_add(1, std::memory_order_relaxed);
+// Guards which shares belong to which statistics, and the sums. Never destroyed: threads may
+// outlive static destructors. In a child of fork() the shares of threads that are not there stay as
+// they are, counts and all.
+struct Registry final : private ForkWatch {
+  Registry() { Watch(&mu); }
+  Mutex mu{lock_ranks::kStatistics};
+};
+
+Registry& TheRegistry() {
+  static Registry* const registry = new Registry;
+  return *registry;
+}
+
+// The calling thread's shares. At its end their counts go to the statistics that are still there.
+struct ThreadShares {
+  constexpr ThreadShares() = default;
+  ~ThreadShares();
+  OwnedShare* Find(const ThreadStatistics* statistics) const {
+    OwnedShare* share = first;
+    while (share != nullptr && share->owner.load(std::memory_order_relaxed) != statistics) {
+      share = share->next_of_thread;
+    }
+    return share;
   }
-  return ordinal;
-}
+  void DeleteOrphans();
 
-size_t StripeCount() {
-  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  return std::min(std::bit_ceil(cores), kMaxStripes);
-}
+  OwnedShare* first = nullptr;
+};
 
-// Counters are the sum over the stripes; stripes are made when a thread first needs them, as each
-// takes tens of kilobytes.
+constinit thread_local ThreadShares own_shares;
+
+// What CreateDBStatistics() returns. Each thread counts in a share of its own, made when it first
+// records anything, in a few kilobytes; counters are the sum over those, and over what threads that
+// have ended left.
 //
-// Thread safety: recording is lock-free once a stripe exists. Operations on the sum (reading, and
-// setting to a value) take mutex_ so that they are atomic among each other.
-class StripedStatistics final : public Statistics, private ForkWatch {
+// Thread safety: recording takes no lock once a thread has its share. Reading, and setting to a
+//   value, are atomic among each other.
+class ThreadStatistics final : public Statistics {
  public:
-  StripedStatistics() : stripes_(StripeCount()), owned_(stripes_.size()) { Watch(&mutex_); }
-  ~StripedStatistics() override { Forget(); }
+  ThreadStatistics() { CycleClock::Calibrate(); }
+  ~ThreadStatistics() override {
+    MutexLock lock(&mu());
+    for (OwnedShare* share : shares_) {
+      share->statistics.store(nullptr, std::memory_order_relaxed);
+      share->owner.store(nullptr, std::memory_order_release);  // now its thread may delete it
+    }
+  }
 
   const char* Name() const override { return "BasicStatistics"; }
 
   void recordTick(uint32_t ticker, uint64_t count) override {
     if (ticker >= TICKER_ENUM_MAX || get_stats_level() <= kExceptTickers) return;
-    MyStripe()->tickers[ticker].fetch_add(count, std::memory_order_relaxed);
+    if (StatisticsShare* const share = ShareOfThread()) {
+      share->Count(ticker, count);
+      return;
+    }
+    MutexLock lock(&mu());
+    left_.Count(ticker, count);
   }
 
   void recordInHistogram(uint32_t histogram, uint64_t value) override {
     if (histogram >= HISTOGRAM_ENUM_MAX || get_stats_level() <= kExceptHistogramOrTimers) return;
-    MyStripe()->histograms[histogram].Add(value);
+    StatisticsShare* const share = ShareOfThread();
+    if (share != nullptr && share->Add(histogram, value)) return;
+    MutexLock lock(&mu());
+    left_.Add(histogram, value);
   }
 
   uint64_t getTickerCount(uint32_t ticker) const override {
     if (ticker >= TICKER_ENUM_MAX) return 0;
-    MutexLock lock(&mutex_);
-    return SumLocked(ticker);
+    MutexLock lock(&mu());
+    return SumLocked(ticker) - base_[ticker];
   }
 
   void setTickerCount(uint32_t ticker, uint64_t count) override {
     if (ticker >= TICKER_ENUM_MAX) return;
-    Stripe* const mine = MyStripe();
-    MutexLock lock(&mutex_);
-    TakeLocked(ticker);
-    mine->tickers[ticker].fetch_add(count, std::memory_order_relaxed);
+    MutexLock lock(&mu());
+    base_[ticker] = SumLocked(ticker) - count;
   }
 
   uint64_t getAndResetTickerCount(uint32_t ticker) override {
     if (ticker >= TICKER_ENUM_MAX) return 0;
-    MutexLock lock(&mutex_);
-    return TakeLocked(ticker);
+    MutexLock lock(&mu());
+    const uint64_t sum = SumLocked(ticker);
+    return sum - std::exchange(base_[ticker], sum);
   }
 
   void histogramData(uint32_t type, HistogramData* const data) const override {
     *data = HistogramData();
     if (type >= HISTOGRAM_ENUM_MAX) return;
     Histogram merged;
-    {
-      MutexLock lock(&mutex_);
-      MergeLocked(type, &merged);
-    }
+    Merge(type, &merged);
     merged.FillData(data);
   }
 
   std::string getHistogramString(uint32_t type) const override {
     if (type >= HISTOGRAM_ENUM_MAX) return "";
     Histogram merged;
-    {
-      MutexLock lock(&mutex_);
-      MergeLocked(type, &merged);
-    }
+    Merge(type, &merged);
     return merged.ToString();
   }
 
+  // Threads clear their shares themselves, when they next record anything.
   Status Reset() override {
-    MutexLock lock(&mutex_);
-    for (const auto& stripe : owned_) {
-      if (stripe == nullptr) continue;
-      for (auto& ticker : stripe->tickers) ticker.store(0, std::memory_order_relaxed);
-      for (auto& histogram : stripe->histograms) histogram.Clear();
-    }
+    MutexLock lock(&mu());
+    for (OwnedShare* share : shares_) share->statistics.store(nullptr, std::memory_order_relaxed);
+    left_.Clear();
+    base_.fill(0);
     return Status::OK();
   }
 
   bool getTickerMap(std::map<std::string, uint64_t>* map) const override {
     if (map == nullptr) return false;
     map->clear();
-    MutexLock lock(&mutex_);
-    for (const auto& [ticker, name] : TickersNameMap) (*map)[name] = SumLocked(ticker);
+    MutexLock lock(&mu());
+    for (const auto& [ticker, name] : TickersNameMap) {
+      (*map)[name] = SumLocked(ticker) - base_[ticker];
+    }
     return true;
   }
 
   std::string ToString() const override;
 
+  // Of a thread that ends.
+  void Retire(OwnedShare* share) VARVE_REQUIRES(mu());
+
  private:
-  Stripe* MyStripe() {
-    // Pairs with the release in MakeStripe: a thread that sees the pointer sees the zeroed
-    // counters.
-    const size_t index = ThreadOrdinal() & (stripes_.size() - 1);
-    Stripe* const stripe = stripes_[index].load(std::memory_order_acquire);
-    return stripe != nullptr ? stripe : MakeStripe(index);
-  }
+  static Mutex& mu() VARVE_RETURN_CAPABILITY(TheRegistry().mu) { return TheRegistry().mu; }
 
-  Stripe* MakeStripe(size_t index) {
-    MutexLock lock(&mutex_);
-    if (owned_[index] == nullptr) {
-      owned_[index] = std::make_unique<Stripe>();
-      stripes_[index].store(owned_[index].get(), std::memory_order_release);
+  // Null when the thread is ending, or for want of memory.
+  StatisticsShare* ShareOfThread() {
+    StatisticsShare* const last = thread_share;
+    if (last->Serves(this)) return last;
+    if (last == &share_of_ended) return nullptr;
+    OwnedShare* share = own_shares.Find(this);
+    if (share == nullptr) share = MakeShare();
+    if (share == nullptr) return nullptr;
+    if (!share->Serves(this)) {
+      MutexLock lock(&mu());
+      share->Clear();
+      share->statistics.store(this, std::memory_order_relaxed);
     }
-    return owned_[index].get();
+    thread_share = share;
+    return share;
   }
 
-  uint64_t SumLocked(uint32_t ticker) const VARVE_REQUIRES(mutex_) {
-    uint64_t sum = 0;
-    for (const auto& stripe : owned_) {
-      if (stripe != nullptr) sum += stripe->tickers[ticker].load(std::memory_order_relaxed);
+  OwnedShare* MakeShare() {
+    own_shares.DeleteOrphans();
+    std::unique_ptr<OwnedShare> share(new (std::nothrow) OwnedShare);
+    if (share == nullptr) return nullptr;
+    MutexLock lock(&mu());
+    try {
+      shares_.push_back(share.get());
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    share->owner.store(this, std::memory_order_relaxed);
+    share->next_of_thread = own_shares.first;
+    own_shares.first = share.get();
+    return share.release();
+  }
+
+  uint64_t SumLocked(uint32_t ticker) const VARVE_REQUIRES(mu()) {
+    uint64_t sum = left_.tickers[ticker].load(std::memory_order_relaxed);
+    for (const OwnedShare* share : shares_) {
+      if (share->Serves(this)) sum += share->tickers[ticker].load(std::memory_order_relaxed);
     }
     return sum;
   }
 
-  // Swaps instead of loading and storing, so that no concurrent increment is lost.
-  uint64_t TakeLocked(uint32_t ticker) VARVE_REQUIRES(mutex_) {
-    uint64_t sum = 0;
-    for (const auto& stripe : owned_) {
-      if (stripe != nullptr) sum += stripe->tickers[ticker].exchange(0, std::memory_order_relaxed);
-    }
-    return sum;
-  }
-
-  void MergeLocked(uint32_t type, Histogram* into) const VARVE_REQUIRES(mutex_) {
-    for (const auto& stripe : owned_) {
-      if (stripe != nullptr) into->Merge(stripe->histograms[type]);
+  void Merge(uint32_t type, Histogram* into) const {
+    MutexLock lock(&mu());
+    // Pairs with the release in AddFirst.
+    const auto merge = [&](const StatisticsShare& share) {
+      const Histogram* const from = share.histograms[type].load(std::memory_order_acquire);
+      if (from != nullptr) into->Merge(*from);
+    };
+    merge(left_);
+    for (const OwnedShare* share : shares_) {
+      if (share->Serves(this)) merge(*share);
     }
   }
 
-  // Size is a power of two. Entry i points into owned_[i] and never changes once set.
-  std::vector<std::atomic<Stripe*>> stripes_;
-
-  mutable Mutex mutex_{lock_ranks::kStatistics};
-  std::vector<std::unique_ptr<Stripe>> owned_ VARVE_GUARDED_BY(mutex_);
+  std::vector<OwnedShare*> shares_ VARVE_GUARDED_BY(mu());
+  StatisticsShare left_ VARVE_GUARDED_BY(mu());  // by threads that have ended
+  // Tickers count from here: shares themselves are never set.
+  std::array<uint64_t, TICKER_ENUM_MAX> base_ VARVE_GUARDED_BY(mu()){};
 };
 
-std::string StripedStatistics::ToString() const {
+void ThreadStatistics::Retire(OwnedShare* share) {
+  std::erase(shares_, share);
+  if (!share->Serves(this)) return;
+  for (uint32_t i = 0; i < TICKER_ENUM_MAX; i++) {
+    left_.Count(i, share->tickers[i].load(std::memory_order_relaxed));
+  }
+  for (uint32_t i = 0; i < HISTOGRAM_ENUM_MAX; i++) {
+    Histogram* const from = share->histograms[i].load(std::memory_order_relaxed);
+    if (from == nullptr) continue;
+    Histogram* const into = left_.histograms[i].load(std::memory_order_relaxed);
+    if (into != nullptr) {
+      into->Merge(*from);
+    } else {
+      left_.histograms[i].store(from, std::memory_order_relaxed);
+      share->histograms[i].store(nullptr, std::memory_order_relaxed);
+    }
+  }
+}
+
+ThreadShares::~ThreadShares() {
+  thread_share = &share_of_ended;
+  MutexLock lock(&TheRegistry().mu);
+  while (first != nullptr) {
+    const std::unique_ptr<OwnedShare> share(first);
+    first = share->next_of_thread;
+    if (auto* const owner = share->owner.load(std::memory_order_relaxed))
+      owner->Retire(share.get());
+  }
+}
+
+void ThreadShares::DeleteOrphans() {
+  OwnedShare** link = &first;
+  while (OwnedShare* const share = *link) {
+    if (share->owner.load(std::memory_order_acquire) != nullptr) {
+      link = &share->next_of_thread;
+      continue;
+    }
+    *link = share->next_of_thread;
+    if (thread_share == share) thread_share = &share_of_nobody;
+    delete share;
+  }
+}
+
+std::string ThreadStatistics::ToString() const {
   std::string out;
   char line[512];
   for (const auto& [ticker, name] : TickersNameMap) {
@@ -225,8 +316,26 @@ std::string StripedStatistics::ToString() const {
 
 }  // namespace
 
+[[gnu::tls_model("initial-exec")]] constinit thread_local StatisticsShare* thread_share =
+    &share_of_nobody;
+
+bool StatisticsShare::AddFirst(uint32_t histogram, uint64_t value) {
+  auto* const first = new (std::nothrow) Histogram;
+  if (first == nullptr) return false;
+  first->Add(value);
+  histograms[histogram].store(first, std::memory_order_release);
+  return true;
+}
+
+void StatisticsShare::Clear() {
+  for (auto& ticker : tickers) ticker.store(0, std::memory_order_relaxed);
+  for (const auto& histogram : histograms) {
+    if (Histogram* const h = histogram.load(std::memory_order_relaxed)) h->Clear();
+  }
+}
+
 std::shared_ptr<Statistics> CreateDBStatistics() {
-  return std::make_shared<StripedStatistics>();
+  return std::make_shared<ThreadStatistics>();
 }
 
 }  // namespace varve

@@ -2,35 +2,58 @@
 #pragma once
 
 // The engine's side of Statistics: recording through a pointer that is usually null. A null pointer
-// costs one branch; no clock is read unless the result will be kept.
+// costs one branch; no clock is read unless the result will be kept. What CreateDBStatistics() made
+// is counted in the thread's own share, without a call.
 
 #include <cstdint>
 
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 
+#include "util/metrics/cycle_clock.h"
 #include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics_share.h"
 
 namespace varve {
 
+// `ticker` is one of the enumeration.
 inline void RecordTick(Statistics* statistics, uint32_t ticker, uint64_t n = 1) {
-  if (statistics != nullptr) statistics->recordTick(ticker, n);
+  if (statistics == nullptr) return;
+  StatisticsShare* const share = thread_share;
+  if (!share->Serves(statistics)) [[unlikely]] {
+    statistics->recordTick(ticker, n);
+  } else if (statistics->get_stats_level() > kExceptTickers) {
+    share->Count(ticker, n);
+  }
 }
 
+// `histogram` is one of the enumeration.
 inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
-  if (statistics != nullptr) statistics->recordInHistogram(histogram, value);
+  if (statistics == nullptr) return;
+  StatisticsShare* const share = thread_share;
+  if (!share->Serves(statistics)) [[unlikely]] {
+    statistics->recordInHistogram(histogram, value);
+  } else if (statistics->get_stats_level() > kExceptHistogramOrTimers &&
+             !share->Add(histogram, value)) [[unlikely]] {
+    statistics->recordInHistogram(histogram, value);
+  }
 }
 
 // For values that are durations.
 inline void RecordTimeToHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
-  if (statistics != nullptr) statistics->reportTimeToHistogram(histogram, value);
+  if (statistics == nullptr) return;
+  if (!thread_share->Serves(statistics)) [[unlikely]] {
+    statistics->reportTimeToHistogram(histogram, value);
+  } else if (statistics->get_stats_level() > kExceptTimers) {
+    RecordInHistogram(statistics, histogram, value);
+  }
 }
 
 // Whether durations for `histogram` are wanted, and with that reading the clock.
 inline bool TimesHistogram(const Statistics* statistics, uint32_t histogram,
                            StatsLevel from = kExceptDetailedTimers) {
   return statistics != nullptr && statistics->get_stats_level() >= from &&
-         statistics->HistEnabledForType(histogram);
+         (thread_share->Serves(statistics) || statistics->HistEnabledForType(histogram));
 }
 
 // Records the microseconds of its scope in a histogram. `clock` and `statistics` outlive it;
@@ -39,23 +62,26 @@ class StopWatch {
  public:
   StopWatch(SystemClock* clock, Statistics* statistics, uint32_t histogram,
             StatsLevel from = kExceptDetailedTimers)
-      : clock_(clock),
-        statistics_(TimesHistogram(statistics, histogram, from) ? statistics : nullptr),
-        histogram_(histogram),
-        start_nanos_(statistics_ != nullptr ? clock_->NowNanos() : 0) {}
+      : statistics_(TimesHistogram(statistics, histogram, from) ? statistics : nullptr),
+        histogram_(histogram) {
+    if (statistics_ == nullptr) return;
+    if (!CycleClock::StandsFor(clock)) clock_ = clock;
+    start_ = clock_ == nullptr ? CycleClock::Now() : clock_->NowNanos();
+  }
   ~StopWatch() {
-    if (statistics_ != nullptr) {
-      statistics_->reportTimeToHistogram(histogram_, (clock_->NowNanos() - start_nanos_) / 1000);
-    }
+    if (statistics_ == nullptr) return;
+    RecordTimeToHistogram(
+        statistics_, histogram_,
+        clock_ == nullptr ? CycleClock::MicrosSince(start_) : (clock_->NowNanos() - start_) / 1000);
   }
   StopWatch(const StopWatch&) = delete;
   StopWatch& operator=(const StopWatch&) = delete;
 
  private:
-  SystemClock* const clock_;
   Statistics* const statistics_;  // null = not measuring
   const uint32_t histogram_;
-  const uint64_t start_nanos_;
+  SystemClock* clock_ = nullptr;  // null: the cycles that stand for it
+  uint64_t start_ = 0;            // in cycles or nanoseconds
 };
 
 // Adds the nanoseconds of its scope to a ticker, from a level on.
@@ -67,7 +93,7 @@ class TickerTimer {
         ticker_(ticker),
         start_(statistics_ != nullptr ? PerfClockNanos() : 0) {}
   ~TickerTimer() {
-    if (statistics_ != nullptr) statistics_->recordTick(ticker_, PerfClockNanos() - start_);
+    if (statistics_ != nullptr) RecordTick(statistics_, ticker_, PerfClockNanos() - start_);
   }
   TickerTimer(const TickerTimer&) = delete;
   TickerTimer& operator=(const TickerTimer&) = delete;

@@ -208,6 +208,132 @@ TEST(Statistics, ReadingAndResettingLosesNoIncrement) {
   EXPECT_EQ(data.count, 4 * kPerThread / 16);
 }
 
+uint64_t CountOf(const Statistics& statistics, uint32_t histogram) {
+  HistogramData data;
+  statistics.histogramData(histogram, &data);
+  return data.count;
+}
+
+TEST(Statistics, WhatThreadsThatEndedCountedStays) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  for (int t = 0; t < 3; ++t) {
+    std::thread([&] {
+      RecordTick(statistics.get(), BYTES_READ, 5);
+      RecordInHistogram(statistics.get(), DB_GET, 7);
+    }).join();
+    RecordTick(statistics.get(), BYTES_READ, 1);
+  }
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 18U);
+  EXPECT_EQ(CountOf(*statistics, DB_GET), 3U);
+  EXPECT_TRUE(statistics->Reset().ok());
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 0U);
+  EXPECT_EQ(CountOf(*statistics, DB_GET), 0U);
+}
+
+// Of a thread whose own share is gone already.
+struct CountsWhenItEnds {
+  ~CountsWhenItEnds() {
+    RecordTick(statistics, BYTES_READ, 3);
+    RecordInHistogram(statistics, DB_GET, 3);
+  }
+  Statistics* statistics = nullptr;
+};
+
+TEST(Statistics, AThreadCountsUntilItsVeryEnd) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  std::thread([&] {
+    static thread_local CountsWhenItEnds last;  // made first: ends last
+    last.statistics = statistics.get();
+    RecordTick(statistics.get(), BYTES_READ, 4);
+  }).join();
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 7U);
+  EXPECT_EQ(CountOf(*statistics, DB_GET), 1U);
+}
+
+TEST(Statistics, AThreadServesSeveralThatComeAndGo) {
+  const std::shared_ptr<Statistics> lasting = CreateDBStatistics();
+  for (uint64_t i = 1; i <= 100; ++i) {
+    const std::shared_ptr<Statistics> passing = CreateDBStatistics();
+    for (int k = 0; k < 3; ++k) {
+      RecordTick(passing.get(), BYTES_READ, i);
+      RecordTick(lasting.get(), BYTES_READ);
+      RecordInHistogram(passing.get(), DB_GET, i);
+    }
+    ASSERT_EQ(passing->getTickerCount(BYTES_READ), 3 * i);
+    ASSERT_EQ(CountOf(*passing, DB_GET), 3U);
+  }
+  EXPECT_EQ(lasting->getTickerCount(BYTES_READ), 300U);
+}
+
+// The thread's share is cleared by itself: what it records afterwards starts from zero.
+TEST(Statistics, ResetHoldsForThreadsThatGoOn) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  std::atomic<int> step{0};
+  const auto await = [&step](int n) {
+    while (step.load() < n) std::this_thread::yield();
+  };
+  std::thread other([&] {
+    RecordTick(statistics.get(), BYTES_READ, 100);
+    RecordInHistogram(statistics.get(), DB_GET, 100);
+    step = 1;
+    await(2);
+    RecordTick(statistics.get(), BYTES_READ, 1);
+    RecordInHistogram(statistics.get(), DB_GET, 1);
+    step = 3;
+    await(4);
+  });
+  await(1);
+  statistics->setTickerCount(BYTES_READ, 7);
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 7U);
+  ASSERT_TRUE(statistics->Reset().ok());
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 0U);
+  EXPECT_EQ(CountOf(*statistics, DB_GET), 0U);
+  step = 2;
+  await(3);
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 1U);
+  HistogramData data;
+  statistics->histogramData(DB_GET, &data);
+  EXPECT_EQ(data.count, 1U);
+  EXPECT_EQ(data.max, 1.0);
+  step = 4;
+  other.join();
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 1U);
+}
+
+TEST(Statistics, ResettingBesideThreadsLeavesWholeCounts) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      while (!stop.load(std::memory_order_relaxed)) RecordTick(statistics.get(), BYTES_READ, 8);
+    });
+  }
+  for (int i = 0; i < 2000; ++i) {
+    EXPECT_TRUE(statistics->Reset().ok());
+    EXPECT_EQ(statistics->getTickerCount(BYTES_READ) % 8, 0U);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(statistics->Reset().ok());
+  EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 0U);
+}
+
+TEST(Statistics, DurationsOfTheSystemClockAreRight) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  SystemClock* const clock = SystemClock::Default().get();
+  const uint64_t start = clock->NowNanos();
+  {
+    StopWatch watch(clock, statistics.get(), DB_GET);
+    clock->SleepForMicroseconds(20000);
+  }
+  const uint64_t outer = (clock->NowNanos() - start) / 1000;
+  HistogramData data;
+  statistics->histogramData(DB_GET, &data);
+  EXPECT_GE(data.max, 19900.0);
+  EXPECT_LE(data.max, static_cast<double>(outer) * 1.01);
+}
+
 // An application's class that knows only the older name of recording.
 class OldStyleStatistics final : public Statistics {
  public:

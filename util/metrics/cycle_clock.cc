@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/metrics/cycle_clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+
+namespace varve {
+
+constinit std::atomic<const SystemClock*> CycleClock::stands_for_{nullptr};
+constinit std::atomic<double> CycleClock::micros_per_cycle_{0};
+
+namespace {
+
+bool SystemKeepsTimeByCycles() {
+#if defined(__x86_64__) && defined(__linux__)
+  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string source;
+  return file >> source && source == "tsc";
+#else
+  return false;
+#endif
+}
+
+struct Moment {
+  uint64_t cycles;
+  std::chrono::steady_clock::time_point time;
+};
+
+// Both clocks at one moment: the closest of a few tries, as any may be interrupted between them.
+Moment ReadBoth() {
+  Moment closest{};
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 8; i++) {
+    const uint64_t before = CycleClock::Now();
+    const auto time = std::chrono::steady_clock::now();
+    const uint64_t apart = CycleClock::Now() - before;
+    if (apart >= least) continue;
+    least = apart;
+    closest = {before + apart / 2, time};
+  }
+  return closest;
+}
+
+// Long enough for a rate to a tenth of a percent.
+double MeasureMicrosPerCycle() {
+  constexpr std::chrono::microseconds kApart{200};
+  const Moment start = ReadBoth();
+  while (std::chrono::steady_clock::now() - start.time < kApart) {
+  }
+  const Moment end = ReadBoth();
+  const std::chrono::duration<double, std::micro> micros = end.time - start.time;
+  const uint64_t cycles = end.cycles - start.cycles;
+  return micros.count() / static_cast<double>(std::max<uint64_t>(cycles, 1));
+}
+
+}  // namespace
+
+void CycleClock::Calibrate() {
+  static const bool reliable = [] {
+    if (!SystemKeepsTimeByCycles()) return false;
+    micros_per_cycle_.store(MeasureMicrosPerCycle(), std::memory_order_relaxed);
+    return true;
+  }();
+  // The rate is there for those who see this.
+  if (reliable) stands_for_.store(SystemClock::Default().get(), std::memory_order_release);
+}
+
+}  // namespace varve

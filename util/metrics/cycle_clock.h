@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Durations by the processor's counter of cycles, for callers to whom reading the system's clock
+// would be a noticeable part of what they time.
+
+#include <atomic>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "varve/system_clock.h"
+
+namespace varve {
+
+// Only where the system itself keeps time by that counter does it go at one rate on all cores.
+//
+// Thread safety: everything may be called by any thread at any time.
+class CycleClock {
+ public:
+  // Measures the rate, once a process and in less than a millisecond. Until then, and where the
+  // counter is not to be relied on, StandsFor is false.
+  static void Calibrate();
+
+  // Whether to read cycles instead of `clock`, which is the system's own.
+  static bool StandsFor(const SystemClock* clock) {
+    return stands_for_.load(std::memory_order_relaxed) == clock;
+  }
+  static uint64_t Now() {
+#if defined(__x86_64__)
+    return __rdtsc();
+#else
+    return 0;
+#endif
+  }
+  // Zero where the counters of two cores differ by so much that time went backwards.
+  static uint64_t MicrosSince(uint64_t start) {
+    const auto cycles = static_cast<int64_t>(Now() - start);
+    if (cycles <= 0) return 0;
+    return static_cast<uint64_t>(static_cast<double>(cycles) *
+                                 micros_per_cycle_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  static std::atomic<const SystemClock*> stands_for_;
+  static std::atomic<double> micros_per_cycle_;
+};
+
+}  // namespace varve

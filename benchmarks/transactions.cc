@@ -287,21 +287,30 @@ const std::vector<Row>& Rows() {
   return rows;
 }
 
-// One transaction, batch or plain put. False if it was refused. *txn is a transaction or a batch
-// that is used again.
-bool RunOnce(const Row& row, uint64_t keys, Subject* subject, Draw* draw, Opaque** txn) {
+// What a thread uses again and again.
+struct Worker {
+  explicit Worker(int thread) : draw(static_cast<uint64_t>(thread) + 1) {}
+  Draw draw;
+  std::vector<uint64_t> chosen;
+  Opaque* txn = nullptr;  // or a batch
+};
+
+// One transaction, batch or plain put. False if it was refused.
+bool RunOnce(const Row& row, uint64_t keys, Subject* subject, Worker* worker) {
+  std::vector<uint64_t>& chosen = worker->chosen;
+  chosen.resize(static_cast<size_t>(row.puts));
+  for (uint64_t& number : chosen) number = worker->draw.Below(keys);
   if (row.kind == Kind::kPlain) {
-    subject->PutPlain(KeyOf(draw->Below(keys)));
+    subject->PutPlain(KeyOf(chosen[0]));
     return true;
   }
-  std::vector<uint64_t> chosen(static_cast<size_t>(row.puts));
-  for (uint64_t& number : chosen) number = draw->Below(keys);
+  Opaque** const txn = &worker->txn;
   if (WritesBatches(row.kind)) {
     subject->WriteBatch(txn, chosen);
     return true;
   }
   *txn = subject->Begin(*txn);
-  std::sort(chosen.begin(), chosen.end());
+  if (chosen.size() > 1) std::sort(chosen.begin(), chosen.end());
   bool ok = true;
   for (size_t i = 0; ok && i < chosen.size(); i++) {
     const std::string key = KeyOf(chosen[i]);
@@ -322,14 +331,13 @@ void Measure(const Settings& settings, const Row& row, int threads, Subject* sub
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < threads; i++) {
     running.emplace_back([&, i] {
-      Draw draw(static_cast<uint64_t>(i) + 1);
-      Opaque* txn = nullptr;
+      Worker worker(i);
       uint64_t mine = 0;
       uint64_t mine_refused = 0;
       while (!over.load(std::memory_order_relaxed)) {
-        RunOnce(row, keys, subject, &draw, &txn) ? mine++ : mine_refused++;
+        RunOnce(row, keys, subject, &worker) ? mine++ : mine_refused++;
       }
-      WritesBatches(row.kind) ? subject->ForgetBatch(txn) : subject->Forget(txn);
+      WritesBatches(row.kind) ? subject->ForgetBatch(worker.txn) : subject->Forget(worker.txn);
       done += mine;
       refused += mine_refused;
     });

@@ -201,17 +201,14 @@ void ObsoleteFiles::Stop() {
   });
 }
 
-Status ObsoleteFiles::SweepAtOpen(
-    const std::map<std::string, std::vector<std::string>>& directories,
-    const std::vector<uint64_t>& damaged_logs, const std::vector<std::string>& empty_logs,
-    RecoveryReport* report) {
+Status ObsoleteFiles::SweepAtOpen(const Leftovers& leftovers, RecoveryReport* report) {
   VARVE_ASSERT(!listening_);
-  std::vector<std::string> doomed = empty_logs;
-  Status s = SweepLogs(damaged_logs, &doomed, report);
+  std::vector<std::string> doomed = leftovers.empty_logs;
+  Status s = SweepLogs(leftovers.damaged_logs, &doomed, report);
   if (!s.ok()) return s;
-  for (const auto& [directory, entries] : directories) {
+  for (const auto& [directory, entries] : leftovers.directories) {
     std::vector<std::string> unexplained;
-    SortOut(directory, entries, &doomed, &unexplained);
+    SortOut(leftovers, directory, &doomed, &unexplained);
     LimitUnexplained(directory, &unexplained, &doomed);
     SetAside(directory, unexplained, report);
   }
@@ -219,7 +216,7 @@ Status ObsoleteFiles::SweepAtOpen(
   return s;
 }
 
-void ObsoleteFiles::SortOut(const std::string& directory, const std::vector<std::string>& entries,
+void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& directory,
                             std::vector<std::string>* doomed,
                             std::vector<std::string>* unexplained) {
   const bool own = directory == with_.context.name();
@@ -227,7 +224,7 @@ void ObsoleteFiles::SortOut(const std::string& directory, const std::vector<std:
   const VersionSet& versions = *with_.state.versions;
   std::set<uint64_t> live_tables;
   versions.AddLiveFiles(&live_tables);
-  for (const std::string& name : entries) {
+  for (const std::string& name : leftovers.directories.at(directory)) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || (!own && type != kTableFile)) continue;
@@ -242,7 +239,12 @@ void ObsoleteFiles::SortOut(const std::string& directory, const std::vector<std:
         }
         break;
       case kDescriptorFile:
-        if (number != versions.manifest_file_number()) doomed->push_back(path);
+        if (number == versions.manifest_file_number()) break;
+        if (leftovers.keep_manifests) {
+          unexplained->push_back(name);
+        } else {
+          doomed->push_back(path);
+        }
         break;
       case kTempFile:
         if (name != kSyncedMarksBaseName) doomed->push_back(path);

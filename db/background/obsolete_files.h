@@ -48,19 +48,24 @@ class ObsoleteFiles final : public FilePurger {
   // At close: no log will take over the files of old ones any more.
   void DeleteKeptLogs() VARVE_EXCLUDES(kDbMutex);
 
+  // What an opening found.
+  struct Leftovers {
+    // The database's own and those of tables, read before this opening created any table.
+    const std::map<std::string, std::vector<std::string>>& directories;
+    const std::vector<uint64_t>& damaged_logs;
+    const std::vector<std::string>& empty_logs;  // paths of logs that held nothing
+    bool keep_manifests = false;                 // what was recovered is older than some of them
+  };
+
   // At open, with the recovered state logged in a new MANIFEST and no job running. Logs below the
   // families' log numbers, older MANIFESTs, temporary files, and tables that the MANIFEST says are
   // gone, are deleted; other tables that no version holds, damaged logs, and those that an earlier
   // opening missed, move to lost/ and are reported, also those that cannot be moved and stay. Of
   // what earlier openings moved there the oldest goes when it is more than 100 files or 4 GiB; of
   // the tables that this one finds no more than that is moved, and the oldest are deleted, if the
-  // MANIFEST is known to be whole: then they are what jobs had not finished. `directories`, the
-  // database's own and those of tables, were read before this open created any table; `empty_logs`
-  // are paths of logs that held nothing.
-  Status SweepAtOpen(const std::map<std::string, std::vector<std::string>>& directories,
-                     const std::vector<uint64_t>& damaged_logs,
-                     const std::vector<std::string>& empty_logs, RecoveryReport* report)
-      VARVE_EXCLUDES(kDbMutex);
+  // MANIFEST is known to be whole: then they are what jobs had not finished. MANIFESTs that are to
+  // be kept go to lost/, too.
+  Status SweepAtOpen(const Leftovers& leftovers, RecoveryReport* report) VARVE_EXCLUDES(kDbMutex);
 
  private:
   // Closes the logs, and adds the paths of those whose files no later log will use.
@@ -78,7 +83,7 @@ class ObsoleteFiles final : public FilePurger {
   IOStatus DeleteTableFile(const std::string& path) const;
   // Of one directory: what is known to be obsolete, and what nothing explains. From others than the
   // database's own nothing but tables goes.
-  void SortOut(const std::string& directory, const std::vector<std::string>& entries,
+  void SortOut(const Leftovers& leftovers, const std::string& directory,
                std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
       VARVE_EXCLUDES(kDbMutex);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,

@@ -35,6 +35,8 @@ std::vector<std::pair<std::string, std::string>> RecoveryReport::Fields() const 
     number("first_lost_sequence", first_lost_sequence);
     number("last_lost_sequence", last_lost_sequence);
   }
+  paths("families_set_back", families_set_back);
+  paths("tables_missing", tables_missing);
   paths("missing", files_missing);
   paths("set_aside", files_set_aside);
   paths("not_moved", files_not_moved);
@@ -58,7 +60,8 @@ std::string RecoveryReport::ToString() const {
 
 bool RecoveryReport::clean() const {
   return first_bad_file.empty() && synced_bytes_lost == 0 && last_lost_sequence == 0 &&
-         files_missing.empty() && files_set_aside.empty() && files_not_moved.empty();
+         families_set_back.empty() && tables_missing.empty() && files_missing.empty() &&
+         files_set_aside.empty() && files_not_moved.empty();
 }
 
 }  // namespace varve

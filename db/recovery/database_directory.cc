@@ -11,10 +11,12 @@ namespace varve {
 
 namespace {
 
-// There is no database, and none is to be made: what there is instead.
-Status WithoutCurrent(FileSystem* fs, const std::string& path) {
+// There is no CURRENT, and no database is to be made: what there is instead. With `any_manifest` a
+// MANIFEST is good enough.
+Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest) {
   constexpr char kMissing[] = "does not exist (create_if_missing is false)";
   std::vector<std::string> entries;
+  std::string data;
   if (!fs->GetChildren(path, IOOptions(), &entries, nullptr).ok()) {
     const bool is_file = fs->FileExists(path, IOOptions(), nullptr).ok();
     return Status::InvalidArgument(path, is_file ? "is not a directory" : kMissing);
@@ -24,7 +26,11 @@ Status WithoutCurrent(FileSystem* fs, const std::string& path) {
     FileType type;
     if (!ParseFileName(entry, &number, &type)) continue;
     if (type != kDescriptorFile && type != kTableFile) continue;
-    return Status::Corruption(path, "CURRENT is missing, but there is data (" + entry + ")");
+    if (any_manifest && type == kDescriptorFile) return Status::OK();
+    data = entry;
+  }
+  if (!data.empty()) {
+    return Status::Corruption(path, "CURRENT is missing, but there is data (" + data + ")");
   }
   return Status::InvalidArgument(path + ": a directory without a database", kMissing);
 }
@@ -36,7 +42,8 @@ Status MakeOrFindDirectory(const DbContext& context) {
     return MakeDirectoryDurably(fs, context.WalDirectory());
   }
   const IOStatus s = fs->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
-  return s.IsNotFound() ? WithoutCurrent(fs, context.name()) : Status::OK();
+  if (!s.IsNotFound()) return Status::OK();
+  return WithoutCurrent(fs, context.name(), context.options().best_efforts_recovery);
 }
 
 }  // namespace
@@ -68,10 +75,12 @@ Status TakeDirectory(DbContext* context, bool repairs) {
   return context->OpenDirectories();
 }
 
-Status FindDatabase(const DbContext& context, bool* found) {
+Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found) {
   const DBOptions& options = context.options();
-  const IOStatus s =
-      context.fs()->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
+  IOStatus s;
+  if (!manifest_chosen) {
+    s = context.fs()->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
+  }
   *found = s.ok();
   if (s.ok() && options.error_if_exists && !context.read_only()) {
     return Status::InvalidArgument(context.name(), "exists (error_if_exists is true)");

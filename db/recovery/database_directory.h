@@ -22,8 +22,9 @@ Status TakeDirectory(DbContext* context, bool repairs);
 // take all that is in it, however well its files were synced.
 IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path);
 
-// *found: there is a CURRENT. InvalidArgument if the options want it otherwise.
-Status FindDatabase(const DbContext& context, bool* found);
+// *found: there is a CURRENT, or `manifest_chosen`, which stands for one. InvalidArgument if the
+// options want it otherwise.
+Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found);
 
 // Of a directory of a database that is about to be made, as there is no CURRENT. It is a new one
 // only if it holds no data: what is left of an interrupted creation is a MANIFEST and temporary

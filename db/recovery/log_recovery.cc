@@ -22,6 +22,10 @@ Status LogRecovery::Replay() {
   uint64_t min_log = 0;
   VARVE_ASSERT(log_numbers_.empty());
   VARVE_RETURN_IF_ERROR(FindLogs(&min_log));
+  if (wanted_.leave_out) {
+    replay_.LeaveOut(log_numbers_);
+    return Status::OK();
+  }
   VARVE_RETURN_IF_ERROR(CheckLogDirectory(wanted_.place, log_numbers_, min_log));
   if (wanted_.error_if_any && !log_numbers_.empty()) {
     return Status::Corruption(context_.WalDirectory(),
@@ -81,7 +85,8 @@ Status LogRecovery::FindLogs(uint64_t* min_log) {
     DbLock lock(&state_.mu);
     state_.versions->set_min_log_number_to_keep(*min_log);
   }
-  log_numbers_.assign(std::ranges::lower_bound(all, *min_log), all.end());
+  log_numbers_.assign(wanted_.leave_out ? all.begin() : std::ranges::lower_bound(all, *min_log),
+                      all.end());
   if (!context_.read_only()) MarkNumbersUsed(names);
   return Status::OK();
 }
@@ -128,14 +133,20 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
     }
   };
   mark(logs, [](FileType type) { return type == kWalFile; });
-  // It may come back.
+  // They may come back.
   if (wanted_.synced.log <= kMaxFoundFileNumber) {
     state_.versions->MarkFileNumberUsed(wanted_.synced.log);
   }
+  if (wanted_.synced.manifest <= kMaxFoundFileNumber) {
+    state_.versions->MarkFileNumberUsed(wanted_.synced.manifest);
+  }
   // A table that no MANIFEST names keeps its number: it is set aside, not written over. And the
-  // newest OPTIONS file has the largest.
+  // newest OPTIONS file has the largest. Of MANIFESTs one may be kept that is newer than what was
+  // recovered.
   for (const auto& [directory, names] : wanted_.directories) {
-    mark(names, [](FileType type) { return type == kTableFile || type == kOptionsFile; });
+    mark(names, [](FileType type) {
+      return type == kTableFile || type == kOptionsFile || type == kDescriptorFile;
+    });
   }
 }
 

@@ -24,6 +24,7 @@ class LogRecovery {
     const DirectoryListing& directories;
     bool repairs = false;  // as of LogReplay
     bool error_if_any = false;
+    bool leave_out = false;  // all of them: the tables are older than what they follow on
   };
   LogRecovery(const LogReplay::Parts& parts, const Wanted& wanted);
 
@@ -43,7 +44,7 @@ class LogRecovery {
   LogReplay& replay() { return replay_; }
 
  private:
-  // min_log: the oldest log that the MANIFEST asks for.
+  // min_log: the oldest log that the MANIFEST asks for. Where logs are left out, all are found.
   Status FindLogs(uint64_t* min_log) VARVE_EXCLUDES(kDbMutex);
   // Hands what is undecided to the state.
   void TakeSections();

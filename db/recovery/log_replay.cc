@@ -77,6 +77,21 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
   return s;
 }
 
+void LogReplay::LeaveOut(const std::vector<uint64_t>& log_numbers) {
+  {
+    DbLock lock(&state_.mu);
+    max_sequence_ = state_.versions->last_sequence();
+  }
+  report_.last_sequence = max_sequence_;
+  for (const uint64_t number : log_numbers) {
+    const std::string path = LogFileName(context_.WalDirectory(), number);
+    uint64_t bytes = 0;
+    context_.fs()->GetFileSize(path, IOOptions(), &bytes, nullptr).PermitUncheckedError();
+    NoteDamage(number, path, 0, "left out, as it follows on tables that are missing", bytes);
+    damaged_logs_.push_back(number);
+  }
+}
+
 Status LogReplay::ReplayAll(const std::vector<uint64_t>& log_numbers) {
   Status s;
   for (uint64_t number : log_numbers) {

@@ -49,6 +49,8 @@ class LogReplay {
   // the first record there is leaves sequence numbers out, then the MANIFEST is older than what was
   // deleted after it: Corruption, as what lies between cannot be had.
   Status Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log);
+  // Instead: none of them is read. They count as damaged, and are reported.
+  void LeaveOut(const std::vector<uint64_t>& log_numbers);
   // Writes what is left in the memtables to L0.
   Status FlushRest();
 

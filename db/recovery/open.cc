@@ -2,6 +2,7 @@
 #include "db/recovery/open.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "db/engine/engine.h"
 #include "db/engine/events.h"
 #include "db/engine/write_host.h"
+#include "db/recovery/complete_version.h"
 #include "db/recovery/database_directory.h"
 #include "db/recovery/families.h"
 #include "db/recovery/identity.h"
@@ -96,6 +98,7 @@ class Opener {
   Status Recover();
   void Report(const Status& status);
   Status MakeVersionSet();
+  Status ChooseVersion();
   Status CreateDatabase();
   Status RecoverVersions();
   Status ReplayLogs();
@@ -120,7 +123,8 @@ class Opener {
   // What was there before anything was made: of the database's directory, and of all with tables.
   std::vector<std::string> entries_;
   DirectoryListing directories_;
-  wal::SyncedMark synced_;  // as found
+  wal::SyncedMark synced_;                  // as found
+  std::optional<CompleteVersion> version_;  // with best_efforts_recovery, unless a database is made
   std::unique_ptr<LogRecovery> logs_;
 };
 
@@ -232,9 +236,39 @@ Status Opener::MakeVersionSet() {
   VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, families_, &directories_));
   LogOptions(context, request_.families, entries_);
   if (repairs_) return Status::OK();
+  if (context.options().best_efforts_recovery) VARVE_RETURN_IF_ERROR(ChooseVersion());
   bool found = false;
-  VARVE_RETURN_IF_ERROR(FindDatabase(context, &found));
+  VARVE_RETURN_IF_ERROR(FindDatabase(context, version_.has_value(), &found));
   return found ? Status::OK() : CreateDatabase();
+}
+
+// None if there is nothing to choose from, and nothing that says that there was.
+Status Opener::ChooseVersion() {
+  const DbContext& context = e_->context;
+  CompleteVersion version;
+  VARVE_RETURN_IF_ERROR(FindCompleteVersion(context, families_, synced_, entries_, &version));
+  if (version.point.manifest == 0) {
+    const IOStatus current =
+        context.fs()->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
+    if (!current.ok()) return Status::OK();
+    return Status::Corruption(context.name(), "no MANIFEST tells of a whole database");
+  }
+  RecoveryReport& report = e_->recovery;
+  report.tables_missing = version.tables;
+  report.families_set_back = version.families;
+  if (version.set_back()) {
+    report.first_bad_reason = version.reason;
+    if (!version.tables.empty()) {
+      report.first_bad_file = version.tables.front();
+    } else if (!version.bad_manifest.empty()) {
+      report.first_bad_file = version.bad_manifest;
+      report.first_bad_offset = version.bad_offset;
+    } else {
+      report.first_bad_file = DescriptorFileName(context.name(), version.point.manifest);
+    }
+  }
+  version_ = std::move(version);
+  return Status::OK();
 }
 
 Status Opener::CreateDatabase() {
@@ -264,7 +298,8 @@ Status Opener::RecoverVersions() {
   }
   DbLock lock(&state.mu);
   VARVE_ASSERT(state.families.all().empty());
-  VARVE_RETURN_IF_ERROR(state.versions->Recover(wanted, synced_, TablesIn(directories_)));
+  VARVE_RETURN_IF_ERROR(state.versions->Recover(wanted, synced_, TablesIn(directories_),
+                                                version_ ? &version_->point : nullptr));
   VARVE_RETURN_IF_ERROR(CheckMergeOperators(families_, context, state));
   const int max_open_files = context.options().max_open_files;
   if (max_open_files > 0) {
@@ -296,7 +331,7 @@ Status Opener::ReplayLogs() {
   logs_ = std::make_unique<LogRecovery>(
       LogReplay::Parts{e_->context, e_->options, state, e_->recovery},
       LogRecovery::Wanted{synced_, PlaceOfLogs(), directories_, repairs_,
-                          request_.error_if_wal_file_exists});
+                          request_.error_if_wal_file_exists, version_ && version_->set_back()});
   return logs_->Replay();
 }
 
@@ -400,8 +435,9 @@ Status Opener::WriteIdentityFile() {
 Status Opener::Sweep() {
   const bool reserved = std::ranges::find(entries_, kReserveFileName) != entries_.end();
   if (reserved && e_->context.options().reserve_bytes == 0) e_->jobs->reserve.RemoveFile();
-  return e_->jobs->obsolete.SweepAtOpen(directories_, logs_->replay().damaged_logs(),
-                                        logs_->empty_logs(), &e_->recovery);
+  return e_->jobs->obsolete.SweepAtOpen({directories_, logs_->replay().damaged_logs(),
+                                         logs_->empty_logs(), version_ && version_->set_back()},
+                                        &e_->recovery);
 }
 
 // For whoever limits the space of all tables.

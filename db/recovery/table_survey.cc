@@ -146,6 +146,18 @@ void KeepWithin(const NewFile& known, const InternalKeyComparator& icmp, NewFile
 
 }  // namespace
 
+Status CheckTable(const TableSurveyContext& context, const std::string& path,
+                  const NewFile& known) {
+  std::unique_ptr<TableReader> reader;
+  uint64_t bytes = 0;
+  VARVE_RETURN_IF_ERROR(context.fs->GetFileSize(path, IOOptions(), &bytes, nullptr));
+  if (bytes != known.size) {
+    return Status::Corruption(
+        path, "has " + std::to_string(bytes) + " bytes instead of " + std::to_string(known.size));
+  }
+  return OpenTable(context, path, &known, &bytes, &reader);
+}
+
 Status ReadTableProperties(const TableSurveyContext& context, const std::string& path,
                            std::shared_ptr<const TableProperties>* properties) {
   uint64_t bytes = 0;

@@ -47,6 +47,10 @@ struct TableSurveyContext {
 Status ReadTableProperties(const TableSurveyContext& context, const std::string& path,
                            std::shared_ptr<const TableProperties>* properties);
 
+// Whether the file is that table, as far as size, footer, index and properties tell. Corruption: it
+// is not; NotFound, PathNotFound: there is none.
+Status CheckTable(const TableSurveyContext& context, const std::string& path, const NewFile& known);
+
 // Reads everything. `known` is what the MANIFEST has, or null; a table that is not that one is not
 // sound. Only I/O errors of the directory are errors.
 void ExamineTable(const TableSurveyContext& context, const std::string& path, uint64_t number,

@@ -77,6 +77,7 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   std::string scratch;
   while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
     record_offset_ = reader.LastRecordOffset();
+    if (point_ != nullptr && record_offset_ >= point_->end) break;
     VersionEdit edit;
     Status s = edit.DecodeFrom(record);
     if (!s.ok()) return Bad(s.ToString());
@@ -84,6 +85,7 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   }
   end_ = reader.LastRecordEnd();
   VARVE_RETURN_IF_ERROR(reader.io_status());
+  if (point_ != nullptr) return Status::OK();
   const wal::LogDamage& damage = reader.damage();
   // A crash can leave zeros, or a record without some of its sectors, at the end. Nothing that
   // writes MANIFESTs leaves zeros before a whole record.
@@ -232,12 +234,28 @@ Status ManifestReplay::Apply(const VersionEdit& edit) {
     return Status::OK();
   }
   Family& family = it->second;
-  if (!edit.family.added.has_value()) NoteTables(edit, &family);
-  if (!family.refusal.ok()) return Status::OK();
-  Status s = ApplyToFamily(edit, &family);
+  if (point_ != nullptr) return ApplyUpToPoint(edit, &family);
+  return ApplyUnlessRefused(edit, &family);
+}
+
+Status ManifestReplay::ApplyUpToPoint(VersionEdit edit, Family* family) {
+  if (!point_->Reaches(edit.column_family, record_offset_)) {
+    edit.deleted_files.clear();
+    edit.new_files.clear();
+    edit.compact_cursors.clear();
+  }
+  std::erase_if(edit.new_files,
+                [this](const NewFile& file) { return point_->absent.contains(file.number); });
+  return ApplyUnlessRefused(edit, family);
+}
+
+Status ManifestReplay::ApplyUnlessRefused(const VersionEdit& edit, Family* family) {
+  if (!edit.family.added.has_value()) NoteTables(edit, family);
+  if (!family->refusal.ok()) return Status::OK();
+  Status s = ApplyToFamily(edit, family);
   if (VARVE_CANARY(kRefusePassedName)) return s;
   if (!s.IsInvalidArgument() && !s.IsNotSupported()) return s;
-  family.refusal = std::move(s);
+  family->refusal = std::move(s);
   return Status::OK();
 }
 

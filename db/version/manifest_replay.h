@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "db/version/comparator_change.h"
+#include "db/version/manifest_point.h"
 #include "db/version/version_builder.h"
 #include "db/version/version_edit.h"
 #include "db/version/version_set.h"
@@ -51,6 +52,9 @@ class ManifestReplay {
   // `tables`, which is borrowed; without this, none. A MANIFEST may name many that are long gone.
   void TellGoneAmong(const std::set<uint64_t>* tables) { present_ = tables; }
 
+  // Takes no more than `point`, which is borrowed, says. What lies behind is no damage.
+  void GoBackTo(const ManifestPoint* point) { point_ = point; }
+
   Status Read(FileSystem* fs, const FileOptions& file_options);
   // What only a database that is to be opened must fulfil.
   Status CheckComplete() const;
@@ -72,6 +76,8 @@ class ManifestReplay {
   Status ApplyGlobals(const VersionEdit& edit);
   Status AddFamily(uint32_t id, const std::string& name);
   Status ApplyToFamily(const VersionEdit& edit, Family* family);
+  Status ApplyUpToPoint(VersionEdit edit, Family* family);
+  Status ApplyUnlessRefused(const VersionEdit& edit, Family* family);
   [[nodiscard]] bool IsPresent(uint64_t table) const {
     return present_ != nullptr && present_->contains(table);
   }
@@ -84,6 +90,7 @@ class ManifestReplay {
   const std::vector<FamilyToOpen>* const wanted_;
   const std::shared_ptr<ObsoleteFileQueue> queue_;
   const std::set<uint64_t>* present_ = nullptr;
+  const ManifestPoint* point_ = nullptr;
   std::map<uint32_t, Family> families_;
   std::set<std::string> names_;
   std::vector<VersionEdit> group_;  // of an atomic group that is not complete yet

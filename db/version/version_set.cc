@@ -104,14 +104,16 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
 
 // Nobody else has the set, nor what the replay has made.
 Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known,
-                           const std::set<uint64_t>& present) VARVE_NO_THREAD_SAFETY_ANALYSIS {
-  uint64_t manifest_number = options_.detached_manifest;
+                           const std::set<uint64_t>& present,
+                           const ManifestPoint* point) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  uint64_t manifest_number = point != nullptr ? point->manifest : options_.detached_manifest;
   if (manifest_number == 0) {
     VARVE_RETURN_IF_ERROR(ReadCurrent(options_.fs.get(), options_.db_name, &manifest_number));
   }
   ManifestReplay replay(DescriptorFileName(options_.db_name, manifest_number), &families,
                         obsolete_files_);
   replay.TellGoneAmong(&present);
+  replay.GoBackTo(point);
   VARVE_RETURN_IF_ERROR(replay.Read(options_.fs.get(), options_.file_options));
   VARVE_RETURN_IF_ERROR(replay.CheckComplete());
 
@@ -140,7 +142,9 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   families_ = std::move(recovered);
   rep_->manifest.reset();
   rep_->in_doubt = false;
-  VARVE_RETURN_IF_ERROR(CheckNotCut(known, manifest_number, replay.end()));
+  if (point == nullptr) {
+    VARVE_RETURN_IF_ERROR(CheckNotCut(known, manifest_number, replay.end()));
+  }
   VARVE_RETURN_IF_ERROR(VerifyTables());
 
   manifest_file_number_ = manifest_number;
@@ -152,7 +156,8 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   if (replay.db_id().has_value()) db_id_ = *replay.db_id();
   gone_tables_ = replay.TakeGoneTables();
   unread_logs_ = replay.unread_logs();
-  recovered_whole_ = known.manifest == manifest_number && known.manifest_bytes == replay.end();
+  recovered_whole_ = known.manifest == manifest_number && known.manifest_bytes == replay.end() &&
+                     (point == nullptr || point->whole());
   next_file_number_.store(replay.next_file_number(), std::memory_order_relaxed);
   MarkFileNumberUsed(std::max(manifest_number, replay.largest_number()));
   return Status::OK();

@@ -18,6 +18,7 @@
 
 #include "db/db_mutex.h"
 #include "db/version/log_holder.h"
+#include "db/version/manifest_point.h"
 #include "db/version/obsolete_file_queue.h"
 #include "db/version/table_paths.h"
 #include "db/version/version.h"
@@ -123,9 +124,10 @@ class VersionSet {
   // another name (but for what comparator_change.h allows), levels beyond num_levels, missing or
   // wrong-sized table files (Corruption lists them), blob files, overlapping levels, and a MANIFEST
   // that lacks what is `known` of it. Of tables that edits removed it remembers those that are
-  // among `present`. Nothing is written.
+  // among `present`. With `point`, which is borrowed, it reads that MANIFEST as far as it says, and
+  // holds nothing that is known against it. Nothing is written.
   Status Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known = {},
-                 const std::set<uint64_t>& present = {});
+                 const std::set<uint64_t>& present = {}, const ManifestPoint* point = nullptr);
   static Status ListFamilies(const std::string& db_name, FileSystem* fs,
                              std::vector<std::string>* names);
 

@@ -344,6 +344,11 @@ struct RecoveryInfo {
   SequenceNumber last_lost_sequence = 0;
   SequenceNumber last_sequence = 0;  // That was given out: new writes get larger ones.
 
+  // With best_efforts_recovery: column families that are older than they were, by name, and paths
+  // of tables that are the reason: missing, or not as the MANIFEST has them.
+  std::vector<std::string> families_set_back;
+  std::vector<std::string> tables_missing;
+
   // Paths. Logs that should have been there; what was moved to lost/, where it is now; and what
   // should have been moved there and could not be.
   std::vector<std::string> files_missing;

@@ -211,8 +211,13 @@ struct VARVE_EXPORT DBOptions {
 
   WALRecoveryMode wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
 
-  // Refused unless false: go back to the last state of which nothing is missing. RepairDB
-  // (utilities/repair.h) keeps more: all that can be read.
+  // Rather than to refuse a database that lacks tables, or the end of its MANIFEST, go back: each
+  // column family to its newest state that a MANIFEST tells of and all tables are there for, down
+  // to none; all of them to one such moment if several were flushed at once (atomic_flush). CURRENT
+  // need not be there. Tables are opened to see whether they are what the MANIFEST says. If nothing
+  // is missing the logs are replayed as wal_recovery_mode says; else they are left out. What is not
+  // used is moved to lost/ and told by RecoveryInfo (listener.h). RepairDB (utilities/repair.h)
+  // keeps more: all that can be read.
   bool best_efforts_recovery = false;
 
   // Leave recovered data in memory where it fits instead of flushing it at open.

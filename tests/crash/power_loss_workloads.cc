@@ -89,6 +89,18 @@ const LossWorkload kLossWorkloads[] = {
      },
      4,
      13},
+    {"best_efforts",
+     {"default", "a"},
+     40,
+     [](DBOptions* db, ColumnFamilyOptions*) {
+       db->best_efforts_recovery = true;
+       db->max_manifest_file_size = 500;
+     },
+     [](DB* db, const Handles& handles, uint64_t i) {
+       if (i % 9 == 0) FlushAll(db, handles);
+     },
+     4,
+     13},
     {"recovery_keeps_logs",
      {"default", "a"},
      60,

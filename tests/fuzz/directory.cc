@@ -17,8 +17,8 @@
 namespace varve::fuzz {
 namespace {
 
-// First byte: bit 0: checksums stay as they are; bits 1 and 2: recovery mode; bit 3: read-only.
-// Then files: a name after one byte of length, contents after two.
+// First byte: bit 0: checksums stay as they are; bits 1 and 2: recovery mode; bit 3: read-only;
+// bit 4: best_efforts_recovery. Then files: a name after one byte of length, contents after two.
 std::string Pack(const std::map<std::string, std::string>& files) {
   std::string packed(1, '\4');
   for (const auto& [name, bytes] : files) {
@@ -48,6 +48,8 @@ void MakeSeeds(Seeds* seeds) {
     seeds->push_back(Pack(database.Files()));
     database.Close();
     seeds->push_back(Pack(database.Files()));
+    seeds->push_back(seeds->back());
+    seeds->back()[0] |= 16;
   }
 }
 
@@ -95,6 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   varve::Options options = fuzz::MemoryDatabase::SmallOptions();
   options.wal_recovery_mode = static_cast<varve::WALRecoveryMode>((bits >> 1) & 3);
+  options.best_efforts_recovery = (bits & 16) != 0;
   const bool read_only = (bits & 8) != 0;
   const varve::Status s = read_only ? database.OpenReadOnly(options) : database.Open(options);
   fuzz::Note(s);

@@ -166,6 +166,7 @@ OptionSet RandomOptionSet(Random* random, Env* env) {
   set.db.env = env;
   set.db.atomic_flush |= !set.db.enable_pipelined_write && choose.Flag("atomic_flush", 4);
   set.db.avoid_flush_during_recovery = choose.Flag("avoid_flush_during_recovery", 3);
+  set.db.best_efforts_recovery = choose.Flag("best_efforts_recovery", 4);
   set.db.max_open_files = choose.Flag("few_open_files", 4) ? 24 : -1;
   set.db.max_subcompactions = choose.Flag("subcompactions", 3) ? 4 : 1;
   const int jobs[] = {1, 2, 4, 16};  // 16: four flushes at once

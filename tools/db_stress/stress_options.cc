@@ -115,6 +115,7 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
   DBOptions* const db = &options->db;
   db->avoid_flush_during_recovery = dice->OneIn(3);
   db->avoid_flush_during_shutdown = dice->OneIn(3);
+  db->best_efforts_recovery = dice->OneIn(4);
   db->max_open_files = dice->OneIn(4) ? 30 : -1;
   db->max_subcompactions = dice->OneIn(3) ? 3 : 1;
   db->max_background_jobs = 1 + static_cast<int>(dice->Below(4));

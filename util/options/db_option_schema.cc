@@ -64,9 +64,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(skip_stats_update_on_db_open, "read no table properties at open"),
     VARVE_ROW(skip_checking_sst_file_sizes_on_db_open, "compare no file sizes at open"),
     VARVE_ROW(wal_recovery_mode, "what to make of damaged logs"),
-    VARVE_ROW(best_efforts_recovery, "open whatever is complete")
-        .DefaultOnly("RepairDB keeps all that can be read, where this would go back to the last "
-                     "state of which nothing is missing"),
+    VARVE_ROW(best_efforts_recovery, "go back to what no table is missing of"),
     VARVE_ROW(avoid_flush_during_recovery, "keep recovered data in memory"),
     VARVE_ROW(avoid_flush_during_shutdown, "close without flushing").Dynamic(),
 

@@ -54,9 +54,9 @@ VARVE_C_API unsigned char rocksdb_options_get_skip_stats_update_on_db_open(
 // rocksdb_..._recovery.
 VARVE_C_API void rocksdb_options_set_wal_recovery_mode(rocksdb_options_t* options, int value);
 VARVE_C_API int rocksdb_options_get_wal_recovery_mode(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_best_efforts_recovery(rocksdb_options_t* options,
-                                                              unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_options_get_best_efforts_recovery(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_best_efforts_recovery(rocksdb_options_t* options,
+                                                           unsigned char value);
+VARVE_C_API unsigned char rocksdb_options_get_best_efforts_recovery(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_avoid_flush_during_recovery(rocksdb_options_t* options,
                                                                  unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_avoid_flush_during_recovery(

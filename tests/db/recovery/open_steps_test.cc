@@ -74,7 +74,7 @@ TEST_F(OpenStepsTest, AReaderLeavesTheDirectoryAlone) {
   EXPECT_TRUE(TakeDirectory(context.get(), false).ok());
   EXPECT_EQ(context->directory(), nullptr);
   bool found = true;
-  EXPECT_TRUE(FindDatabase(*context, &found).IsInvalidArgument());
+  EXPECT_TRUE(FindDatabase(*context, false, &found).IsInvalidArgument());
   EXPECT_FALSE(found);
 }
 
@@ -82,13 +82,13 @@ TEST_F(OpenStepsTest, CurrentIsWhatMakesADatabase) {
   ASSERT_TRUE(env_->CreateDirIfMissing("/db").ok());
   options_.create_if_missing = true;
   bool found = true;
-  EXPECT_TRUE(FindDatabase(*Context(), &found).ok());
+  EXPECT_TRUE(FindDatabase(*Context(), false, &found).ok());
   EXPECT_FALSE(found);
   MakeFile("/db/CURRENT");
-  EXPECT_TRUE(FindDatabase(*Context(), &found).ok());
+  EXPECT_TRUE(FindDatabase(*Context(), false, &found).ok());
   EXPECT_TRUE(found);
   options_.error_if_exists = true;
-  EXPECT_TRUE(FindDatabase(*Context(), &found).IsInvalidArgument());
+  EXPECT_TRUE(FindDatabase(*Context(), false, &found).IsInvalidArgument());
 }
 
 TEST_F(OpenStepsTest, DataWithoutCurrentIsNotOverwritten) {

@@ -87,7 +87,6 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"db_paths", [](Options* o) { o->db_paths.assign(5, DbPath("/x", 1)); }},
       {"cf_paths", [](Options* o) { o->cf_paths.assign(5, DbPath("/x", 1)); }},
       {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
-      {"best_efforts_recovery", [](Options* o) { o->best_efforts_recovery = true; }},
       {"compression", [](Options* o) { o->compression = kXpressCompression; }},
       {"memtable_protection_bytes_per_key",
        [](Options* o) { o->memtable_protection_bytes_per_key = 3; }},

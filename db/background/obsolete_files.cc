@@ -96,12 +96,11 @@ Status ObsoleteFiles::DeleteTable(FileMetaData* table) {
   table->CloseTable();
   if (with_.context.limited_tables() != nullptr)
     TableCache::Evict(with_.context.limited_tables().get(), table->number);
-  std::string path = table->FileName();
-  IOStatus s = DeleteTableFile(path);
-  if (IsMissing(s)) {
-    path = table->LevelDbFileName();
-    s = DeleteTableFile(path);
-  }
+  std::string path;
+  const IOStatus s = table->UseFile([&](const std::string& name) {
+    path = name;
+    return DeleteTableFile(name);
+  });
   if (IsMissing(s)) return Status::OK();
   if (!s.ok()) {
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),

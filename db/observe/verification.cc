@@ -13,7 +13,6 @@
 #include "util/base/status_macros.h"
 #include "util/env/file_checksums.h"
 #include "util/env/file_names.h"
-#include "util/env/io_error.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -62,9 +61,13 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
   }
   FileSystem* const fs = context.fs().get();
   std::string path = file.FileName();
-  if (IsMissing(fs->FileExists(path, IOOptions(), nullptr))) {
-    path = file.LevelDbFileName();
-  }
+  // Of a file that is missing the reading tells.
+  file.UseFile([&](const std::string& name) {
+        const IOStatus s = fs->FileExists(name, IOOptions(), nullptr);
+        if (s.ok()) path = name;
+        return s;
+      })
+      .PermitUncheckedError();
   std::unique_ptr<FileChecksumGenerator> checksum;
   VARVE_RETURN_IF_ERROR(NewFileChecksum(context.options().file_checksum_gen_factory.get(), path,
                                         function, &checksum));

@@ -3,19 +3,18 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "db/recovery/families.h"
+#include "db/recovery/manifest_records.h"
 #include "db/recovery/table_survey.h"
 #include "db/version/manifest_replay.h"
-#include "db/wal/log_reader.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
-#include "util/env/sequential_file_reader.h"
 
 namespace varve {
 
@@ -39,8 +38,7 @@ class FamilyTables {
     }
     Status s = Check(table);
     *there = s.ok();
-    const bool absent = s.IsCorruption() || s.IsNotFound() || s.IsPathNotFound();
-    if (!s.ok() && !absent) return s;
+    if (!s.ok() && !s.IsCorruption() && !IsMissing(s)) return s;
     looked_at_.emplace(table.number, *there);
     return Status::OK();
   }
@@ -53,9 +51,8 @@ class FamilyTables {
                                      " lies in a path of db_paths or cf_paths that is not given");
     }
     const TableSurveyContext context{fs_, &options_, &icmp_};
-    const Status s = CheckTable(context, paths_->FileName(table), table);
-    if (!IsMissing(s)) return s;
-    return CheckTable(context, paths_->LevelDbFileName(table), table);
+    return paths_->UseFile(
+        table, [&](const std::string& path) { return CheckTable(context, path, table); });
   }
 
   FileSystem* const fs_;
@@ -138,8 +135,7 @@ void FamilyState::Judge(uint64_t offset, bool newest_may_be_missing) {
 // All states that one MANIFEST tells of, one after the other.
 class History {
  public:
-  // `together`: no family goes back without the others.
-  History(TablesByFamily* tables, bool together) : tables_(tables), together_(together) {
+  explicit History(TablesByFamily* tables) : tables_(tables) {
     AddFamily(0, kDefaultColumnFamilyName);
   }
 
@@ -151,25 +147,26 @@ class History {
   // Whether each family that ever had tables has some in its newest state that can be had.
   [[nodiscard]] bool KeepsTables() const;
   void Choose(CompleteVersion* version) const;
-  [[nodiscard]] uint64_t end() const { return end_; }  // of the last sound record
-  [[nodiscard]] const std::string& damage() const { return damage_; }
+  [[nodiscard]] const ManifestEnd& end() const { return end_; }
 
  private:
   void AddFamily(uint32_t id, const std::string& name);
-  // False: the record cannot follow what came before.
-  bool Take(VersionEdit edit, uint64_t offset, Status* s);
-  bool Apply(const VersionEdit& edit, Status* s);
+  // Nothing of it has to be left out.
+  [[nodiscard]] bool IsAtItsEnd(const FamilyState& family) const;
+  // False: the edits cannot follow what came before.
+  bool Take(std::span<const VersionEdit> edits, uint64_t offset);
+  bool Apply(const VersionEdit& edit);
   void Judge(uint64_t offset);
 
   TablesByFamily* const tables_;
   std::map<uint32_t, FamilyState> families_;
   std::vector<VersionEdit> group_;  // atomic, not complete yet
   std::set<uint32_t> changed_;      // families, by what is being applied
-  bool together_;                   // also since several families changed tables at once
-  uint64_t bound_of_all_ = 0;       // as FamilyState::bound, where no family lacked a table
-  bool all_good_has_tables_ = false;
-  uint64_t end_ = 0;
-  std::string damage_;  // why it is not read on; empty: it ends
+  bool together_ = false;           // several families have changed tables at once
+  // They did, and some family lacks tables since: no family takes that change without the others.
+  bool held_back_ = false;
+  ManifestEnd end_;
+  Status error_;  // none of the MANIFEST's
   bool has_log_ = false;
   bool has_next_file_ = false;
   bool has_sequence_ = false;
@@ -182,11 +179,11 @@ void History::AddFamily(uint32_t id, const std::string& name) {
   if (tables != tables_->end()) family.tables = &tables->second;
 }
 
-bool History::Apply(const VersionEdit& edit, Status* s) {
+bool History::Apply(const VersionEdit& edit) {
   has_log_ |= edit.log_number.has_value();
   has_next_file_ |= edit.numbers.next_file.has_value();
   has_sequence_ |= edit.numbers.last_sequence.has_value();
-  if (edit.has_blob_files) *s = Status::NotSupported("the database holds blob files");
+  if (edit.has_blob_files) error_ = Status::NotSupported("the database holds blob files");
   const uint32_t id = edit.column_family;
   if (edit.family.added.has_value()) {
     if (families_.contains(id) || id == UINT32_MAX) return false;
@@ -199,21 +196,16 @@ bool History::Apply(const VersionEdit& edit, Status* s) {
     families_.erase(family);
     return true;
   }
-  if (s->ok()) *s = family->second.Apply(edit);
+  if (error_.ok()) error_ = family->second.Apply(edit);
   if (!edit.new_files.empty() || !edit.deleted_files.empty()) changed_.insert(id);
   return true;
 }
 
-bool History::Take(VersionEdit edit, uint64_t offset, Status* s) {
-  const uint32_t remaining = edit.atomic_group_remaining.value_or(0);
-  if (!edit.atomic_group_remaining.has_value() && !group_.empty()) return false;
-  group_.push_back(std::move(edit));
-  if (remaining > 0) return true;
+bool History::Take(std::span<const VersionEdit> edits, uint64_t offset) {
   changed_.clear();
-  for (const VersionEdit& member : std::exchange(group_, {})) {
-    if (!Apply(member, s)) return false;
+  for (const VersionEdit& edit : edits) {
+    if (!Apply(edit)) return false;
   }
-  together_ |= changed_.size() > 1;
   Judge(offset);
   return true;
 }
@@ -221,69 +213,44 @@ bool History::Take(VersionEdit edit, uint64_t offset, Status* s) {
 // A MANIFEST begins with a state, family by family. The numbers come behind it.
 void History::Judge(uint64_t offset) {
   if (!IsComplete()) return;
-  bool whole = true;
-  bool has_tables = true;
-  for (auto& [id, family] : families_) {
-    if (family.tables == nullptr) continue;
-    family.Judge(offset, !together_);
-    whole &= family.IsWhole();
-    has_tables &= !family.had_tables || !family.live.empty();
-  }
-  if (!whole) return;
-  bound_of_all_ = offset + 1;
-  all_good_has_tables_ = has_tables;
+  const bool whole =
+      std::ranges::all_of(families_, [](const auto& entry) { return entry.second.IsWhole(); });
+  together_ |= changed_.size() > 1;
+  held_back_ = !whole && (held_back_ || changed_.size() > 1);
+  if (held_back_) return;
+  for (auto& [id, family] : families_) family.Judge(offset, !together_);
 }
 
 Status History::Read(FileSystem* fs, const FileOptions& file_options, const std::string& path) {
-  std::unique_ptr<SequentialFileReader> file;
-  VARVE_RETURN_IF_ERROR(
-      SequentialFileReader::Open(fs, path, fs->OptimizeForManifestRead(file_options), &file));
-  wal::LogReader reader(std::move(file), /*log_number=*/0, path, nullptr);
-  Slice record;
-  std::string scratch;
-  while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
-    VersionEdit edit;
-    const Status decoded = edit.DecodeFrom(record);
-    Status s;
-    if (!decoded.ok()) {
-      damage_ = decoded.ToString();
-    } else if (!Take(std::move(edit), reader.LastRecordOffset(), &s)) {
-      damage_ = "a record that cannot be";
-    }
-    if (!s.ok()) return Status::CopyAppendMessage(s, " in ", path);
-    if (!damage_.empty()) return Status::OK();
-    end_ = reader.LastRecordEnd();
-  }
-  VARVE_RETURN_IF_ERROR(reader.io_status());
-  const wal::LogDamage& damage = reader.damage();
-  if (damage.torn_tail) return Status::OK();
-  if (damage.first_bad_offset != UINT64_MAX) damage_ = damage.reason;
-  if (damage.hole) damage_ = "zeros before the last record";
-  return Status::OK();
+  VARVE_RETURN_IF_ERROR(ReadManifestRecords(
+      fs, file_options, path,
+      [this](std::span<const VersionEdit> edits, uint64_t offset) { return Take(edits, offset); },
+      &end_));
+  return error_.ok() ? error_ : Status::CopyAppendMessage(error_, " in ", path);
+}
+
+bool History::IsAtItsEnd(const FamilyState& family) const {
+  return family.tables == nullptr || (family.IsWhole() && !held_back_);
 }
 
 bool History::KeepsTables() const {
   return std::ranges::all_of(families_, [this](const auto& entry) {
     const FamilyState& family = entry.second;
-    if (family.tables == nullptr || !family.had_tables || family.live.empty()) return true;
-    return together_ ? all_good_has_tables_ : family.good_has_tables;
+    return IsAtItsEnd(family) || !family.had_tables || family.good_has_tables;
   });
 }
 
 void History::Choose(CompleteVersion* version) const {
-  const bool all_back = together_ && std::ranges::any_of(families_, [](const auto& entry) {
-                          return !entry.second.IsWhole();
-                        });
   for (const auto& [id, family] : families_) {
     for (const uint64_t number : family.missing) {
       version->tables.push_back(family.tables->Path(family.live.at(number)));
     }
-    if (family.tables == nullptr || (family.IsWhole() && !all_back)) continue;
+    if (IsAtItsEnd(family)) continue;
     version->families.push_back(family.name);
-    version->point.families[id] = all_back ? bound_of_all_ : family.bound;
-    if (!all_back) version->point.absent.insert(family.absent.begin(), family.absent.end());
+    version->point.families[id] = family.bound;
+    version->point.absent.insert(family.absent.begin(), family.absent.end());
   }
-  if (!damage_.empty()) version->point.end = end_;
+  if (!end_.damage.empty()) version->point.end = end_.offset;
 }
 
 // In the order in which they are to be tried.
@@ -312,11 +279,11 @@ void Explain(const History& history, const wal::SyncedMark& known, bool first,
   const uint64_t number = version->point.manifest;
   if (!version->tables.empty()) {
     version->reason = "tables are missing";
-  } else if (!history.damage().empty()) {
+  } else if (!history.end().damage.empty()) {
     version->reason = "the MANIFEST is damaged";
   } else if (!first || known.manifest > number) {
     version->reason = "the MANIFEST that was in force cannot be had";
-  } else if (known.manifest == number && known.manifest_bytes > history.end()) {
+  } else if (known.manifest == number && known.manifest_bytes > history.end().offset) {
     version->reason = "the end of the MANIFEST is missing";
   }
 }
@@ -336,11 +303,11 @@ Status FindCompleteVersion(const DbContext& context,
   std::optional<CompleteVersion> without_tables;
   for (const uint64_t number : numbers) {
     const std::string path = DescriptorFileName(context.name(), number);
-    History history(&tables, context.options().atomic_flush);
+    History history(&tables);
     VARVE_RETURN_IF_ERROR(history.Read(context.fs().get(), context.file_options(), path));
-    if (!history.damage().empty() && found->bad_manifest.empty()) {
+    if (!history.end().damage.empty() && found->bad_manifest.empty()) {
       found->bad_manifest = path;
-      found->bad_offset = history.end();
+      found->bad_offset = history.end().offset;
     }
     if (!history.IsComplete()) continue;
     CompleteVersion version;

@@ -32,8 +32,8 @@ struct CompleteVersion {
 // `families` are not looked at. Nothing is written.
 //
 // A family goes back to a record before which none of its tables is missing; newest tables of level
-// 0 may be missing, as without them the rest is an older state. Where records of several families
-// are to count together (atomic flushes), all go back to the same one.
+// 0 may be missing, as without them the rest is an older state. What several families were flushed
+// to at once (atomic flushes) all of them keep, or none does; there no table may be missing.
 //
 // A file that cannot be read for another reason than that it
 // is missing or damaged is an error, and no reason to go back.

@@ -2,18 +2,17 @@
 #include "db/recovery/manifest_survey.h"
 
 #include <algorithm>
-#include <memory>
+#include <span>
 #include <utility>
 
 #include "varve/column_family.h"
 
+#include "db/recovery/manifest_records.h"
 #include "db/version/manifest_replay.h"
-#include "db/wal/log_reader.h"
 #include "db/wal/synced_marks.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
-#include "util/env/sequential_file_reader.h"
 
 namespace varve {
 
@@ -26,8 +25,10 @@ class Surveyor {
     survey_->families[0].name = kDefaultColumnFamilyName;
   }
 
-  // False: the record cannot follow what came before.
-  bool Take(VersionEdit edit);
+  // False: the edits cannot follow what came before.
+  bool Take(std::span<const VersionEdit> edits) {
+    return std::ranges::all_of(edits, [this](const VersionEdit& edit) { return Apply(edit); });
+  }
   [[nodiscard]] bool IsComplete() const {
     return has_log_number_ && has_next_file_ && has_last_sequence_;
   }
@@ -39,23 +40,11 @@ class Surveyor {
   void ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family);
 
   ManifestSurvey* const survey_;
-  std::vector<VersionEdit> group_;  // atomic, not complete yet
   bool has_log_number_ = false;
   bool has_next_file_ = false;
   bool has_last_sequence_ = false;
   bool has_blob_files_ = false;
 };
-
-bool Surveyor::Take(VersionEdit edit) {
-  if (!edit.atomic_group_remaining.has_value()) return group_.empty() && Apply(edit);
-  const uint32_t remaining = *edit.atomic_group_remaining;
-  group_.push_back(std::move(edit));
-  if (remaining > 0) return true;
-  for (const VersionEdit& member : std::exchange(group_, {})) {
-    if (!Apply(member)) return false;
-  }
-  return true;
-}
 
 bool Surveyor::Apply(const VersionEdit& edit) {
   ManifestSurvey& s = *survey_;
@@ -123,34 +112,16 @@ Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t numbe
   *survey = ManifestSurvey();
   survey->number = number;
   const std::string path = DescriptorFileName(db_name, number);
-  std::unique_ptr<SequentialFileReader> file;
-  VARVE_RETURN_IF_ERROR(
-      SequentialFileReader::Open(fs, path, fs->OptimizeForManifestRead(FileOptions()), &file));
-  wal::LogReader reader(std::move(file), /*log_number=*/0, path, nullptr);
   Surveyor surveyor(survey);
-  Slice record;
-  std::string scratch;
-  while (survey->damage.empty() &&
-         reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
-    VersionEdit edit;
-    const Status s = edit.DecodeFrom(record);
-    if (!s.ok()) survey->damage = s.ToString();
-    if (s.ok() && !surveyor.Take(std::move(edit))) survey->damage = "a record that cannot be";
-    if (survey->damage.empty()) continue;
-    survey->damage += " at offset " + std::to_string(reader.LastRecordOffset());
-  }
-  VARVE_RETURN_IF_ERROR(reader.io_status());
-  const wal::LogDamage& damage = reader.damage();
-  if (survey->damage.empty() && damage.hole && !damage.torn_tail) {
-    survey->damage = "zeros before the last record";
-  }
-  if (survey->damage.empty() && damage.first_bad_offset != UINT64_MAX && !damage.torn_tail) {
-    survey->damage = damage.reason + " at offset " + std::to_string(damage.first_bad_offset);
-  }
+  ManifestEnd end;
+  VARVE_RETURN_IF_ERROR(ReadManifestRecords(
+      fs, FileOptions(), path,
+      [&](std::span<const VersionEdit> edits, uint64_t) { return surveyor.Take(edits); }, &end));
+  survey->damage = std::move(end.damage);
+  survey->end = end.offset;
   if (survey->damage.empty() && !surveyor.IsComplete()) {
     survey->damage = "an end before all that an opening needs";
   }
-  survey->end = reader.LastRecordEnd();
   const wal::SyncedMark mark = wal::ReadSyncedMark(fs, db_name);
   const bool cut =
       mark.manifest == number ? mark.manifest_bytes > survey->end : mark.manifest > number;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "util/base/status_macros.h"
-#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -14,14 +13,10 @@ namespace {
 
 Status CheckOpens(const DbContext& context, const FileMetaData& file) {
   FileSystem* const fs = context.fs().get();
-  std::unique_ptr<FSRandomAccessFile> opened;
-  const std::string path = file.FileName();
-  IOStatus s = fs->NewRandomAccessFile(path, context.file_options(), &opened, nullptr);
-  if (IsMissing(s)) {
-    s = fs->NewRandomAccessFile(file.LevelDbFileName(), context.file_options(), &opened, nullptr);
-    // The usual name is what one should look for.
-    if (IsMissing(s)) s = IOStatus::PathNotFound(path, "there is no such table");
-  }
+  const IOStatus s = file.UseFile([&](const std::string& path) {
+    std::unique_ptr<FSRandomAccessFile> opened;
+    return fs->NewRandomAccessFile(path, context.file_options(), &opened, nullptr);
+  });
   if (s.ok()) return s;
   return Status::CopyAppendMessage(s, "; ", "a table cannot be opened, and max_open_files is -1");
 }

@@ -60,6 +60,11 @@ struct FileMetaData : TableFacts {
   }
   // The name that LevelDB gave it.
   std::string LevelDbFileName() const { return paths->LevelDbFileName(*this); }
+  // As TablePaths::UseFile.
+  template <typename Use>
+  auto UseFile(const Use& use) const {
+    return paths->UseFile(*this, use);
+  }
 
   // Of the table: the MANIFEST's, where it has them, else those of the properties, from the first
   // opening on. All 0 until then.

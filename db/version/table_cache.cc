@@ -12,7 +12,6 @@
 #include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
-#include "util/env/io_error.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/metrics/statistics.h"
 
@@ -150,17 +149,13 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   reader_options.read_histogram = SST_READ_MICROS;
   reader_options.temperature = file.temperature;
   reader_options.in_last_level = level == options_.cf_options->num_levels - 1;
-  std::string path = FileName(file);
+  std::string path;
   std::unique_ptr<RandomAccessFileReader> handle;
-  IOStatus io = RandomAccessFileReader::Open(options_.fs.get(), path, options_.file_options,
-                                             reader_options, &handle);
-  if (IsMissing(io)) {
-    const std::string old_path = options_.paths->LevelDbFileName(file);
-    IOStatus old = RandomAccessFileReader::Open(options_.fs.get(), old_path, options_.file_options,
-                                                reader_options, &handle);
-    if (old.ok()) path = old_path;
-    if (!IsMissing(old)) io = old;
-  }
+  const IOStatus io = options_.paths->UseFile(file, [&](const std::string& name) {
+    path = name;
+    return RandomAccessFileReader::Open(options_.fs.get(), name, options_.file_options,
+                                        reader_options, &handle);
+  });
   RecordTick(options_.statistics, NO_FILE_OPENS);
   if (!io.ok()) return io;
   const ColumnFamilyOptions& cf = *options_.cf_options;

@@ -11,6 +11,7 @@
 #include "varve/options.h"
 
 #include "db/version/table_facts.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -29,6 +30,16 @@ class TablePaths {
   std::string FileName(uint64_t number, uint32_t path_id) const;
   // The name that LevelDB gave it.
   std::string LevelDbFileName(const TableFacts& file) const;
+  // Calls use(path) for the file, whichever of the names it has. Where it is missing, the status is
+  // of the first, which is what one should look for.
+  template <typename Use>
+  auto UseFile(const TableFacts& file, const Use& use) const {
+    auto s = use(FileName(file));
+    if (!IsMissing(s)) [[likely]]
+      return s;
+    auto of_old_name = use(LevelDbFileName(file));
+    return IsMissing(of_old_name) ? s : of_old_name;
+  }
 
  private:
   std::vector<std::string> directories_;  // absolute, if the database's name is

@@ -24,8 +24,8 @@ namespace {
 // Appends to *faults if a table is not there, or not as the MANIFEST has it.
 Status VerifyTable(FileSystem* fs, const FileMetaData& file, std::string* faults) {
   uint64_t size = 0;
-  IOStatus s = fs->GetFileSize(file.FileName(), IOOptions(), &size, nullptr);
-  if (IsMissing(s)) s = fs->GetFileSize(file.LevelDbFileName(), IOOptions(), &size, nullptr);
+  const IOStatus s = file.UseFile(
+      [&](const std::string& path) { return fs->GetFileSize(path, IOOptions(), &size, nullptr); });
   if (IsMissing(s)) {
     faults->append(" ").append(TableFileBaseName(file.number)).append(" is missing;");
     return Status::OK();

@@ -213,7 +213,7 @@ struct VARVE_EXPORT DBOptions {
 
   // Rather than to refuse a database that lacks tables, or the end of its MANIFEST, go back: each
   // column family to its newest state that a MANIFEST tells of and all tables are there for, down
-  // to none; all of them to one such moment if several were flushed at once (atomic_flush). CURRENT
+  // to none; what several were flushed to at once (atomic_flush) all of them keep, or none. CURRENT
   // need not be there. Tables are opened to see whether they are what the MANIFEST says. If nothing
   // is missing the logs are replayed as wal_recovery_mode says; else they are left out. What is not
   // used is moved to lost/ and told by RecoveryInfo (listener.h). RepairDB (utilities/repair.h)

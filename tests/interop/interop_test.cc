@@ -9,11 +9,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "tests/interop/combos.h"
 #include "tests/interop/programs.h"
@@ -305,6 +307,44 @@ TEST_F(Interop, LogsOfKilledProcessesAreReadByBoth) {
     ASSERT_EQ(RunScript(kTheirs, root_.string(), reading.text()), "");
     EXPECT_EQ(CheckWithTools(directory, state), "");
     EXPECT_EQ(RunScript(kOurs, root_.string(), reading.text()), "");
+  }
+}
+
+// Whoever goes back from a table that is missing finds the same, and the other reads on from there.
+TEST_F(Interop, BestEffortsGoBackToTheSameState) {
+  for (const auto& [writer, reader] : {std::pair(kOurs, kTheirs), std::pair(kTheirs, kOurs),
+                                       std::pair(kTheirs, kTheirs), std::pair(kOurs, kOurs)}) {
+    SCOPED_TRACE(std::string(writer) + " writes, " + reader + " goes back");
+    const std::string directory = (root_ / "back").string();
+    Script writing(std::vector<std::string>{"default"});
+    writing.Line("db create_if_missing=true");
+    writing.Line("family default disable_auto_compactions=true");
+    writing.Line("open " + directory);
+    ReferenceState before_last = writing.state();
+    for (int table = 0; table < 4; table++) {
+      before_last = writing.state();
+      for (uint64_t k = 0; k < 50; k++) {
+        writing.Do(Change{Change::kPut, "default", BenchKey(k * (table + 1)),
+                          std::to_string(table) + std::string(100, 'v')});
+      }
+      writing.Line("flush default");
+    }
+    writing.Line("close");
+    ASSERT_EQ(RunScript(writer, root_.string(), writing.text()), "");
+    const std::vector<std::string> tables = FilesNamed(directory, ".sst");
+    ASSERT_EQ(tables.size(), 4u);
+    fs::remove(*std::ranges::max_element(tables));
+    for (const bool back : {true, false}) {
+      Script reading(before_last);
+      reading.Line(back ? "db best_efforts_recovery=true" : "db -");
+      reading.Line("family default disable_auto_compactions=true");
+      reading.Line("open " + directory);
+      reading.Expect(before_last);
+      reading.Line("close");
+      ASSERT_EQ(RunScript(back ? reader : kTheirs, root_.string(), reading.text()), "");
+    }
+    EXPECT_EQ(CheckWithTools(directory, before_last), "");
+    fs::remove_all(directory);
   }
 }
 

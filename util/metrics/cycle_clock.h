@@ -26,7 +26,7 @@ class CycleClock {
 
   // Whether to read cycles instead of `clock`, which is the system's own.
   static bool StandsFor(const SystemClock* clock) {
-    return stands_for_.load(std::memory_order_relaxed) == clock;
+    return stands_for_.load(std::memory_order_acquire) == clock;
   }
   static uint64_t Now() {
 #if defined(__x86_64__)

@@ -424,7 +424,8 @@ TEST_P(RandomLossTest, EachFamilyIsAsItWasAtOneMoment) {
   options_.create_missing_column_families = true;
   options_.atomic_flush = GetParam().atomic;
   std::map<std::string, std::string> kept;
-  for (int i = 0; i < 3; i++) {
+  // An opening's MANIFEST tells of each family by itself what was before.
+  for (int i = 0; i < (GetParam().atomic ? 1 : 3); i++) {
     Open({"default", "other"});
     Work(&random);
     Keep(&kept);

@@ -219,13 +219,12 @@ class DbIterator final : public Iterator {
     PerfTimer<&PerfContext::seek_internal_seek_time> timer;
     const PassedInCall passed(walk_.counters);
     Statistics* const statistics = hold_.statistics();
-    const bool timed = TimesHistogram(statistics, DB_SEEK);
-    const uint64_t start = timed ? PerfClockNanos() : 0;
+    const TimeIfWanted time(statistics, DB_SEEK, SystemClock::Default().get());
     walk_.counters.seek++;
     if (!walk_.TooLateToSeek()) [[likely]]
       move();
     const uint64_t bytes = walk_.Valid() ? CountFound(&IteratorCounters::seek_found) : 0;
-    if (timed) RecordInHistogram(statistics, DB_SEEK, (PerfClockNanos() - start) / 1000);
+    if (time.wanted()) RecordTimeToHistogram(statistics, DB_SEEK, time.Micros());
     if (PerfLevelAtLeast(kEnableCount)) {
       PerfContext* const perf = ThreadPerfContext();
       perf->iter_seek_count++;

@@ -58,11 +58,10 @@ Status BlockWriter::Pack(char* data, size_t size, const Slice& dictionary, std::
   }
 
   const Slice raw(data, size);
-  const bool timed = TimesHistogram(statistics, COMPRESSION_TIMES_NANOS);
-  const uint64_t start = timed ? PerfClockNanos() : 0;
+  const TimeIfWanted time(statistics, COMPRESSION_TIMES_NANOS, SystemClock::Default().get());
   const bool pays = codec_->Compress(options_.compression_opts, dictionary, raw, scratch) &&
                     CompressedSizePays(options_.compression_opts, size, scratch->size());
-  if (timed) RecordInHistogram(statistics, COMPRESSION_TIMES_NANOS, PerfClockNanos() - start);
+  if (time.wanted()) RecordTimeToHistogram(statistics, COMPRESSION_TIMES_NANOS, time.Nanos());
   if (!pays) {
     packed->outcome = Outcome::kRejected;
     RecordTick(statistics, NUMBER_BLOCK_COMPRESSION_REJECTED);

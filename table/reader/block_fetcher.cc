@@ -39,8 +39,8 @@ struct UncompressedBuffer {
 Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                   CompressionType type, const Slice& input, BlockContents* contents) {
   const PerfTimer<&PerfContext::block_decompress_time> timer;
-  const bool timed = TimesHistogram(fetch.statistics, DECOMPRESSION_TIMES_NANOS);
-  const uint64_t start = timed ? PerfClockNanos() : 0;
+  const TimeIfWanted time(fetch.statistics, DECOMPRESSION_TIMES_NANOS,
+                          SystemClock::Default().get());
   // Newer LevelDB uses zlib's number for a bare zstd frame.
   constexpr char kZstdFrame[] = "\x28\xb5\x2f\xfd";
   if (file.footer.format_version == 0 && type == kZlibCompression &&
@@ -55,8 +55,8 @@ Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockF
                                      file.footer.format_version, kBlockBytesMax,
                                      BufferSink{&UncompressedBuffer::Allocate, &output}, &result);
   if (!s.ok()) return Status::CopyAppendMessage(s, ": ", DescribeBlock(file, handle));
-  if (timed) {
-    RecordInHistogram(fetch.statistics, DECOMPRESSION_TIMES_NANOS, PerfClockNanos() - start);
+  if (time.wanted()) {
+    RecordTimeToHistogram(fetch.statistics, DECOMPRESSION_TIMES_NANOS, time.Nanos());
   }
   RecordTick(fetch.statistics, NUMBER_BLOCK_DECOMPRESSED);
   RecordTick(fetch.statistics, BYTES_DECOMPRESSED_FROM, input.size());

@@ -177,20 +177,20 @@ IOStatus RandomAccessFileReader::ReadUpTo(uint64_t offset, size_t n, Slice* resu
     return IOStatus::InvalidArgument(file_name_, "read beyond the largest offset");
   }
   AskRateLimiter(n, io_options);
-  const bool timed = options_.stats != nullptr && options_.clock != nullptr &&
-                     options_.read_histogram != kNoHistogram;
-  const uint64_t start = timed ? options_.clock->NowNanos() : 0;
+  const bool may_be_timed = options_.clock != nullptr && options_.read_histogram != kNoHistogram;
+  Statistics* const stats = may_be_timed ? options_.stats : nullptr;
+  const TimeIfWanted time(stats, options_.read_histogram, options_.clock);
   IOStatus s;
   {
     const ReadTimer timer;
     s = direct_ ? ReadAligned(offset, n, result, scratch, io_options)
                 : ReadLoop(offset, n, result, scratch, io_options);
   }
-  if (timed) {
-    const uint64_t micros = (options_.clock->NowNanos() - start) / 1000;
-    RecordInHistogram(options_.stats, options_.read_histogram, micros);
+  if (time.wanted()) {
+    const uint64_t micros = time.Micros();
+    RecordTimeToHistogram(stats, options_.read_histogram, micros);
     const uint32_t of_activity = HistogramOf(io_options.io_activity);
-    if (of_activity != kNoHistogram) RecordInHistogram(options_.stats, of_activity, micros);
+    if (of_activity != kNoHistogram) RecordTimeToHistogram(stats, of_activity, micros);
   }
   if (!s.ok()) *result = Slice(scratch, 0);
   Count(result->size());

@@ -9,7 +9,7 @@
 namespace varve {
 
 constinit std::atomic<const SystemClock*> CycleClock::stands_for_{nullptr};
-constinit std::atomic<double> CycleClock::micros_per_cycle_{0};
+constinit std::atomic<double> CycleClock::nanos_per_cycle_{0};
 
 namespace {
 
@@ -44,15 +44,15 @@ Moment ReadBoth() {
 }
 
 // Long enough for a rate to a tenth of a percent.
-double MeasureMicrosPerCycle() {
+double MeasureNanosPerCycle() {
   constexpr std::chrono::microseconds kApart{200};
   const Moment start = ReadBoth();
   while (std::chrono::steady_clock::now() - start.time < kApart) {
   }
   const Moment end = ReadBoth();
-  const std::chrono::duration<double, std::micro> micros = end.time - start.time;
+  const std::chrono::duration<double, std::nano> nanos = end.time - start.time;
   const uint64_t cycles = end.cycles - start.cycles;
-  return micros.count() / static_cast<double>(std::max<uint64_t>(cycles, 1));
+  return nanos.count() / static_cast<double>(std::max<uint64_t>(cycles, 1));
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ double MeasureMicrosPerCycle() {
 void CycleClock::Calibrate() {
   static const bool reliable = [] {
     if (!SystemKeepsTimeByCycles()) return false;
-    micros_per_cycle_.store(MeasureMicrosPerCycle(), std::memory_order_relaxed);
+    nanos_per_cycle_.store(MeasureNanosPerCycle(), std::memory_order_relaxed);
     return true;
   }();
   // The rate is there for those who see this.

@@ -36,16 +36,16 @@ class CycleClock {
 #endif
   }
   // Zero where the counters of two cores differ by so much that time went backwards.
-  static uint64_t MicrosSince(uint64_t start) {
+  static uint64_t NanosSince(uint64_t start) {
     const auto cycles = static_cast<int64_t>(Now() - start);
     if (cycles <= 0) return 0;
     return static_cast<uint64_t>(static_cast<double>(cycles) *
-                                 micros_per_cycle_.load(std::memory_order_relaxed));
+                                 nanos_per_cycle_.load(std::memory_order_relaxed));
   }
 
  private:
   static std::atomic<const SystemClock*> stands_for_;
-  static std::atomic<double> micros_per_cycle_;
+  static std::atomic<double> nanos_per_cycle_;
 };
 
 }  // namespace varve

@@ -11,6 +11,7 @@
 
 #include "varve/statistics.h"
 
+#include "util/base/assert.h"
 #include "util/metrics/histogram.h"
 
 namespace varve {
@@ -31,12 +32,14 @@ struct alignas(kCountersAlignment) StatisticsShare {
   }
 
   void Count(uint32_t ticker, uint64_t n) {
+    VARVE_ASSERT(ticker < TICKER_ENUM_MAX);
     std::atomic<uint64_t>& counter = tickers[ticker];
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 
   // False: there was no memory for a histogram's first value.
   bool Add(uint32_t histogram, uint64_t value) {
+    VARVE_ASSERT(histogram < HISTOGRAM_ENUM_MAX);
     Histogram* const into = histograms[histogram].load(std::memory_order_relaxed);
     if (into == nullptr) [[unlikely]]
       return AddFirst(histogram, value);

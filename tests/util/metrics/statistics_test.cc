@@ -319,6 +319,22 @@ TEST(Statistics, ResettingBesideThreadsLeavesWholeCounts) {
   EXPECT_EQ(statistics->getTickerCount(BYTES_READ), 0U);
 }
 
+TEST(Statistics, TimesThatNobodyWantsReadNoClock) {
+  const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+  RecordTick(statistics.get(), BYTES_READ);
+  CountingClock clock;
+  {
+    const TimeIfWanted time(statistics.get(), SST_READ_MICROS, &clock, kAll);
+    EXPECT_FALSE(time.wanted());
+  }
+  EXPECT_EQ(clock.reads, 0);
+  const TimeIfWanted time(statistics.get(), SST_READ_MICROS, &clock);
+  clock.micros = 3;
+  EXPECT_EQ(time.Micros(), 3u);
+  EXPECT_EQ(time.Nanos(), 3000u);
+  EXPECT_EQ(clock.reads, 3);
+}
+
 TEST(Statistics, DurationsOfTheSystemClockAreRight) {
   const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
   SystemClock* const clock = SystemClock::Default().get();

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "db/recovery/families.h"
 #include "db/recovery/manifest_records.h"
@@ -75,21 +76,28 @@ bool IsNewer(const NewFile& a, const NewFile& b) {
 
 // A family while the records of a MANIFEST are taken in order.
 struct FamilyState {
+  // A state that can be had.
+  struct Good {
+    uint64_t bound = 0;         // of the records that lead to it: an offset behind the last one's
+    std::set<uint64_t> absent;  // tables that it does without
+    bool has_tables = false;
+  };
+
   std::string name;
   FamilyTables* tables = nullptr;  // null: it is not to be opened
   std::map<uint64_t, NewFile> live;
-  std::set<uint64_t> missing;  // of the live ones
+  std::set<uint64_t> missing;    // of the live ones
+  std::set<uint64_t> of_groups;  // tables that came together with those of other families
   bool had_tables = false;
-
-  // The newest state that can be had.
-  uint64_t bound = 0;  // of the records that lead to it: an offset behind the last one's
-  std::set<uint64_t> absent;
-  bool good_has_tables = false;
+  uint64_t bound = 0;              // as Good::bound, of the state as it is
+  std::vector<Good> good{Good()};  // ascending; the last is the one to go back to
 
   Status Apply(const VersionEdit& edit);
-  // Of the state that the record at `offset` leaves.
-  void Judge(uint64_t offset, bool newest_may_be_missing);
-  [[nodiscard]] bool IsWhole() const { return missing.empty(); }
+  // Of the state that the record at `offset` leaves, which changed other families as well or not.
+  void Judge(uint64_t offset, bool in_group);
+  [[nodiscard]] bool IsAtItsEnd() const {
+    return tables == nullptr || (good.back().bound == bound && missing.empty());
+  }
 
  private:
   [[nodiscard]] bool LacksOnlyTheNewest() const;
@@ -112,11 +120,12 @@ Status FamilyState::Apply(const VersionEdit& edit) {
   return Status::OK();
 }
 
+// None of those is one that other families have their share of.
 bool FamilyState::LacksOnlyTheNewest() const {
   const NewFile* oldest_missing = nullptr;
   for (const uint64_t number : missing) {
     const NewFile& file = live.at(number);
-    if (file.level != 0) return false;
+    if (file.level != 0 || of_groups.contains(number)) return false;
     if (oldest_missing == nullptr || IsNewer(*oldest_missing, file)) oldest_missing = &file;
   }
   return std::ranges::all_of(live, [&](const auto& entry) {
@@ -125,11 +134,15 @@ bool FamilyState::LacksOnlyTheNewest() const {
   });
 }
 
-void FamilyState::Judge(uint64_t offset, bool newest_may_be_missing) {
-  if (!IsWhole() && !(newest_may_be_missing && LacksOnlyTheNewest())) return;
+void FamilyState::Judge(uint64_t offset, bool in_group) {
+  if (in_group) {
+    for (const auto& [number, file] : live) {
+      if (file.level == 0) of_groups.insert(number);
+    }
+  }
   bound = offset + 1;
-  absent = missing;
-  good_has_tables = live.size() > missing.size();
+  if (!missing.empty() && !LacksOnlyTheNewest()) return;
+  good.push_back({bound, missing, live.size() > missing.size()});
 }
 
 // All states that one MANIFEST tells of, one after the other.
@@ -151,20 +164,23 @@ class History {
 
  private:
   void AddFamily(uint32_t id, const std::string& name);
-  // Nothing of it has to be left out.
-  [[nodiscard]] bool IsAtItsEnd(const FamilyState& family) const;
   // False: the edits cannot follow what came before.
   bool Take(std::span<const VersionEdit> edits, uint64_t offset);
   bool Apply(const VersionEdit& edit);
   void Judge(uint64_t offset);
+  void GoBackTogether();
+
+  // Families that changed tables at once.
+  struct Group {
+    uint64_t offset;
+    std::set<uint32_t> families;
+  };
 
   TablesByFamily* const tables_;
   std::map<uint32_t, FamilyState> families_;
   std::vector<VersionEdit> group_;  // atomic, not complete yet
   std::set<uint32_t> changed_;      // families, by what is being applied
-  bool together_ = false;           // several families have changed tables at once
-  // They did, and some family lacks tables since: no family takes that change without the others.
-  bool held_back_ = false;
+  std::vector<Group> groups_;
   ManifestEnd end_;
   Status error_;  // none of the MANIFEST's
   bool has_log_ = false;
@@ -210,15 +226,37 @@ bool History::Take(std::span<const VersionEdit> edits, uint64_t offset) {
   return true;
 }
 
-// A MANIFEST begins with a state, family by family. The numbers come behind it.
 void History::Judge(uint64_t offset) {
-  if (!IsComplete()) return;
-  const bool whole =
-      std::ranges::all_of(families_, [](const auto& entry) { return entry.second.IsWhole(); });
-  together_ |= changed_.size() > 1;
-  held_back_ = !whole && (held_back_ || changed_.size() > 1);
-  if (held_back_) return;
-  for (auto& [id, family] : families_) family.Judge(offset, !together_);
+  const bool in_group = changed_.size() > 1;
+  for (const uint32_t id : changed_) {
+    const auto family = families_.find(id);
+    if (family != families_.end()) family->second.Judge(offset, in_group);
+  }
+  if (in_group) groups_.push_back({offset, changed_});
+}
+
+// Of a group all families keep what it brought, or none does.
+void History::GoBackTogether() {
+  bool changed = true;
+  const auto is_before = [this](uint64_t offset) {
+    return [this, offset](uint32_t id) {
+      const auto family = families_.find(id);
+      return family != families_.end() && family->second.tables != nullptr &&
+             family->second.good.back().bound <= offset;
+    };
+  };
+  while (changed) {
+    changed = false;
+    for (const Group& group : groups_) {
+      if (std::ranges::none_of(group.families, is_before(group.offset))) continue;
+      for (const uint32_t id : group.families) {
+        const auto family = families_.find(id);
+        if (family == families_.end()) continue;
+        std::vector<FamilyState::Good>& good = family->second.good;
+        for (; good.back().bound > group.offset; changed = true) good.pop_back();
+      }
+    }
+  }
 }
 
 Status History::Read(FileSystem* fs, const FileOptions& file_options, const std::string& path) {
@@ -226,17 +264,14 @@ Status History::Read(FileSystem* fs, const FileOptions& file_options, const std:
       fs, file_options, path,
       [this](std::span<const VersionEdit> edits, uint64_t offset) { return Take(edits, offset); },
       &end_));
+  GoBackTogether();
   return error_.ok() ? error_ : Status::CopyAppendMessage(error_, " in ", path);
 }
 
-bool History::IsAtItsEnd(const FamilyState& family) const {
-  return family.tables == nullptr || (family.IsWhole() && !held_back_);
-}
-
 bool History::KeepsTables() const {
-  return std::ranges::all_of(families_, [this](const auto& entry) {
+  return std::ranges::all_of(families_, [](const auto& entry) {
     const FamilyState& family = entry.second;
-    return IsAtItsEnd(family) || !family.had_tables || family.good_has_tables;
+    return family.IsAtItsEnd() || !family.had_tables || family.good.back().has_tables;
   });
 }
 
@@ -245,10 +280,11 @@ void History::Choose(CompleteVersion* version) const {
     for (const uint64_t number : family.missing) {
       version->tables.push_back(family.tables->Path(family.live.at(number)));
     }
-    if (IsAtItsEnd(family)) continue;
+    if (family.IsAtItsEnd()) continue;
+    const FamilyState::Good& good = family.good.back();
     version->families.push_back(family.name);
-    version->point.families[id] = family.bound;
-    version->point.absent.insert(family.absent.begin(), family.absent.end());
+    version->point.families[id] = good.bound;
+    version->point.absent.insert(good.absent.begin(), good.absent.end());
   }
   if (!end_.damage.empty()) version->point.end = end_.offset;
 }

@@ -33,7 +33,7 @@ struct CompleteVersion {
 //
 // A family goes back to a record before which none of its tables is missing; newest tables of level
 // 0 may be missing, as without them the rest is an older state. What several families were flushed
-// to at once (atomic flushes) all of them keep, or none does; there no table may be missing.
+// to at once (atomic flushes) all of them keep, or none does.
 //
 // A file that cannot be read for another reason than that it
 // is missing or damaged is an error, and no reason to go back.

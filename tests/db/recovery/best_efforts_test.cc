@@ -111,6 +111,25 @@ TEST_F(BestEffortsTest, AnOlderTableTakesTheNewerOnesWithIt) {
   ExpectSameWithoutTheOption("a=1");
 }
 
+// The state before it was flushed is not to be had any more, but what it became is.
+TEST_F(BestEffortsTest, NewestTableMayBeMissingThoughOlderOnesWereCompacted) {
+  Open();
+  Table("a", "0");
+  Table("a", "1");
+  std::vector<std::string> older = Files(kTableFile);
+  for (std::string& name : older) name = Path(name);
+  Table("b", "2");
+  const std::string newest = Files(kTableFile).back();
+  ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), older, 6).ok());
+  ASSERT_EQ(Levels(), "1,0,0,0,0,0,1");
+  ASSERT_TRUE(Close().ok());
+  ASSERT_EQ(Files(kTableFile).size(), 2u);
+  Remove(newest);
+  Open();
+  EXPECT_EQ(Scan(), "a=1");
+  ExpectSameWithoutTheOption("a=1");
+}
+
 TEST_F(BestEffortsTest, CutOrExchangedTablesCountAsMissing) {
   for (const bool cut : {true, false}) {
     Open();
@@ -283,6 +302,31 @@ TEST_F(BestEffortsTest, AnOlderManifestServesIfTheNewestCannot) {
   EXPECT_EQ(ReadFile(Path("lost/" + new_name)), new_bytes.substr(0, 20)) << "nothing is deleted";
   EXPECT_EQ(Lost().size(), 1u);
   ExpectSameWithoutTheOption("a=1");
+}
+
+TEST_F(BestEffortsTest, AnOlderManifestServesIfTheNewestHasTablesNoMore) {
+  Open();
+  Table("a", "1");
+  Table("a", "2");
+  ASSERT_TRUE(Close().ok());
+  std::map<std::string, std::string> kept;
+  for (const FileType type : {kTableFile, kDescriptorFile}) {
+    for (const std::string& name : Files(type)) kept[name] = ReadFile(Path(name));
+  }
+  Open();
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  Reopen();
+  ASSERT_TRUE(Close().ok());
+  ASSERT_EQ(Files(kTableFile).size(), 1u);
+  const std::string compacted = Files(kTableFile)[0];
+  const std::string newest = Files(kDescriptorFile).back();
+  Remove(compacted);
+  for (const auto& [name, bytes] : kept) WriteFile(Path(name), bytes);
+  Open();
+  EXPECT_EQ(Scan(), "a=2");
+  EXPECT_THAT(Recovery(), HasSubstr(compacted)) << "why the newest was passed over";
+  EXPECT_THAT(Files(kDescriptorFile, Path("lost")), ::testing::Contains(newest));
+  ExpectSameWithoutTheOption("a=2");
 }
 
 TEST_F(BestEffortsTest, WithoutAManifestTablesAreRefusedAndLeftAlone) {

@@ -2,8 +2,8 @@
 #pragma once
 
 // The engine's side of Statistics: recording through a pointer that is usually null. A null pointer
-// costs one branch; no clock is read unless the result will be kept. What CreateDBStatistics() made
-// is counted in the thread's own share, without a call.
+// costs one branch, with what is recorded out of its way; no clock is read unless the result will
+// be kept. What CreateDBStatistics() made is counted in the thread's own share, without a call.
 
 #include <cstdint>
 
@@ -19,7 +19,8 @@ namespace varve {
 // `ticker` is one of the enumeration. Several a read: not worth a call each.
 [[gnu::always_inline]] inline void RecordTick(Statistics* statistics, uint32_t ticker,
                                               uint64_t n = 1) {
-  if (statistics == nullptr) return;
+  if (statistics == nullptr) [[likely]]
+    return;
   StatisticsShare* const share = thread_share;
   if (!share->Serves(statistics)) [[unlikely]] {
     statistics->recordTick(ticker, n);
@@ -30,7 +31,8 @@ namespace varve {
 
 // `histogram` is one of the enumeration.
 inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
-  if (statistics == nullptr) return;
+  if (statistics == nullptr) [[likely]]
+    return;
   StatisticsShare* const share = thread_share;
   if (!share->Serves(statistics)) [[unlikely]] {
     statistics->recordInHistogram(histogram, value);
@@ -42,7 +44,8 @@ inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64
 
 // For values that are durations.
 inline void RecordTimeToHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
-  if (statistics == nullptr) return;
+  if (statistics == nullptr) [[likely]]
+    return;
   if (!thread_share->Serves(statistics)) [[unlikely]] {
     statistics->reportTimeToHistogram(histogram, value);
   } else if (statistics->get_stats_level() > kExceptTimers) {
@@ -64,7 +67,8 @@ class TimeIfWanted {
   TimeIfWanted(const Statistics* statistics, uint32_t histogram, SystemClock* clock,
                StatsLevel from = kExceptDetailedTimers)
       : wanted_(TimesHistogram(statistics, histogram, from)) {
-    if (!wanted_) return;
+    if (!wanted_) [[likely]]
+      return;
     if (!CycleClock::StandsFor(clock)) clock_ = clock;
     start_ = clock_ == nullptr ? CycleClock::Now() : clock_->NowNanos();
   }
@@ -89,7 +93,8 @@ class StopWatch {
             StatsLevel from = kExceptDetailedTimers)
       : statistics_(statistics), histogram_(histogram), time_(statistics, histogram, clock, from) {}
   ~StopWatch() {
-    if (time_.wanted()) RecordTimeToHistogram(statistics_, histogram_, time_.Micros());
+    if (time_.wanted()) [[unlikely]]
+      RecordTimeToHistogram(statistics_, histogram_, time_.Micros());
   }
   StopWatch(const StopWatch&) = delete;
   StopWatch& operator=(const StopWatch&) = delete;

@@ -65,7 +65,7 @@ class FamilyTables {
 
 using TablesByFamily = std::map<std::string, FamilyTables>;  // by name
 
-// The newest tables of level 0 come last.
+// Of tables of level 0.
 bool IsNewer(const NewFile& a, const NewFile& b) {
   const bool have_epochs =
       a.epoch_number != kUnknownEpochNumber && b.epoch_number != kUnknownEpochNumber;
@@ -87,7 +87,7 @@ struct FamilyState {
   FamilyTables* tables = nullptr;  // null: it is not to be opened
   std::map<uint64_t, NewFile> live;
   std::set<uint64_t> missing;    // of the live ones
-  std::set<uint64_t> of_groups;  // tables that came together with those of other families
+  std::set<uint64_t> of_groups;  // of level 0, there when other families changed as well
   bool had_tables = false;
   uint64_t bound = 0;              // as Good::bound, of the state as it is
   std::vector<Good> good{Good()};  // ascending; the last is the one to go back to
@@ -178,8 +178,7 @@ class History {
 
   TablesByFamily* const tables_;
   std::map<uint32_t, FamilyState> families_;
-  std::vector<VersionEdit> group_;  // atomic, not complete yet
-  std::set<uint32_t> changed_;      // families, by what is being applied
+  std::set<uint32_t> changed_;  // families, by what is being applied
   std::vector<Group> groups_;
   ManifestEnd end_;
   Status error_;  // none of the MANIFEST's

@@ -31,12 +31,12 @@ struct CompleteVersion {
 // may become empty. `entries` are those of the database's directory; families that are not among
 // `families` are not looked at. Nothing is written.
 //
-// A family goes back to a record before which none of its tables is missing; newest tables of level
+// A family goes back to a record at which none of its tables is missing; newest tables of level
 // 0 may be missing, as without them the rest is an older state. What several families were flushed
 // to at once (atomic flushes) all of them keep, or none does.
 //
-// A file that cannot be read for another reason than that it
-// is missing or damaged is an error, and no reason to go back.
+// A file that cannot be read for another reason than that it is missing or damaged is an error, and
+// no reason to go back.
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,

@@ -216,8 +216,9 @@ struct VARVE_EXPORT DBOptions {
   // to none; what several were flushed to at once (atomic_flush) all of them keep, or none. CURRENT
   // need not be there. Tables are opened to see whether they are what the MANIFEST says. If nothing
   // is missing the logs are replayed as wal_recovery_mode says; else they are left out. What is not
-  // used is moved to lost/ and told by RecoveryInfo (listener.h). RepairDB (utilities/repair.h)
-  // keeps more: all that can be read.
+  // used is moved to lost/ and told by RecoveryInfo (listener.h); an opening that moves more there
+  // keeps 100 files or 4 GiB of what was there before. RepairDB (utilities/repair.h) keeps more of
+  // the database: all that can be read.
   bool best_efforts_recovery = false;
 
   // Leave recovered data in memory where it fits instead of flushing it at open.

@@ -74,8 +74,8 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
   VARVE_ASSERT(checksum != nullptr);
   const uint64_t start = context.MonotonicMicros();
   VARVE_RETURN_IF_ERROR(ChecksumOfFile(fs, path, context.file_options(), checksum.get()));
-  RecordInHistogram(context.statistics(), FILE_READ_VERIFY_FILE_CHECKSUMS_MICROS,
-                    context.MonotonicMicros() - start);
+  RecordTimeToHistogram(context.statistics(), FILE_READ_VERIFY_FILE_CHECKSUMS_MICROS,
+                        context.MonotonicMicros() - start);
   RecordTick(context.statistics(), VERIFY_CHECKSUM_READ_BYTES, file.size);
   const std::string actual = checksum->GetChecksum();
   if (actual == file.checksum.value) return Status::OK();

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,7 +34,8 @@ class FamilyTables {
 
   // *there: the file is that table. Each is looked at once.
   Status Look(const NewFile& table, bool* there) {
-    const auto known = looked_at_.find(table.number);
+    const Identity identity(table.number, table.size, table.unique_id);
+    const auto known = looked_at_.find(identity);
     if (known != looked_at_.end()) {
       *there = known->second;
       return Status::OK();
@@ -40,12 +43,15 @@ class FamilyTables {
     Status s = Check(table);
     *there = s.ok();
     if (!s.ok() && !s.IsCorruption() && !IsMissing(s)) return s;
-    looked_at_.emplace(table.number, *there);
+    looked_at_.emplace(identity, *there);
     return Status::OK();
   }
   std::string Path(const NewFile& table) const { return paths_->FileName(table); }
 
  private:
+  // Number, size and unique id: an older MANIFEST may give a number to another table.
+  using Identity = std::tuple<uint64_t, uint64_t, std::string>;
+
   Status Check(const NewFile& table) const {
     if (table.path_id >= paths_->size()) {
       return Status::InvalidArgument("table " + std::to_string(table.number) +
@@ -60,7 +66,7 @@ class FamilyTables {
   const TablePathsRef paths_;
   const ColumnFamilyOptions options_;
   const InternalKeyComparator icmp_;
-  std::map<uint64_t, bool> looked_at_;  // by number
+  std::map<Identity, bool> looked_at_;
 };
 
 using TablesByFamily = std::map<std::string, FamilyTables>;  // by name

@@ -175,8 +175,8 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   open.skip_filters = cf.optimize_filters_for_hits && level == cf.num_levels - 1;
   Status s = TableReader::Open(open, std::move(handle), file.size, reader);
   if (options_.clock != nullptr) {
-    RecordInHistogram(options_.statistics, TABLE_OPEN_IO_MICROS,
-                      options_.clock->NowMicros() - start);
+    RecordTimeToHistogram(options_.statistics, TABLE_OPEN_IO_MICROS,
+                          options_.clock->NowMicros() - start);
   }
   return s;
 }

@@ -52,27 +52,26 @@ class Recorded {
  public:
   Recorded(const WritableFileWriter::Options& options, uint32_t histogram,
            uint32_t more = WritableFileWriter::kNoHistogram)
-      : options_(options),
+      : stats_(options.clock == nullptr || histogram == WritableFileWriter::kNoHistogram
+                   ? nullptr
+                   : options.stats),
         histogram_(histogram),
         more_(more),
-        wanted_(options.stats != nullptr && options.clock != nullptr &&
-                histogram != WritableFileWriter::kNoHistogram),
-        start_(wanted_ ? options.clock->NowNanos() : 0) {}
+        time_(stats_, histogram, options.clock) {}
   ~Recorded() {
-    if (!wanted_) return;
-    const uint64_t micros = (options_.clock->NowNanos() - start_) / 1000;
-    RecordInHistogram(options_.stats, histogram_, micros);
-    if (more_ != WritableFileWriter::kNoHistogram) RecordInHistogram(options_.stats, more_, micros);
+    if (!time_.wanted()) return;
+    const uint64_t micros = time_.Micros();
+    RecordTimeToHistogram(stats_, histogram_, micros);
+    if (more_ != WritableFileWriter::kNoHistogram) RecordTimeToHistogram(stats_, more_, micros);
   }
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
 
  private:
-  const WritableFileWriter::Options& options_;
+  Statistics* const stats_;  // null: nothing to record
   const uint32_t histogram_;
   const uint32_t more_;
-  const bool wanted_;
-  const uint64_t start_;
+  const TimeIfWanted time_;
 };
 
 using TimedWrite =

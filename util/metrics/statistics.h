@@ -34,12 +34,11 @@ inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64
   if (statistics == nullptr) [[likely]]
     return;
   StatisticsShare* const share = thread_share;
-  if (!share->Serves(statistics)) [[unlikely]] {
+  const bool done =
+      share->Serves(statistics) && (statistics->get_stats_level() <= kExceptHistogramOrTimers ||
+                                    share->Add(histogram, value));
+  if (!done) [[unlikely]]
     statistics->recordInHistogram(histogram, value);
-  } else if (statistics->get_stats_level() > kExceptHistogramOrTimers &&
-             !share->Add(histogram, value)) [[unlikely]] {
-    statistics->recordInHistogram(histogram, value);
-  }
 }
 
 // For values that are durations.

@@ -41,6 +41,18 @@ class BestEffortsTest : public Database {
     Put(key, value, family);
     Flush(family);
   }
+  // Puts the value into both families, and flushes them at once.
+  void FlushBoth(const std::string& value) {
+    Put("a", value);
+    Put("x", value, "other");
+    ASSERT_TRUE(db()->Flush(FlushOptions(), {Handle("default"), Handle("other")}).ok());
+  }
+  // Files that the database would delete are kept, as a copy of a directory may have them.
+  void Keep(std::map<std::string, std::string>* kept) {
+    for (const FileType type : {kTableFile, kDescriptorFile}) {
+      for (const std::string& name : Files(type)) (*kept)[name] = ReadFile(Path(name));
+    }
+  }
   std::string Recovery() { return Text("varve.recovery"); }
   std::vector<std::string> Lost() { return Files(kTableFile, Path("lost")); }
   // Goes back no more: an opening without the option finds the same.
@@ -209,14 +221,9 @@ TEST_F(BestEffortsTest, FamiliesFlushedAtOnceGoBackAtOnce) {
   options_.create_missing_column_families = true;
   options_.atomic_flush = true;
   Open({"default", "other"});
-  const auto flush = [&](const std::string& value) {
-    Put("a", value);
-    Put("x", value, "other");
-    ASSERT_TRUE(db()->Flush(FlushOptions(), {Handle("default"), Handle("other")}).ok());
-  };
-  flush("1");
-  flush("2");
-  flush("3");
+  FlushBoth("1");
+  FlushBoth("2");
+  FlushBoth("3");
   ASSERT_TRUE(Close().ok());
   const std::vector<std::string> tables = Files(kTableFile);
   ASSERT_EQ(tables.size(), 6u);
@@ -232,17 +239,12 @@ TEST_F(BestEffortsTest, CompactionsOfWhatWasFlushedAtOnceCountAsIt) {
   options_.create_missing_column_families = true;
   options_.atomic_flush = true;
   Open({"default", "other"});
-  const auto flush = [&](const std::string& value) {
-    Put("a", value);
-    Put("x", value, "other");
-    ASSERT_TRUE(db()->Flush(FlushOptions(), {Handle("default"), Handle("other")}).ok());
-  };
-  flush("1");
+  FlushBoth("1");
   Reopen();  // its MANIFEST begins with tables that are about to be compacted
-  flush("2");
+  FlushBoth("2");
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), Handle("other"), nullptr, nullptr).ok());
   const std::vector<std::string> before = Files(kTableFile);
-  flush("3");
+  FlushBoth("3");
   ASSERT_TRUE(Close().ok());
   std::vector<std::string> added;
   std::ranges::set_difference(Files(kTableFile), before, std::back_inserter(added));
@@ -310,9 +312,7 @@ TEST_F(BestEffortsTest, AnOlderManifestServesIfTheNewestHasTablesNoMore) {
   Table("a", "2");
   ASSERT_TRUE(Close().ok());
   std::map<std::string, std::string> kept;
-  for (const FileType type : {kTableFile, kDescriptorFile}) {
-    for (const std::string& name : Files(type)) kept[name] = ReadFile(Path(name));
-  }
+  Keep(&kept);
   Open();
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
   Reopen();
@@ -465,12 +465,6 @@ class RandomLossTest : public BestEffortsTest, public ::testing::WithParamInterf
         default:
           break;
       }
-    }
-  }
-  // Files that the database would delete are kept, as a copy of a directory may have them.
-  void Keep(std::map<std::string, std::string>* kept) {
-    for (const FileType type : {kTableFile, kDescriptorFile}) {
-      for (const std::string& name : Files(type)) (*kept)[name] = ReadFile(Path(name));
     }
   }
   void Lose(std::mt19937* random) {

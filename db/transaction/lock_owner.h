@@ -86,6 +86,11 @@ class LockOwner {
   void SetState(State state) { state_.store(state, std::memory_order_release); }
   // False: it is in another state; of two that try at once only one succeeds.
   bool MoveState(State from, State to) {
+    if (expires_at_ == 0) {  // nobody else moves it
+      if (state() != from) return false;
+      SetState(to);
+      return true;
+    }
     return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
   }
   // Whether others may take its locks: it had its time, and does not commit or has not begun to.

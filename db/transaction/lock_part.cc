@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/transaction/lock_part.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "util/base/assert.h"
@@ -11,14 +12,17 @@ void LockPart::Grow() {
   std::vector<LockQueue*> old(chains_.empty() ? kFirstChains : chains_.size() * 2);
   old.swap(chains_);
   VARVE_ASSERT((chains_.size() & (chains_.size() - 1)) == 0);
-  for (LockQueue* queue : old) {
-    while (queue != nullptr) {
-      LockQueue* const next = std::exchange(queue->next_in_chain, nullptr);
-      LockQueue** const chain = ChainOf(queue->key().hash);
-      queue->next_in_chain = *chain;
-      *chain = queue;
-      queue = next;
-    }
+  MoveChain(std::exchange(only_chain_, nullptr));
+  for (LockQueue* const queue : old) MoveChain(queue);
+}
+
+void LockPart::MoveChain(LockQueue* queue) {
+  while (queue != nullptr) {
+    LockQueue* const next = std::exchange(queue->next_in_chain, nullptr);
+    LockQueue** const chain = ChainOf(queue->key().hash);
+    queue->next_in_chain = *chain;
+    *chain = queue;
+    queue = next;
   }
 }
 
@@ -34,7 +38,8 @@ void LockPart::AddBlock() {
 
 LockQueue* LockPart::Add(const LockKey& key) {
   VARVE_ASSERT(Find(key) == nullptr);
-  if (used_ >= chains_.size()) Grow();
+  if (used_ >= std::max(chains_.size(), kInOnlyChain)) [[unlikely]]
+    Grow();
   if (free_ == nullptr) AddBlock();
   LockQueue* const queue = free_;
   free_ = queue->next_in_chain;

@@ -36,8 +36,8 @@ class VARVE_SCOPED_CAPABILITY LatchGuard {
   bool held_ = true;
 };
 
-// A hash table of queues, chained, that grows by doubling. Queues are made by blocks and used
-// again.
+// A hash table of queues, chained, that grows by doubling from one chain, which lies beside the
+// latch: most parts never have more than a few locks. Queues are made by blocks and used again.
 class alignas(64) LockPart {
  public:
   TinyLock latch;
@@ -56,23 +56,28 @@ class alignas(64) LockPart {
 
   template <typename Visit>  // void(LockQueue&)
   void VisitAll(Visit visit) VARVE_REQUIRES(latch) {
-    for (LockQueue* queue : chains_) {
+    const auto visit_chain = [&](LockQueue* queue) {
       for (; queue != nullptr; queue = queue->next_in_chain) visit(*queue);
-    }
+    };
+    visit_chain(only_chain_);
+    for (LockQueue* const queue : chains_) visit_chain(queue);
   }
   size_t used() const VARVE_REQUIRES(latch) { return used_; }
 
  private:
+  static constexpr size_t kInOnlyChain = 4;
   static constexpr size_t kFirstChains = 64;
   static constexpr size_t kBlock = 32;
 
   LockQueue** ChainOf(uint64_t hash) VARVE_REQUIRES(latch) {
-    return &chains_[(hash >> 32) & (chains_.size() - 1)];
+    return chains_.empty() ? &only_chain_ : &chains_[(hash >> 32) & (chains_.size() - 1)];
   }
   void Grow() VARVE_REQUIRES(latch);
+  void MoveChain(LockQueue* queue) VARVE_REQUIRES(latch);
   void AddBlock() VARVE_REQUIRES(latch);
 
-  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);
+  LockQueue* only_chain_ VARVE_GUARDED_BY(latch) = nullptr;  // of all queues, and
+  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);   // none here, or the other way round
   size_t used_ VARVE_GUARDED_BY(latch) = 0;
   LockQueue* free_ VARVE_GUARDED_BY(latch) = nullptr;
   std::vector<std::unique_ptr<LockQueue[]>> blocks_ VARVE_GUARDED_BY(latch);

@@ -37,7 +37,7 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
   VARVE_RETURN_IF_ERROR(CheckActive());
   TakeAnnouncedSnapshot();
   if (!use.validate) return Status::OK();
-  const uint32_t id = family->GetID();
+  const uint32_t id = IsPlain(family) ? 0 : family->GetID();
   const uint64_t hash = KeyStamps::HashOf(id, key);
   if (use.assume_tracked && tracked_.Find(id, key, hash) == nullptr) {
     return Status::InvalidArgument("transaction: assume_tracked, and the key is not tracked");

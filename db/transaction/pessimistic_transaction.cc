@@ -19,6 +19,9 @@ namespace {
 
 constexpr size_t kNameBytesMax = 512;
 
+// A transaction that is begun again and again shares no counter each time.
+constexpr uint64_t kIdsAtOnce = 16;
+
 // Nobody has changed it since ... it is not known when.
 constexpr SequenceNumber kNotChecked = kMaxSequenceNumber;
 
@@ -41,9 +44,9 @@ RangeEnd EndOf(const Endpoint& endpoint) {
 
 }  // namespace
 
-TransactionID NextTransactionId() {
-  static std::atomic<TransactionID> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+TransactionID TakeTransactionIds(uint64_t count) {
+  static std::atomic<TransactionID> next{1};
+  return next.fetch_add(count, std::memory_order_relaxed);
 }
 
 PessimisticTransaction::~PessimisticTransaction() {
@@ -63,7 +66,11 @@ void PessimisticTransaction::Begin(const WriteOptions& write_options,
   ReleaseLocks();
   BeginBase(write_options, options.max_write_batch_size);
   const auto life_micros = static_cast<uint64_t>(MicrosOf(options.expiration));
-  owner_.Begin(NextTransactionId(), options.expiration > 0 ? LockClockMicros() + life_micros : 0);
+  if (next_id_ == ids_end_) {
+    next_id_ = TakeTransactionIds(kIdsAtOnce);
+    ids_end_ = next_id_ + kIdsAtOnce;
+  }
+  owner_.Begin(next_id_++, options.expiration > 0 ? LockClockMicros() + life_micros : 0);
   patience_.timeout_micros =
       MicrosOf(options.lock_timeout < 0 ? default_timeout_ms : options.lock_timeout);
   patience_.detect_deadlocks = options.deadlock_detect;
@@ -289,11 +296,12 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
     TakeAnnouncedSnapshot();
     return Status::OK();
   }
-  const LockKey lock_key = LockTable::KeyOf(family->GetID(), key);
+  const bool is_plain = IsPlain(family);
+  const LockKey lock_key = LockTable::KeyOf(is_plain ? 0 : family->GetID(), key);
   if (use.assume_tracked) return UseTracked(lock_key, use);
+  const Comparator* const order = is_plain ? plain_order_ : family->GetComparator();
   LockTable::Had had;
-  Status locked =
-      locks_->Lock(&owner_, lock_key, family->GetComparator(), use.exclusive, patience_, &had);
+  Status locked = locks_->Lock(&owner_, lock_key, order, use.exclusive, patience_, &had);
   if (!locked.ok()) return adopting_ ? Status::OK() : locked;
   if (had.added) {
     had.held->unchanged_since = kNotChecked;

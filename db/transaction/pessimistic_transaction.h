@@ -35,8 +35,8 @@ struct TransactionRegistry {
   std::set<Transaction*> recovered VARVE_GUARDED_BY(names_mu);
 };
 
-// Ids are unique in the process.
-TransactionID NextTransactionId();
+// The first of so many ids that nobody else in the process has.
+TransactionID TakeTransactionIds(uint64_t count);
 
 // Prepare makes a section of the updates, which is the database's until it is decided: the
 // transaction may go before that.
@@ -135,6 +135,8 @@ class PessimisticTransaction final : public TransactionBase {
   TransactionRegistry* const registry_;
   LockTable* const locks_;
   LockOwner owner_;
+  TransactionID next_id_ = 0;  // of those that it took
+  TransactionID ids_end_ = 0;
   LockPatience patience_;
   bool skip_concurrency_control_ = false;
   bool skip_prepare_ = true;

@@ -182,7 +182,7 @@ Status PessimisticTransactionDB::WithKey(ColumnFamilyHandle* family, const Slice
   if (family == nullptr) return Status::InvalidArgument("column family handle is null");
   if (skip_concurrency_control_) return write();
   LockOwner owner;
-  owner.Begin(NextTransactionId(), /*expires_at=*/0);
+  owner.Begin(TakeTransactionIds(1), /*expires_at=*/0);
   const LockPatience patience = PlainPatience();
   LockTable::Had had;
   VARVE_RETURN_IF_ERROR(registry_->locks.Lock(&owner, LockTable::KeyOf(family->GetID(), key),
@@ -258,7 +258,7 @@ Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
 Status PessimisticTransactionDB::WithBatch(WriteBatch* updates, const WriteLocked& write) try {
   if (updates == nullptr) return Status::InvalidArgument("write: the batch is null");
   BatchLocks locks(&registry_->locks, host_);
-  VARVE_RETURN_IF_ERROR(locks.Lock(updates, NextTransactionId(), PlainPatience()));
+  VARVE_RETURN_IF_ERROR(locks.Lock(updates, TakeTransactionIds(1), PlainPatience()));
   return write();
 } catch (...) {
   return CaughtException();

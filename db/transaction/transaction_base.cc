@@ -35,6 +35,8 @@ std::string Joined(const SliceParts& parts) {
 TransactionBase::TransactionBase(DB* db, TransactionHost* host)
     : db_(db),
       default_family_(db->DefaultColumnFamily()),
+      plain_order_(default_family_->GetComparator() == BytewiseComparator() ? BytewiseComparator()
+                                                                            : nullptr),
       host_(host),
       families_(host),
       batch_(BytewiseComparator(), /*reserved_bytes=*/0, /*overwrite_key=*/true) {}
@@ -292,6 +294,8 @@ Status TransactionBase::TimestampForUpdate(const ReadOptions& /*options*/, bool 
 
 Status TransactionBase::AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
                                    const Slice& value) {
+  // No handle is the default family, in the order that the batch has without one.
+  if (IsPlain(family)) family = nullptr;
   if (!indexing_) return batch_.AddUnindexed(type, family, key, value);
   switch (type) {
     case kPutRecord:

@@ -216,7 +216,13 @@ class TransactionBase : public Transaction {
   ColumnFamilyHandle* FamilyOr(ColumnFamilyHandle* family) const {
     return family != nullptr ? family : default_family_;
   }
+  // The default family in its usual order is asked nothing.
+  bool IsPlain(const ColumnFamilyHandle* family) const {
+    return family == default_family_ && plain_order_ != nullptr;
+  }
   Status CheckFamily(ColumnFamilyHandle* family) const {
+    if (IsPlain(family)) [[likely]]
+      return Status::OK();
     const size_t timestamp_size = family->GetComparator()->timestamp_size();
     return timestamp_size == 0 ? Status::OK() : CheckTimestampSize(timestamp_size);
   }
@@ -224,6 +230,8 @@ class TransactionBase : public Transaction {
 
   DB* const db_;  // below the transactions
   ColumnFamilyHandle* const default_family_;
+  // The default family's, if it is that of bytes, without timestamps; else null.
+  const Comparator* const plain_order_;
   TransactionHost* const host_;
   FamiliesById families_;  // that batches named
   WriteOptions write_options_;

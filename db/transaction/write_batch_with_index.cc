@@ -134,7 +134,7 @@ struct WriteBatchWithIndex::Rep {
   }
 
   // So that the bytes are never within the string itself, from where they could not be kept.
-  static constexpr size_t kReservedMin = 64;
+  static constexpr size_t kReservedMin = 256;
 
   WriteBatch batch;
   const bool overwrite_key;

@@ -133,9 +133,10 @@ Status CheckContent(const BatchRecord& update, const Comparator* comparator,
 
 // Whether a batch, which may hold anything, is one sound record that a memtable takes.
 bool IsOneUpdate(const WriteRequest& request, BatchRecord* update) {
-  if (request.count() != 1 || request.bytes() > kWriteBytesMax) return false;
+  if (request.count() != 1) return false;
+  if (request.bytes() < kBatchHeaderBytes || request.bytes() > kWriteBytesMax) return false;
   if (WriteBatchInternal::HasTimestamps(*request.batch())) return false;
-  BatchReader reader(request.head());
+  BatchReader reader(request.head(), kBatchHeaderBytes);
   if (!reader.Next(update) || reader.offset() != request.bytes()) return false;
   return update->counted && CheckType(update->type).ok();
 }

@@ -305,21 +305,22 @@ Status WriteBatchInternal::AddPlain(WriteBatch* batch, ValueType type, uint32_t 
                                     const Slice& key, const Slice& value) try {
   std::string& rep = batch->rep_;
   VARVE_RETURN_IF_ERROR(CheckRecordSizes(key.size(), value.size()));
-  char start[kRecordStartMax];
-  const Slice begin(
-      start, static_cast<size_t>(
-                 EncodeRecordStart(start, type, column_family, static_cast<uint32_t>(key.size())) -
-                 start));
-  char length[kMaxVarint32Length];
-  const char* const length_end =
-      RecordHasValue(type) ? EncodeVarint32(length, static_cast<uint32_t>(value.size())) : length;
-  const Slice middle(length, static_cast<size_t>(length_end - length));
-  const size_t record_bytes = begin.size() + key.size() + middle.size() + value.size();
+  const bool has_value = RecordHasValue(type);
+  const size_t head_bytes = RecordStartBytes(column_family, key.size()) + key.size() +
+                            (has_value ? VarintLength(value.size()) : 0);
+  const size_t record_bytes = head_bytes + value.size();
   VARVE_RETURN_IF_ERROR(CheckRoom(*batch, /*counted=*/true, record_bytes));
-  if (rep.capacity() - rep.size() < record_bytes) {
-    rep.reserve(std::max(rep.size() + record_bytes, 2 * rep.capacity()));
+  const size_t offset = rep.size();
+  if (rep.capacity() - offset < record_bytes) {
+    rep.reserve(std::max(offset + record_bytes, 2 * rep.capacity()));
   }
-  for (const Slice& part : {begin, key, middle, value}) rep.append(part.data(), part.size());
+  // What is large is not cleared first.
+  rep.resize(offset + head_bytes);
+  char* dst = EncodeRecordStart(rep.data() + offset, type, column_family,
+                                static_cast<uint32_t>(key.size()));
+  if (!key.empty()) memcpy(dst, key.data(), key.size());
+  if (has_value) EncodeVarint32(dst + key.size(), static_cast<uint32_t>(value.size()));
+  rep.append(value.data(), value.size());
   SetCount(batch, Count(*batch) + 1);
   batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
                               std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: each ticker and histogram is fed, or stands here among those whose event cannot occur.
+// Goal: each ticker and histogram is fed, or stands here among those whose event cannot occur; and
+// no duration is recorded at a level that has none.
 
 #include <gmock/gmock.h>
 
@@ -354,6 +355,26 @@ TEST_F(StatisticsFedTest, EachIsFedOrCannotBe) {
     }
   }
   EXPECT_EQ(missing, "");
+}
+
+TEST_F(StatisticsFedTest, LevelsWithoutTimesHaveNone) {
+  statistics_->set_stats_level(kExceptTimers);
+  Open();
+  Fill();
+  Read();
+  CompactInPieces();
+  WriteInOtherWays();
+  std::string times;
+  for (const auto& [histogram, name] : HistogramsNameMap) {
+    HistogramData data;
+    statistics_->histogramData(histogram, &data);
+    const bool is_time = name.ends_with("micros") || name.ends_with("nanos");
+    if (is_time && data.count != 0) times += name + "\n";
+  }
+  EXPECT_EQ(times, "");
+  HistogramData sizes;
+  statistics_->histogramData(BYTES_PER_READ, &sizes);
+  EXPECT_GT(sizes.count, 0u);
 }
 
 }  // namespace

@@ -114,22 +114,29 @@ TEST(Statistics, LevelDecidesWhatIsKept) {
       {kExceptTimeForMutex, true, true, true}, {kAll, true, true, true},
   };
   for (const LevelCase& c : cases) {
-    SCOPED_TRACE(int{c.level});
-    const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
-    EXPECT_EQ(statistics->get_stats_level(), kExceptDetailedTimers);
-    statistics->set_stats_level(c.level);
-    RecordTick(statistics.get(), BYTES_READ);
-    RecordInHistogram(statistics.get(), BYTES_PER_READ, 5);
-    CountingClock clock;
-    { StopWatch watch(&clock, statistics.get(), DB_GET); }
-    HistogramData sizes;
-    HistogramData times;
-    statistics->histogramData(BYTES_PER_READ, &sizes);
-    statistics->histogramData(DB_GET, &times);
-    EXPECT_EQ(statistics->getTickerCount(BYTES_READ), c.ticks ? 1U : 0U);
-    EXPECT_EQ(sizes.count, c.sizes ? 1U : 0U);
-    EXPECT_EQ(times.count, c.times ? 1U : 0U);
-    EXPECT_EQ(clock.reads, c.times ? 2 : 0);
+    // A thread that has counted before does so without a call.
+    for (const bool has_counted : {false, true}) {
+      SCOPED_TRACE(testing::Message() << int{c.level} << (has_counted ? ", again" : ""));
+      const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
+      EXPECT_EQ(statistics->get_stats_level(), kExceptDetailedTimers);
+      if (has_counted) RecordTick(statistics.get(), BYTES_WRITTEN);
+      statistics->set_stats_level(c.level);
+      RecordTick(statistics.get(), BYTES_READ);
+      RecordInHistogram(statistics.get(), BYTES_PER_READ, 5);
+      RecordTimeToHistogram(statistics.get(), TABLE_OPEN_IO_MICROS, 5);
+      CountingClock clock;
+      { StopWatch watch(&clock, statistics.get(), DB_GET); }
+      const auto count = [&](uint32_t histogram) {
+        HistogramData data;
+        statistics->histogramData(histogram, &data);
+        return data.count;
+      };
+      EXPECT_EQ(statistics->getTickerCount(BYTES_READ), c.ticks ? 1U : 0U);
+      EXPECT_EQ(count(BYTES_PER_READ), c.sizes ? 1U : 0U);
+      EXPECT_EQ(count(TABLE_OPEN_IO_MICROS), c.times ? 1U : 0U);
+      EXPECT_EQ(count(DB_GET), c.times ? 1U : 0U);
+      EXPECT_EQ(clock.reads, c.times ? 2 : 0);
+    }
   }
 }
 

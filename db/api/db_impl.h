@@ -174,6 +174,8 @@ class DbImpl final : public DB, public TransactionHost {
   Status FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWrite* newest) override;
   Status HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key, const Slice& timestamp,
                            bool* newer) override;
+  const Snapshot* CheckedSnapshot() override;
+  SequenceNumber FilesDroppedAt() override;
   const Snapshot* TimestampedSnapshot(uint64_t timestamp) override;
   void WatchKeys() override;
   Status WriteIf(const WriteOptions& options, WriteBatch* updates,
@@ -213,7 +215,10 @@ class DbImpl final : public DB, public TransactionHost {
   Status CheckWritable() const;
   Status CheckWritable(const OpenCall& call) const;
   Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
+  const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_traces);
   Status WaitForWork(const WaitForCompactOptions& options);
+  // Writes them down, or says that they have changed all the same.
+  Status ChangedOptionsKept();
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;

@@ -114,6 +114,10 @@ void DbImpl::ReleaseTraces(TraceHolds::Slot* slot) {
   if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();
 }
 
+SequenceNumber DbImpl::FilesDroppedAt() {
+  return engine_->state.files_dropped_at.load(std::memory_order_acquire);
+}
+
 const Comparator* DbImpl::ComparatorOf(uint32_t family) {
   return engine_->state.families.ComparatorOf(family);
 }

@@ -62,7 +62,7 @@ CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* to
     : input_(input),
       tombstones_(tombstones),
       options_(options),
-      rules_({options_.snapshots, options_.bottommost}),
+      rules_({options_.snapshots, options_.bottommost, options_.traces_since}),
       has_tombstones_(tombstones != nullptr && !tombstones->empty()),
       timestamp_bytes_(options.icmp->timestamp_size()) {
   VARVE_ASSERT(std::ranges::is_sorted(options_.snapshots));

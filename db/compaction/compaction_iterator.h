@@ -29,7 +29,9 @@ namespace varve {
 struct CompactionIteratorOptions {
   const InternalKeyComparator* icmp = nullptr;  // never null
   std::vector<SequenceNumber> snapshots;        // ascending
-  bool bottommost = false;                      // as in DropRules::Options
+  // As in DropRules::Options.
+  bool bottommost = false;
+  SequenceNumber traces_since = kMaxSequenceNumber;
   EntryChecks checks;
   DeeperLevels* deeper = nullptr;  // null: every key may exist deeper, unless bottommost
   const CompactionFilter* filter = nullptr;

@@ -266,6 +266,7 @@ Status Job::RunPiece(Piece* piece) {
   CompactionIteratorOptions options;
   options.icmp = context_.icmp;
   options.snapshots = snapshots_;
+  options.traces_since = context_.traces_since;
   options.bottommost = plan_.bottommost;
   options.checks = context_.checks;
   options.deeper = &deeper;

@@ -34,7 +34,8 @@ struct CompactionContext {
   const InternalKeyComparator* icmp = nullptr;
   std::shared_ptr<const ColumnFamilyOptions> options;
   std::shared_ptr<TableCache> table_cache;
-  std::vector<SequenceNumber> snapshots;  // ascending, at the job's start
+  std::vector<SequenceNumber> snapshots;             // ascending, at the job's start
+  SequenceNumber traces_since = kMaxSequenceNumber;  // as in DropRules::Options
   HistoryBounds history;
   TableOutputContext output;
   TableBuildOptions build;                    // template: file number and times per output

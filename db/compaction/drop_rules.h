@@ -30,6 +30,9 @@ class DropRules {
     std::span<const SequenceNumber> snapshots;
     // No level beneath the output holds any key of the inputs.
     bool bottommost = false;
+    // Somebody will ask whether a key was changed after this; kMaxSequenceNumber: nobody. One of
+    // the snapshots, or not older than the first.
+    SequenceNumber traces_since = kMaxSequenceNumber;
   };
 
   enum class Verdict : uint8_t {
@@ -124,8 +127,10 @@ class DropRules {
         default:
           break;
       }
-      if (!buried) pair_stripe_ = stripe;
-      return Verdict::kDropPair;
+      if (buried) return Verdict::kDropPair;
+      pair_stripe_ = stripe;
+      // Without its value it deletes nothing, and tells that there was something.
+      return sequence > options_.traces_since ? Verdict::kKeep : Verdict::kDropPair;
     }
     if (stripe == 0 && !may_exist_deeper()) return Verdict::kExpired;
     return Verdict::kKeep;

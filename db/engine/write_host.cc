@@ -27,6 +27,11 @@ bool SameError(const Status& a, const Status& b) {
 
 }  // namespace
 
+bool WriteHost::BytesDecideIn(uint32_t column_family) {
+  const Comparator* const comparator = state_.families.ComparatorOf(column_family);
+  return comparator == nullptr || !comparator->CanKeysWithDifferentByteContentsBeEqual();
+}
+
 Status WriteHost::Refusal() {
   DbLock lock(&state_.mu);
   return errors_.WriteRefusal();

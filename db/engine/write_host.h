@@ -18,6 +18,7 @@ class WriteHost final : public CommitHost {
   WriteHost(const DbContext& context, DbState* state, ErrorHandler* errors, SlowPathFlag* slow_path)
       : context_(context), state_(*state), errors_(*errors), slow_path_(*slow_path) {}
 
+  bool BytesDecideIn(uint32_t column_family) override;
   bool Refuses() const override { return errors_.refuses_writes(); }
   Status Refusal() override;
   Status ReserveLog(size_t bytes, wal::LogReservation* place) override;

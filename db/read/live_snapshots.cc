@@ -42,8 +42,8 @@ void LiveSnapshots::PutFree(SnapshotImpl* snapshot) {
   snapshot->next_free_ = std::exchange(free_, snapshot);
 }
 
-const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds,
-                                       uint64_t timestamp) {
+const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp,
+                                       bool holds_traces) {
   MutexLock lock(&mu_);
   // Its place first: if there is no memory for that, nothing was taken.
   const auto place = by_sequence_.emplace_hint(by_sequence_.end(), seq, nullptr);
@@ -59,6 +59,7 @@ const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds,
   snapshot->sequence_ = seq;
   snapshot->unix_seconds_ = unix_seconds;
   snapshot->timestamp_ = timestamp;
+  snapshot->holds_traces_ = holds_traces;
   snapshot->place_ = place;
   snapshot->owner_.store(this, std::memory_order_release);
   return snapshot;
@@ -97,15 +98,21 @@ bool LiveSnapshots::AwaitOldest(SequenceNumber seq) {
   return true;
 }
 
-std::vector<SequenceNumber> LiveSnapshots::Pinned() const {
+std::vector<SequenceNumber> LiveSnapshots::Pinned(SequenceNumber* traces_since) const {
   MutexLock lock(&mu_);
+  const auto with_traces = std::ranges::find_if(
+      by_sequence_, [](const auto& held) { return held.second->holds_traces_; });
+  const SequenceNumber traces = VARVE_CANARY(kForgetTraces) ? kMaxSequenceNumber : traces_.Oldest();
+  if (traces_since != nullptr) {
+    *traces_since =
+        with_traces == by_sequence_.end() ? traces : std::min(traces, with_traces->first);
+  }
   std::vector<SequenceNumber> pinned;
   for (const auto& [sequence, snapshot] : by_sequence_) {
     if (pinned.empty() || pinned.back() != sequence) pinned.push_back(sequence);
   }
   if (VARVE_CANARY(kForgetSnapshot) && !pinned.empty()) pinned.pop_back();
-  const SequenceNumber traces = traces_.Oldest();
-  if (traces == kMaxSequenceNumber || VARVE_CANARY(kForgetTraces)) return pinned;
+  if (traces == kMaxSequenceNumber) return pinned;
   const auto at = std::ranges::lower_bound(pinned, traces);
   if (at == pinned.end() || *at != traces) pinned.insert(at, traces);
   return pinned;

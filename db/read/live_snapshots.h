@@ -47,6 +47,7 @@ class alignas(64) SnapshotImpl final : public Snapshot {
   SequenceNumber sequence_ = 0;
   int64_t unix_seconds_ = 0;
   uint64_t timestamp_ = UINT64_MAX;
+  bool holds_traces_ = false;
   std::multimap<SequenceNumber, SnapshotImpl*>::iterator place_;  // of the owner
   SnapshotImpl* next_free_ = nullptr;
 };
@@ -60,8 +61,9 @@ class LiveSnapshots {
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
-  const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX)
-      VARVE_EXCLUDES(mu_);
+  // With `holds_traces` it is a hold of traces, too.
+  const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX,
+                          bool holds_traces = false) VARVE_EXCLUDES(mu_);
   // False: not one of ours (already released, or another database's). *awaited (may be null)
   // becomes true if a caller asked to be told of that (AwaitOldest), once.
   bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);
@@ -74,8 +76,10 @@ class LiveSnapshots {
            static_cast<const SnapshotImpl*>(snapshot)->owner_.load(std::memory_order_acquire) ==
                this;
   }
-  // Distinct pinned numbers, ascending; the oldest hold of traces is one of them.
-  std::vector<SequenceNumber> Pinned() const VARVE_EXCLUDES(mu_);
+  // Distinct pinned numbers, ascending; the oldest hold of traces is one of them, and
+  // *traces_since (may be null), which is kMaxSequenceNumber if there is none.
+  std::vector<SequenceNumber> Pinned(SequenceNumber* traces_since = nullptr) const
+      VARVE_EXCLUDES(mu_);
   // Holds of traces, without a lock. Null as Take.
   TraceHolds::Slot* HoldTraces(SequenceNumber since, const void* holder) {
     return traces_.Take(since, holder);

@@ -164,6 +164,7 @@ void BatchIndex::TrimNotes(size_t bytes) noexcept {
 
 void BatchIndex::RollBack(size_t bytes) noexcept {
   VARVE_ASSERT(done_ <= noted_);
+  last_handle_ = nullptr;  // it may have gone, and another come to lie there
   bytes = std::max(bytes, kBatchHeaderBytes);
   if (noted_ <= bytes && notes_.empty()) return;
   if (done_ > bytes) {

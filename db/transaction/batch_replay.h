@@ -32,6 +32,9 @@ class FamiliesById {
     return handle.get();
   }
 
+  // Families that are dropped keep their files while there are handles.
+  void Clear() { handles_.clear(); }
+
  private:
   TransactionHost* const host_;
   std::map<uint32_t, std::unique_ptr<ColumnFamilyHandle>> handles_;

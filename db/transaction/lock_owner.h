@@ -4,7 +4,9 @@
 // LockOwner: what the lock table knows of a transaction; HeldLock: what a transaction knows of one
 // of its locks.
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -40,7 +42,7 @@ struct LockKey {
 };
 
 // One transaction's lock on one key. It lies in its owner's memory, with the key's bytes, until the
-// owner forgets all of its locks.
+// owner uses it again for another, or forgets all of its locks.
 struct HeldLock {
   // Constant once made.
   LockKey key;
@@ -110,18 +112,34 @@ class LockOwner {
 
   // A record with a copy of the key. Throws std::bad_alloc.
   HeldLock* NewLock(const LockKey& key) {
-    void* const place = memory_.allocate(sizeof(HeldLock) + key.key.size(), alignof(HeldLock));
-    lock_bytes_ += sizeof(HeldLock) + key.key.size();
+    const size_t kind = KindOf(key.key);
+    void* place = spare_[kind];
+    if (place != nullptr) {
+      spare_[kind] = spare_[kind]->next;
+    } else {
+      place = memory_.allocate(size_t{1} << kind, alignof(HeldLock));
+      lock_bytes_ += size_t{1} << kind;
+    }
     char* const bytes = static_cast<char*>(place) + sizeof(HeldLock);
     if (!key.key.empty()) memcpy(bytes, key.key.data(), key.key.size());
     return new (place)
         HeldLock{.key = {key.family, Slice(bytes, key.key.size()), key.hash}, .owner = this};
+  }
+  // A record that was refused or given back, which nobody looks at any more, makes room for
+  // another.
+  void Reuse(HeldLock* record) {
+    const size_t kind = KindOf(record->key.key);
+    record->next = spare_[kind];
+    spare_[kind] = record;
+    has_spare_ = true;
   }
   // None of its records is held or awaited any more.
   void ForgetLocks() {
     if (lock_bytes_ == 0) return;
     memory_.release();
     lock_bytes_ = 0;
+    if (has_spare_) spare_.fill(nullptr);
+    has_spare_ = false;
   }
   // What records take.
   size_t lock_bytes() const { return lock_bytes_; }
@@ -146,9 +164,16 @@ class LockOwner {
  private:
   static constexpr size_t kInlineBytes = 1024;  // some eight locks cost no allocation
 
+  // Records take a power of two: that.
+  static size_t KindOf(const Slice& key) {
+    return static_cast<size_t>(std::bit_width(sizeof(HeldLock) + key.size() - 1));
+  }
+
   std::atomic<TransactionID> id_{0};
   uint64_t expires_at_ = 0;
   size_t lock_bytes_ = 0;
+  bool has_spare_ = false;
+  std::array<HeldLock*, 34> spare_{};  // by kind; keys have less than 2^32 bytes
   std::atomic<State> state_{State::STARTED};
   std::atomic<bool> has_last_wait_{false};
   mutable Mutex last_wait_mu_{kLastWaitRank};

@@ -52,7 +52,11 @@ bool FamilyRange::IsOrdered() const {
 }
 
 bool LockRanges::Yields(const HeldRange& range, TransactionID id) {
-  return range.pending && std::ranges::find(range.yields_to, id) != range.yields_to.end();
+  if (!range.pending) return false;
+  if (std::ranges::find(range.yields_to, id) != range.yields_to.end()) return true;
+  return std::ranges::any_of(ranges_, [&](const HeldRange* other) {
+    return !other->pending && other->owner->id() == id && other->range.Overlaps(range.range);
+  });
 }
 
 bool LockRanges::Stands(HeldRange* range, const LockOwner* owner) {
@@ -96,6 +100,7 @@ void LockRanges::Remove(HeldRange* range) {
 
 void LockRanges::SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) {
   MutexLock lock(&mu_);
+  if (range->yields_to == ids) return;
   range->yields_to = std::move(ids);
   WakeAll();
 }
@@ -125,6 +130,7 @@ bool LockRanges::TryHold(HeldRange* mine) {
 bool LockRanges::Bars(const LockOwner* owner, uint32_t family, const Slice& key) {
   MutexLock lock(&mu_);
   return AnyStands(owner, [&](const HeldRange& range) {
+    mu_.AssertHeld();
     return range.range.Covers(family, key) && !Yields(range, owner->id());
   });
 }
@@ -132,6 +138,7 @@ bool LockRanges::Bars(const LockOwner* owner, uint32_t family, const Slice& key)
 bool LockRanges::Bars(const HeldRange& mine) {
   MutexLock lock(&mu_);
   return AnyStands(mine.owner, [&](const HeldRange& range) {
+    mu_.AssertHeld();
     const bool before = !range.pending || range.ticket < mine.ticket;
     return &range != &mine && before && range.range.Overlaps(mine.range) &&
            !Yields(range, mine.owner->id());

@@ -51,11 +51,12 @@ struct HeldRange {
   // Under the list's mutex.
   bool linked = false;
   bool pending = true;                   // it still waits for keys, or for ranges before it
-  std::vector<TransactionID> yields_to;  // while pending: whose key it waits for; these may go on
+  std::vector<TransactionID> yields_to;  // while pending: who has keys in it; these may go on
 };
 
 // Ranges exclude each other, and keys of others. What is pending keeps new keys and later ranges
-// out already, so that it is not overtaken for ever; but not those who it waits for.
+// out already, so that it is not overtaken for ever; but not those that it waits for, or will: who
+// has a key in it, or holds a range that overlaps it. These would wait for themselves.
 //
 // There are few: every look goes through all of them.
 //
@@ -70,6 +71,7 @@ class LockRanges {
   void Add(HeldRange* range) VARVE_EXCLUDES(mu_);
   // If it is still there.
   void Remove(HeldRange* range) VARVE_EXCLUDES(mu_);
+  // Of a pending one: who has keys in it.
   void SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) VARVE_EXCLUDES(mu_);
   // It waits for nothing any more. False, and it is as before, if another that overlaps has come to
   // be held meanwhile: one whose owner this had yielded to.
@@ -107,7 +109,9 @@ class LockRanges {
   // The first that stands in the way of this owner's and is such a one.
   template <typename Matches>
   bool AnyStands(const LockOwner* owner, Matches matches) VARVE_REQUIRES(mu_);
-  static bool Yields(const HeldRange& range, TransactionID id);
+  // Whether it is pending and waits for that owner, or will. An owner gives its keys back before
+  // its ranges: so of an owner that got a key in there by a range, one or the other is seen.
+  bool Yields(const HeldRange& range, TransactionID id) VARVE_REQUIRES(mu_);
   void WakeAll() VARVE_REQUIRES(mu_);
   void Unlink(HeldRange* range) VARVE_REQUIRES(mu_);
   // Not the owner's, and its owner's time is not over.

@@ -39,12 +39,17 @@ Status LockTable::Lock(LockOwner* owner, const LockKey& key, const Comparator* c
   LockClock clock(patience);
   for (;;) {
     *had = Had();
-    VARVE_RETURN_IF_ERROR(LockKeyAlone(owner, key, comparator, exclusive, patience, &clock, had));
+    Status s = LockKeyAlone(owner, key, comparator, exclusive, patience, &clock, had);
+    if (!s.ok()) {
+      if (had->added) owner->Reuse(had->held);
+      return s;
+    }
     if (!had->added || ranges_.empty() || !ranges_.Bars(owner, key.family, key.key)) [[likely]] {
       return Status::OK();
     }
     // Of a key and a range that meet the key gives way.
     Unlock(had->held);
+    owner->Reuse(had->held);
     Wait wanted;
     wanted.exclusive = exclusive;
     wanted.on_ranges = true;
@@ -267,6 +272,7 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
   wanted.range = range->range;
   Status s;
   do {
+    if (ranges_.Bars(*range)) YieldToHoldersWithin(range);
     s = WaitForRanges(range->owner, wanted, range, patience, &clock);
     if (s.ok()) s = LockKeysWithin(range, patience, &clock);
   } while (s.ok() && !ranges_.TryHold(range));
@@ -274,22 +280,34 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
   return s;
 }
 
-// Nobody locks a new key in there any more, but those whom this waits for.
+// Whoever has a key in there goes on, also while this waits for the ranges of others.
+void LockTable::YieldToHoldersWithin(HeldRange* range) {
+  std::string key;
+  std::vector<TransactionID> holders;
+  FindKeyWithin(*range, &key, &holders);
+  ranges_.SetYieldsTo(range, std::move(holders));
+}
+
+// Nobody locks a new key in there any more, but those whom this waits for; after the last look only
+// one who holds a range that overlaps, which TryHold meets.
 Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock) {
   std::string key;
   std::vector<TransactionID> holders;
-  while (FindKeyWithin(*range, &key, &holders)) {
+  for (;;) {
+    ranges_.SetYieldsTo(range, {});
+    if (!FindKeyWithin(*range, &key, &holders)) return Status::OK();
     ranges_.SetYieldsTo(range, holders);
     Had had;
-    VARVE_RETURN_IF_ERROR(LockKeyAlone(range->owner, KeyOf(range->range.family, key),
-                                       range->range.comparator, /*exclusive=*/true, patience, clock,
-                                       &had));
+    Status s = LockKeyAlone(range->owner, KeyOf(range->range.family, key), range->range.comparator,
+                            /*exclusive=*/true, patience, clock, &had);
     // The range keeps others out from here on.
-    if (had.added) Unlock(had.held);
+    if (had.added) {
+      Unlock(had.held);
+      range->owner->Reuse(had.held);
+    }
+    if (!s.ok()) return s;
     if (had.upgraded) Downgrade(had.held);
-    ranges_.SetYieldsTo(range, {});
   }
-  return Status::OK();
 }
 
 bool LockTable::FindKeyWithin(const HeldRange& range, std::string* key,

@@ -91,6 +91,7 @@ class LockTable final : private WaitGraph {
   // A key in the range that somebody else has locked, and all who have locked one; false: there is
   // none.
   bool FindKeyWithin(const HeldRange& range, std::string* key, std::vector<TransactionID>* holders);
+  void YieldToHoldersWithin(HeldRange* range);
   Status LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock);
 
   Status FindOrAdd(LockPart* part, const LockKey& key, LockQueue** queue)

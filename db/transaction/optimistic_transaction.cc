@@ -16,6 +16,10 @@ namespace {
 // A commit that others of its buckets keep overtaking gives up.
 constexpr int kTriesMax = 1000;
 
+bool BytesDecideIn(ColumnFamilyHandle* family) {
+  return !family->GetComparator()->CanKeysWithDifferentByteContentsBeEqual();
+}
+
 }  // namespace
 
 void OptimisticTransaction::Begin(const WriteOptions& write_options,
@@ -37,8 +41,11 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
   VARVE_RETURN_IF_ERROR(CheckActive());
   TakeAnnouncedSnapshot();
   if (!use.validate) return Status::OK();
-  const uint32_t id = IsPlain(family) ? 0 : family->GetID();
-  const uint64_t hash = KeyStamps::HashOf(id, key);
+  const bool is_plain = IsPlain(family);
+  const uint32_t id = is_plain ? 0 : family->GetID();
+  const uint64_t hash = KeyStamps::HashOf(id, key, /*bytes_decide=*/true);
+  const uint64_t bucket =
+      is_plain || BytesDecideIn(family) ? hash : KeyStamps::HashOf(id, key, /*bytes_decide=*/false);
   if (use.assume_tracked && tracked_.Find(id, key, hash) == nullptr) {
     return Status::InvalidArgument("transaction: assume_tracked, and the key is not tracked");
   }
@@ -46,7 +53,7 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
   const SequenceNumber now = has_snapshot() ? snapshot_sequence() : db_->GetLatestSequenceNumber();
   if (!marks_.empty() && uses_.size() == uses_.capacity()) uses_.reserve(2 * uses_.size() + 1);
   bool added = false;
-  TrackedKey* const tracked = tracked_.FindOrAdd(id, key, hash, &added);
+  TrackedKey* const tracked = tracked_.FindOrAdd(id, key, hash, bucket, &added);
   if (added) {
     tracked->unchanged_since = now;
     tracked->was_read = false;
@@ -75,12 +82,15 @@ void OptimisticTransaction::HoldEvidence() {
 }
 
 TrackedKey* OptimisticTransaction::Find(ColumnFamilyHandle* family, const Slice& key) const {
-  return tracked_.Find(family->GetID(), key, KeyStamps::HashOf(family->GetID(), key));
+  const uint32_t id = family->GetID();
+  return tracked_.Find(id, key, KeyStamps::HashOf(id, key, /*bytes_decide=*/true));
 }
 
+// What the transaction itself has written, also without tracking it, says nothing of the database.
 void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& key) {
   TrackedKey* const found = Find(family, key);
-  if (found != nullptr && found->writes == 0) found->was_read = true;
+  if (found == nullptr || found->writes != 0 || IsInBatch(family, key)) return;
+  found->was_read = true;
 }
 
 void OptimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
@@ -139,7 +149,7 @@ Status OptimisticTransaction::Commit() try {
 Status OptimisticTransaction::WriteIfUnchanged(WriteBatch* updates) {
   limits_.clear();
   for (const TrackedKey* key = tracked_.first(); key != nullptr; key = key->next) {
-    if (key->in_use()) limits_.push_back({key->hash, key->unchanged_since});
+    if (key->in_use()) limits_.push_back({key->bucket, key->unchanged_since});
   }
   for (int tries = 0; tries < kTriesMax; tries++) {
     WriteCondition condition{limits_};
@@ -160,10 +170,12 @@ Status OptimisticTransaction::LookUp() {
     TransactionHost::NewestWrite newest{.found = true};
     // Of a family that was dropped there is nothing to be known, and the write says so.
     if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key->key, &newest));
-    if (newest.sequence > key->unchanged_since || (key->was_read && !newest.found)) {
+    const bool vanished =
+        !newest.found && (key->was_read || host_->FilesDroppedAt() > key->unchanged_since);
+    if (newest.sequence > key->unchanged_since || vanished) {
       return Status::Busy("Commit: a key was changed after the transaction read or wrote it");
     }
-    limits_.push_back({key->hash, std::max(known, key->unchanged_since)});
+    limits_.push_back({key->bucket, std::max(known, key->unchanged_since)});
   }
   return Status::OK();
 }

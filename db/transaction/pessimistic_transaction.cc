@@ -198,14 +198,15 @@ Status PessimisticTransaction::CommitAndTryCreateSnapshot(
     return Status::InvalidArgument("CommitAndTryCreateSnapshot: there is no timestamp");
   }
   if (ts != kMaxTxnTimestamp) VARVE_RETURN_IF_ERROR(SetCommitTimestamp(ts));
-  if (notifier != nullptr) SetSnapshotOnNextOperation(std::move(notifier));
   const TxnTimestamp timestamp = commit_timestamp_;
   VARVE_RETURN_IF_ERROR(Commit());
   if (timestamp == kMaxTxnTimestamp) return Status::OK();
   std::shared_ptr<const Snapshot> taken;
   const Status s =
       Guarded([&] { return registry_->snapshots.Create(host_, db_, timestamp, &taken); });
-  if (s.ok() && snapshot != nullptr) *snapshot = std::move(taken);
+  if (!s.ok()) return Status::OK();
+  if (notifier != nullptr) notifier->SnapshotCreated(taken.get());
+  if (snapshot != nullptr) *snapshot = std::move(taken);
   return Status::OK();
 } catch (...) {
   return CaughtException();
@@ -227,6 +228,7 @@ Status PessimisticTransaction::Rollback() {
   } else if (state == STARTED) {
     // It may go on, as it was begun, but for the snapshot.
     Undo();
+    read_timestamp_ = commit_timestamp_ = kMaxTxnTimestamp;
     return Status::OK();
   }
   End(ROLLEDBACK);
@@ -354,8 +356,10 @@ Status PessimisticTransaction::ValidateSequence(ColumnFamilyHandle* family, Held
   if (db_->GetLatestSequenceNumber() != since) {
     TransactionHost::NewestWrite newest;
     VARVE_RETURN_IF_ERROR(host_->FindNewest(family, lock->key.key, &newest));
-    if (newest.sequence > since)
+    const bool vanished = !newest.found && host_->FilesDroppedAt() > since;
+    if (newest.sequence > since || vanished) {
       return Status::Busy("the key was changed after the transaction's snapshot");
+    }
   }
   lock->unchanged_since = since;
   return Status::OK();
@@ -376,6 +380,7 @@ void PessimisticTransaction::GiveBack(HeldLock* lock) {
   (lock->next == nullptr ? last_ : lock->next->previous) = lock->previous;
   keys_--;
   locks_->Unlock(lock);
+  owner_.Reuse(lock);
 }
 
 void PessimisticTransaction::NoteUse(HeldLock* lock, bool write) {

@@ -24,7 +24,8 @@ TrackedKey* TrackedKeys::FindAny(uint32_t family, const Slice& key, uint64_t has
   return nullptr;
 }
 
-TrackedKey* TrackedKeys::FindOrAdd(uint32_t family, const Slice& key, uint64_t hash, bool* added) {
+TrackedKey* TrackedKeys::FindOrAdd(uint32_t family, const Slice& key, uint64_t hash,
+                                   uint64_t bucket, bool* added) {
   if (TrackedKey* const found = FindAny(family, key, hash); found != nullptr) {
     *added = !found->in_use();
     return found;
@@ -34,8 +35,8 @@ TrackedKey* TrackedKeys::FindOrAdd(uint32_t family, const Slice& key, uint64_t h
   void* const place = memory_.allocate(bytes, alignof(TrackedKey));
   char* const copy = static_cast<char*>(place) + sizeof(TrackedKey);
   if (!key.empty()) std::memcpy(copy, key.data(), key.size());
-  auto* const made =
-      new (place) TrackedKey{.family = family, .hash = hash, .key = Slice(copy, key.size())};
+  auto* const made = new (place)
+      TrackedKey{.family = family, .hash = hash, .bucket = bucket, .key = Slice(copy, key.size())};
   (last_ == nullptr ? first_ : last_->next) = made;
   last_ = made;
   count_++;

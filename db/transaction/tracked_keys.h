@@ -17,7 +17,8 @@ namespace varve {
 struct TrackedKey {
   // Constant once made.
   uint32_t family = 0;
-  uint64_t hash = 0;  // of family and key
+  uint64_t hash = 0;    // of family and key
+  uint64_t bucket = 0;  // KeyStamps::HashOf
   Slice key;
   TrackedKey* next = nullptr;  // that came after it
 
@@ -46,7 +47,8 @@ class TrackedKeys {
   }
   // The key's record, a copy of the key made if there is none: *added tells that it is not in use.
   // The caller notes a use then. May throw, and nothing is changed then.
-  TrackedKey* FindOrAdd(uint32_t family, const Slice& key, uint64_t hash, bool* added);
+  TrackedKey* FindOrAdd(uint32_t family, const Slice& key, uint64_t hash, uint64_t bucket,
+                        bool* added);
   // How many are in use. Looks at each.
   size_t CountInUse() const;
   // The first of all, in use or not.

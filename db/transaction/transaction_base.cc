@@ -58,6 +58,7 @@ void TransactionBase::ClearUpdates() {
   indexing_ = true;
   counts_ = Counts();
   save_points_.clear();
+  families_.Clear();
   Charge(0);
 }
 
@@ -75,7 +76,8 @@ void TransactionBase::SetSnapshot() {
 
 std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const {
   DB* const db = db_;
-  return {db->GetSnapshot(), [db](const Snapshot* snapshot) { db->ReleaseSnapshot(snapshot); }};
+  return {host_->CheckedSnapshot(),
+          [db](const Snapshot* snapshot) { db->ReleaseSnapshot(snapshot); }};
 }
 
 void TransactionBase::SetSnapshotOnNextOperation(std::shared_ptr<TransactionNotifier> notifier) {

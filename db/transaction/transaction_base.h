@@ -210,6 +210,10 @@ class TransactionBase : public Transaction {
   // With or without the index, as the transaction has it now. Of a range `value` is the end.
   Status AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
                     const Slice& value);
+  // Whether there is any update of the key, indexed.
+  bool IsInBatch(ColumnFamilyHandle* family, const Slice& key) const {
+    return batch_.HasUpdate(family, key);
+  }
   std::shared_ptr<const Snapshot> NewSnapshot() const;
   void TakeAnnouncedSnapshot();
   SequenceNumber snapshot_sequence() const { return snapshot_->GetSequenceNumber(); }

@@ -52,6 +52,12 @@ class TransactionHost {
   virtual void CountTransaction(uint64_t updates) = 0;
   // The newest visible sequence, once all that was given out before the call is visible.
   virtual SequenceNumber WaitForAllWrites() = 0;
+  // A snapshot beside which keys can be checked: compactions leave a trace of each change after it.
+  // nullptr as GetSnapshot.
+  virtual const Snapshot* CheckedSnapshot() = 0;
+  // What was visible when files were last dropped with all that was in them: of a key that is not
+  // found, a change before this may have gone without a trace. 0: never.
+  virtual SequenceNumber FilesDroppedAt() = 0;
   // A snapshot that tells this timestamp; nullptr as GetSnapshot.
   virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
   // Until ReleaseTraces, compactions leave a trace of each change after what is visible when this

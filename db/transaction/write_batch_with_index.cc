@@ -240,6 +240,12 @@ Status WriteBatchWithIndex::AddUnindexed(WriteType type, ColumnFamilyHandle* col
   return CaughtException();
 }
 
+bool WriteBatchWithIndex::HasUpdate(ColumnFamilyHandle* column_family, const Slice& key) {
+  BatchAnswer answer;
+  const Status s = Guarded([&] { return rep_->LookUp(column_family, key, &answer); });
+  return !s.ok() || answer.IsComplete() || !answer.operands.empty();
+}
+
 void WriteBatchWithIndex::Clear() {
   rep_->index.RollBack(0);
   rep_->batch.Clear();

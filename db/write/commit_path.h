@@ -28,6 +28,8 @@ constexpr uint64_t kNoSlowdownMicros = 1000;
 class CommitHost {
  public:
   virtual ~CommitHost() = default;
+  // Whether keys of different bytes are different keys of the column family. Any thread.
+  virtual bool BytesDecideIn(uint32_t column_family) = 0;
   // Whether writes are refused (one relaxed load), and why. Asked where order is given out: what
   // made the database refuse writes before an EnterExclusive is seen by every write after it.
   virtual bool Refuses() const = 0;

@@ -2,19 +2,27 @@
 #include "db/write/key_stamps.h"
 
 #include "db/write/batch_reader.h"
+#include "db/write/commit_path.h"
 #include "db/write/write_batch_internal.h"
 #include "util/coding/hash.h"
 
 namespace varve {
 
-uint64_t KeyStamps::HashOf(uint32_t column_family, const Slice& key) {
-  return XXH3Hash64(key.data(), key.size(), column_family);
+uint64_t KeyStamps::HashOf(uint32_t column_family, const Slice& key, bool bytes_decide) {
+  return XXH3Hash64(key.data(), bytes_decide ? key.size() : 0, column_family);
 }
 
-KeyHashes::KeyHashes(const WriteRequest& request) {
-  const auto add = [this](const BatchRecord& record) {
+KeyHashes::KeyHashes(const WriteRequest& request, CommitHost* host) {
+  uint32_t family = 0;
+  bool bytes_decide = host->BytesDecideIn(family);
+  const auto add = [&](const BatchRecord& record) {
     all_ = all_ || record.type == kTypeRangeDeletion || count_ == kKeysMax;
-    if (!all_) hashes_[count_++] = KeyStamps::HashOf(record.column_family, record.key);
+    if (all_) return;
+    if (record.column_family != family) {
+      family = record.column_family;
+      bytes_decide = host->BytesDecideIn(family);
+    }
+    hashes_[count_++] = KeyStamps::HashOf(family, record.key, bytes_decide);
   };
   if (request.update() != nullptr) {
     add(*request.update());

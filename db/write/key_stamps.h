@@ -17,6 +17,8 @@
 
 namespace varve {
 
+class CommitHost;
+
 // A key, by its hash, and the sequence after which nobody may have changed it.
 struct StampLimit {
   uint64_t hash = 0;
@@ -33,7 +35,7 @@ struct WriteCondition {
 // Which buckets a write raises. A batch of many keys, or with a range, raises all of them.
 class KeyHashes {
  public:
-  explicit KeyHashes(const WriteRequest& request);
+  KeyHashes(const WriteRequest& request, CommitHost* host);
 
   bool all() const { return all_; }
   std::span<const uint64_t> hashes() const { return {hashes_, count_}; }
@@ -53,7 +55,8 @@ class KeyStamps {
   explicit KeyStamps(SequenceNumber newest)
       : floor_(newest), stamps_(std::make_unique<SequenceNumber[]>(kBuckets)) {}
 
-  static uint64_t HashOf(uint32_t column_family, const Slice& key);
+  // Where keys of different bytes may be equal, a family has one bucket.
+  static uint64_t HashOf(uint32_t column_family, const Slice& key, bool bytes_decide);
 
   bool Allow(const WriteCondition& condition) const {
     for (const StampLimit& limit : condition.limits) {

@@ -42,7 +42,7 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
   // What a prepared section updates does not stand in the record: it may be any key.
   const KeyStamps* const watched = watched_.load(std::memory_order_acquire);
   if (watched != nullptr && request->step() == nullptr) [[unlikely]] {
-    reservation.keys = &keys.emplace(*request);
+    reservation.keys = &keys.emplace(*request, host_);
     for (const uint64_t hash : keys->hashes()) watched->Prefetch(hash);
   }
   VARVE_RETURN_IF_ERROR(Reserve(options, request, &reservation));

@@ -494,7 +494,7 @@ Status WriteBatch::RollbackToSavePoint() {
   }
   const SavePoints::Point point = save_points_->stack.back();
   save_points_->stack.pop_back();
-  VARVE_ASSERT(point.size >= kBatchHeaderBytes && point.size <= rep_.size());
+  VARVE_ASSERT(point.size <= rep_.size());  // of adopted bytes perhaps less than a header
   rep_.resize(point.size);
   WriteBatchInternal::SetCount(this, point.count);
   content_flags_.store(point.flags, std::memory_order_relaxed);

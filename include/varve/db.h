@@ -603,7 +603,8 @@ class VARVE_EXPORT DB {
   // Waits until nothing is left to flush or compact.
   virtual Status WaitForCompact(const WaitForCompactOptions& options) = 0;
 
-  // Changes dynamic options: all of them, or none when an error is returned.
+  // Changes dynamic options: all of them, or none when an error is returned, but for one: with
+  // DBOptions::fail_if_options_file_error the error may be that of the OPTIONS file, and says so.
   // "block_based_table_factory" = "{block_size=8192;filter_policy=bloomfilter:10:false}" changes
   // how tables are built from now on; what concerns how they are read and cached (block_cache,
   // no_block_cache, pinning, reading ahead) is InvalidArgument.

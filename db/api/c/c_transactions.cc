@@ -248,15 +248,30 @@ void rocksdb_transaction_commit(rocksdb_transaction_t* transaction, char** errpt
 }
 
 void rocksdb_transaction_rollback(rocksdb_transaction_t* transaction, char** errptr) {
-  RunOn(transaction, errptr, [](Transaction* t) { return t->Rollback(); });
+  RunOn(transaction, errptr, [&](Transaction* t) {
+    Status s = t->Rollback();
+    if (s.ok()) {
+      transaction->batch_failure = BatchFailure();
+      transaction->failure = Status::OK();
+    }
+    return s;
+  });
 }
 
 void rocksdb_transaction_set_savepoint(rocksdb_transaction_t* transaction) {
-  if (transaction != nullptr) TryVoid([&] { transaction->rep->SetSavePoint(); });
+  if (transaction == nullptr) return;
+  TryVoid([&] {
+    transaction->rep->SetSavePoint();
+    transaction->batch_failure.SavePointSet();
+  });
 }
 
 void rocksdb_transaction_rollback_to_savepoint(rocksdb_transaction_t* transaction, char** errptr) {
-  RunOn(transaction, errptr, [](Transaction* t) { return t->RollbackToSavePoint(); });
+  RunOn(transaction, errptr, [&](Transaction* t) {
+    Status s = t->RollbackToSavePoint();
+    if (s.ok()) transaction->batch_failure.RolledBack();
+    return s;
+  });
 }
 
 // ---- Names, snapshots, batches ----

@@ -248,7 +248,7 @@ VARVE_C_API char* rocksdb_transaction_get_cf(rocksdb_transaction_t* transaction,
                                              const char* key, size_t klen, size_t* vlen,
                                              char** errptr);
 // What these two are refused for makes rocksdb_transaction_prepare and _commit fail, until either
-// is called again and is not.
+// is called again and is not, or the transaction is rolled back.
 VARVE_C_API void rocksdb_transaction_set_commit_timestamp(rocksdb_transaction_t* transaction,
                                                           uint64_t commit_timestamp);
 VARVE_C_API void rocksdb_transaction_commit(rocksdb_transaction_t* transaction, char** errptr);

@@ -273,7 +273,7 @@ class VARVE_EXPORT StackableDB : public DB {
   Status DisableFileDeletions() override { return db_->DisableFileDeletions(); }
   Status EnableFileDeletions() override { return db_->EnableFileDeletions(); }
   Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
-                      bool flush_memtable) override {
+                      bool flush_memtable = true) override {
     return db_->GetLiveFiles(files, manifest_file_size, flush_memtable);
   }
   Status GetSortedWalFiles(VectorLogPtr& files) override { return db_->GetSortedWalFiles(files); }

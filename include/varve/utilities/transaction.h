@@ -122,10 +122,11 @@ class VARVE_EXPORT Transaction {
 
   // SetCommitTimestamp(ts), unless `ts` is kMaxTxnTimestamp, then Commit, then the database's
   // snapshot with the commit's timestamp (TransactionDB::CreateTimestampedSnapshot), which shows
-  // the commit and whatever else was committed by then. *snapshot (which may be null) is nullptr if
-  // there can be no such snapshot; the status is the commit's. InvalidArgument: a snapshot is asked
-  // for, and there is no commit timestamp, or it is another one than `ts`. OptimisticTransactionDB:
-  // NotSupported if that is asked for, by `ts` or `snapshot`.
+  // the commit and whatever else was committed by then; the notifier, unless it is null, is told of
+  // it. *snapshot (which may be null) is nullptr if there can be no such snapshot; the status is
+  // the commit's. InvalidArgument: a snapshot is asked for, and there is no commit timestamp, or it
+  // is another one than `ts`. OptimisticTransactionDB: NotSupported if that is asked for, by `ts`
+  // or `snapshot`.
   virtual Status CommitAndTryCreateSnapshot(std::shared_ptr<TransactionNotifier> notifier = nullptr,
                                             TxnTimestamp ts = kMaxTxnTimestamp,
                                             std::shared_ptr<const Snapshot>* snapshot = nullptr);

@@ -218,6 +218,8 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
   // end.
   Status AddUnindexed(WriteType type, ColumnFamilyHandle* column_family, const Slice& key,
                       const Slice& value);
+  // Whether reads find an update of the key, whatever it does. True if that cannot be told.
+  bool HasUpdate(ColumnFamilyHandle* column_family, const Slice& key);
 
   std::unique_ptr<Rep> rep_;
 };

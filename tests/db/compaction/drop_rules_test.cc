@@ -337,6 +337,19 @@ TEST(DropRules, AnOverwrittenValueDoesNotComeBackWhenItsSuccessorGoesWithASingle
   EXPECT_EQ(Show(Compact(history, {{}, false})), "");
 }
 
+// Who asks whether the key was changed must find that it was.
+TEST(DropRules, SingleDeleteOutlivesItsValueWhereTracesAreHeld) {
+  const std::vector<SequenceNumber> snapshots = {15};
+  const History history = {{30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};
+  EXPECT_EQ(Show(Compact(history, {snapshots, true, 15})), "Single@30 ");
+  EXPECT_EQ(Show(Compact(history, {snapshots, true})), "") << "readers need no trace";
+  const History older = {{12, kTypeSingleDeletion, ""}, {11, kTypeValue, "b"}};
+  EXPECT_EQ(Show(Compact(older, {snapshots, true, 15})), "");
+  const History buried = {
+      {40, kTypeValue, "c"}, {30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};
+  EXPECT_EQ(Show(Compact(buried, {snapshots, true, 15})), "Put@40 ") << "which is a trace";
+}
+
 TEST(DropRules, SingleDeleteUnderANewerValueWaitsForItsOwnValue) {
   const History history = {{20, kTypeValue, "b"}, {10, kTypeSingleDeletion, ""}};
   EXPECT_EQ(Show(Compact(history, {{}, false})), "Put@20 Single@10 ");

@@ -422,6 +422,73 @@ TEST_F(LockRangeTest, ARangeYieldsToAllHoldersOfAKey) {
   table_->UnlockRange(&range);
 }
 
+// What waits for somebody must not keep the same one out, or both wait for ever.
+TEST_F(LockRangeTest, WhoHoldsARangeGoesOnInIt) {
+  LockOwner* const a = Owner(1);
+  HeldRange held;
+  ASSERT_TRUE(LockRange(&held, a, "b", "f").ok());
+  HeldRange waiting;
+  auto waits = std::async(std::launch::async, [&] {
+    return LockRange(&waiting, Owner(2), "c", "z", Patience(kForEver));
+  });
+  AwaitWaiting(2);
+  EXPECT_TRUE(Lock(a, "d", true).ok()) << "in both";
+  EXPECT_TRUE(Lock(a, "y", true).ok()) << "in what waits";
+  HeldRange more;
+  EXPECT_TRUE(LockRange(&more, a, "c", "e").ok());
+  EXPECT_TRUE(Lock(Owner(3), "x", true).IsTimedOut()) << "others come after it";
+  table_->UnlockRange(&held);
+  EXPECT_TRUE(Lock(a, "w", true).ok()) << "there is another range";
+  for (const char* key : {"d", "w"}) Unlock(a, key);
+  table_->UnlockRange(&more);
+  EXPECT_EQ(waits.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  EXPECT_TRUE(Lock(owners_[3].get(), "x", true).IsTimedOut());
+  Unlock(a, "y");
+  EXPECT_TRUE(waits.get().ok());
+  EXPECT_TRUE(Lock(a, "d", true).IsTimedOut());
+  table_->UnlockRange(&waiting);
+}
+
+TEST_F(LockRangeTest, WhoHasAKeyGoesOnWhileTheRangeWaitsForAnotherRange) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  HeldRange held;
+  ASSERT_TRUE(LockRange(&held, a, "a", "c").ok());
+  ASSERT_TRUE(Lock(b, "x", true).ok());
+  HeldRange waiting;
+  auto waits = std::async(std::launch::async, [&] {
+    return LockRange(&waiting, Owner(3), "b", "z", Patience(kForEver));
+  });
+  AwaitWaiting(3);
+  EXPECT_TRUE(Lock(b, "y", true, Patience(1'000'000)).ok());
+  EXPECT_TRUE(Lock(Owner(4), "w", true).IsTimedOut());
+  Unlock(b, "x");
+  table_->UnlockRange(&held);
+  EXPECT_EQ(waits.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  Unlock(b, "y");
+  EXPECT_TRUE(waits.get().ok());
+  table_->UnlockRange(&waiting);
+}
+
+TEST_F(LockRangeTest, WhatIsRefusedTakesNoMemory) {
+  ASSERT_TRUE(Lock(Owner(1), "k", true).ok());
+  HeldRange held;
+  ASSERT_TRUE(LockRange(&held, owners_[1].get(), "p", "q").ok());
+  LockOwner* const b = Owner(2);
+  size_t bytes = 0;
+  for (int i = 0; i < 100; i++) {
+    EXPECT_TRUE(Lock(b, "k", true).IsTimedOut());
+    EXPECT_TRUE(Lock(b, "k", true, Patience(1)).IsTimedOut());
+    EXPECT_TRUE(Lock(b, "p", true).IsTimedOut());
+    HeldRange refused;
+    EXPECT_TRUE(LockRange(&refused, b, "a", "z").IsTimedOut());
+    EXPECT_TRUE(LockRange(&refused, b, "a", "l").IsTimedOut());
+    if (i == 0) bytes = b->lock_bytes();
+  }
+  EXPECT_EQ(b->lock_bytes(), bytes);
+  table_->UnlockRange(&held);
+}
+
 TEST_F(LockRangeTest, ARangeAndAKeyInACycle) {
   LockOwner* const a = Owner(1);
   LockOwner* const b = Owner(2);

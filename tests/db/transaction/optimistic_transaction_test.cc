@@ -5,13 +5,17 @@
 
 #include <gmock/gmock.h>
 
+#include <cctype>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "varve/comparator.h"
+#include "varve/convenience.h"
 #include "varve/utilities/merge_operators.h"
 #include "varve/utilities/optimistic_transaction_db.h"
+#include "varve/utilities/write_batch_with_index.h"
 
 #include "tests/harness/database.h"
 
@@ -306,6 +310,105 @@ TEST_F(OptimisticTest, WhatThereIsNotIsRefused) {
   OptimisticTransactionDB* opened = nullptr;
   EXPECT_TRUE(OptimisticTransactionDB::Open(options_, "/second", &opened).IsNotSupported());
   EXPECT_EQ(opened, nullptr);
+}
+
+// A change and its undoing that compactions take out together, or with their files.
+TEST_F(OptimisticTest, BusyWhereAValueCameAndWent) {
+  const std::vector<std::function<void()>> undo = {
+      [&] { ASSERT_TRUE(txn_db_->SingleDelete(WriteOptions(), "k").ok()); },
+      [&] { ASSERT_TRUE(txn_db_->Delete(WriteOptions(), "k").ok()); },
+      [&] {
+        ASSERT_TRUE(
+            txn_db_->DeleteRange(WriteOptions(), txn_db_->DefaultColumnFamily(), "k", "l").ok());
+      },
+      [&] {
+        PutPlain("k", "200");
+        ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+        CompactRangeOptions options;
+        options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+        ASSERT_TRUE(txn_db_->CompactRange(options, nullptr, nullptr).ok());
+        ASSERT_TRUE(
+            DeleteFilesInRange(txn_db_.get(), txn_db_->DefaultColumnFamily(), nullptr, nullptr)
+                .ok());
+      },
+  };
+  for (size_t i = 0; i < undo.size(); i++) {
+    for (const bool set_snapshot : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << i << (set_snapshot ? " with a snapshot" : ""));
+      const auto txn = Begin(set_snapshot);
+      ASSERT_TRUE(txn->Put("other", "1").ok());
+      if (set_snapshot) {
+        EXPECT_EQ(ReadForUpdate(txn.get(), "k"), "NOT_FOUND");
+      }
+      PutPlain("k", "100");
+      if (!set_snapshot) {
+        ASSERT_TRUE(txn->Put("k", "101").ok());
+      }
+      undo[i]();
+      ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+      EXPECT_EQ(Committed("k"), "NOT_FOUND");
+      EXPECT_TRUE(txn->Commit().IsBusy());
+    }
+  }
+}
+
+// Reading one's own update says nothing of what the database has.
+TEST_F(OptimisticTest, WhatTheTransactionItselfHasWrittenIsNotReadFromTheDatabase) {
+  for (const bool in_batch : {false, true}) {
+    const auto txn = Begin();
+    if (in_batch) {
+      ASSERT_TRUE(txn->GetWriteBatch()->Put("k", "own").ok());
+    } else {
+      ASSERT_TRUE(txn->PutUntracked("k", "own").ok());
+    }
+    EXPECT_EQ(ReadForUpdate(txn.get(), "k"), "own");
+    WriteBatch many;  // so many that every key may be among them
+    for (int i = 0; i < 100; i++) ASSERT_TRUE(many.Put("z" + std::to_string(i), "1").ok());
+    ASSERT_TRUE(txn_db_->Write(WriteOptions(), &many).ok());
+    EXPECT_TRUE(txn->Commit().ok());
+    ASSERT_TRUE(txn_db_->Delete(WriteOptions(), "k").ok());
+  }
+}
+
+// Upper and lower case are the same.
+class CaselessOrder final : public Comparator {
+ public:
+  const char* Name() const override { return "CaselessOrder"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    return Slice(Lower(a)).compare(Lower(b));
+  }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+
+ private:
+  static std::string Lower(const Slice& s) {
+    std::string lower = s.ToString();
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower;
+  }
+};
+
+class CaselessOptimisticTest : public OptimisticTest {
+ protected:
+  CaselessOptimisticTest() { options_.comparator = &order_; }
+  ~CaselessOptimisticTest() override { CloseTransactions(); }
+  const CaselessOrder order_;
+};
+
+TEST_F(CaselessOptimisticTest, BusyIfAnEqualKeyOfOtherBytesHasChanged) {
+  PutPlain("k", "100");
+  for (const char* const other : {"K", "k"}) {
+    const auto txn = Begin();
+    EXPECT_EQ(ReadForUpdate(txn.get(), "k"), "100");
+    ASSERT_TRUE(txn->Put("k", "101").ok());
+    PutPlain(other, "100");
+    EXPECT_TRUE(txn->Commit().IsBusy());
+  }
+  const auto txn = Begin();
+  EXPECT_EQ(ReadForUpdate(txn.get(), "k"), "100");
+  ASSERT_TRUE(txn->Put("k", "101").ok());
+  PutPlain("other", "1");
+  EXPECT_TRUE(txn->Commit().ok());
 }
 
 }  // namespace

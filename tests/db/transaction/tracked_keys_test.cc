@@ -34,7 +34,7 @@ TEST(TrackedKeysTest, FindsWhatIsInUse) {
         continue;
       }
       bool added = false;
-      TrackedKey* const key = keys.FindOrAdd(family, name, hash, &added);
+      TrackedKey* const key = keys.FindOrAdd(family, name, hash, /*bucket=*/hash, &added);
       ASSERT_EQ(added, found == nullptr);
       key->writes = 1;
       key->unchanged_since = static_cast<SequenceNumber>(i);

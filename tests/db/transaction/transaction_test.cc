@@ -666,5 +666,49 @@ TEST_F(StoryTest, AnotherDatabasesTransactionIsRefused) {
   ASSERT_TRUE(own->Commit().ok());
 }
 
+TEST_F(TransactionTest, BusyWhereAValueCameAndWentAfterTheSnapshot) {
+  OpenTransactions();
+  const auto txn = Begin(WithSnapshot());
+  ASSERT_TRUE(txn_db_->Put(WriteOptions(), "k", "1").ok());
+  ASSERT_TRUE(txn_db_->SingleDelete(WriteOptions(), "k").ok());
+  ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+  EXPECT_TRUE(txn->Put("k", "2").IsBusy());
+}
+
+TEST_F(TransactionTest, ATransactionThatHasEndedKeepsNoFamily) {
+  OpenTransactions();
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(txn_db_->CreateColumnFamily(options_, "more", &family).ok());
+  ASSERT_TRUE(txn_db_->Put(WriteOptions(), family, "a", "1").ok());
+  ASSERT_TRUE(txn_db_->Flush(FlushOptions(), family).ok());
+  const auto txn = Begin();
+  WriteBatch batch;
+  ASSERT_TRUE(batch.Put(family, "b", "1").ok());
+  ASSERT_TRUE(txn->RebuildFromWriteBatch(&batch).ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  ASSERT_TRUE(txn_db_->DropColumnFamily(family).ok());
+  ASSERT_TRUE(txn_db_->DestroyColumnFamilyHandle(family).ok());
+  EXPECT_TRUE(Eventually([&] { return Files(kTableFile).empty(); }));
+}
+
+// Each waits for what the other has locked, and neither may wait for ever.
+TEST_F(TransactionTest, PlainBatchesWithRangesDoNotWaitInACycle) {
+  transaction_options_.default_lock_timeout = 60'000;
+  OpenTransactions();
+  const auto write = [&](const char* key, const char* begin, const char* end) {
+    for (int i = 0; i < 500; i++) {
+      WriteBatch batch;
+      ASSERT_TRUE(batch.Put(key, "1").ok());
+      ASSERT_TRUE(batch.DeleteRange(begin, end).ok());
+      const Status s = txn_db_->Write(WriteOptions(), &batch);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+    }
+  };
+  std::thread first([&] { write("b", "a", "z"); });
+  std::thread second([&] { write("y", "b", "zz"); });
+  first.join();
+  second.join();
+}
+
 }  // namespace
 }  // namespace varve::testing

@@ -353,5 +353,30 @@ TEST_F(TransactionTimestampsTest, ACommitMayLeaveASnapshot) {
   ASSERT_TRUE(Begin()->CommitAndTryCreateSnapshot().ok());
 }
 
+TEST_F(TransactionTimestampsTest, TheNotifierIsToldOfTheCommitsSnapshot) {
+  struct Listener final : TransactionNotifier {
+    void SnapshotCreated(const Snapshot* snapshot) override { told = snapshot; }
+    const Snapshot* told = nullptr;
+  };
+  const auto notifier = std::make_shared<Listener>();
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  std::shared_ptr<const Snapshot> snapshot;
+  ASSERT_TRUE(txn->CommitAndTryCreateSnapshot(notifier, 10, &snapshot).ok());
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(notifier->told, snapshot.get());
+}
+
+// What is written after a rollback must not get the timestamp of what was before.
+TEST_F(TransactionTimestampsTest, RollbackForgetsTimestamps) {
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->Put(Other(), "a", "1").ok());
+  ASSERT_TRUE(txn->SetCommitTimestamp(5).ok());
+  ASSERT_TRUE(txn->Rollback().ok());
+  EXPECT_EQ(txn->GetCommitTimestamp(), kMaxTxnTimestamp);
+  ASSERT_TRUE(txn->Put(Other(), "a", "2").ok());
+  EXPECT_TRUE(txn->Commit().IsInvalidArgument());
+}
+
 }  // namespace
 }  // namespace varve::testing

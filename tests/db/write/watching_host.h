@@ -25,6 +25,7 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
  public:
   explicit WatchingHost(SequenceNumber last) : published_(last), last_(last) {}
 
+  bool BytesDecideIn(uint32_t /*column_family*/) override { return true; }
   bool Refuses() const override { return refuses.load(std::memory_order_relaxed); }
   Status Refusal() override { return refuses ? Status::Aborted("refused") : Status::OK(); }
   Status ReserveLog(size_t bytes, wal::LogReservation* place) override {

@@ -260,6 +260,21 @@ static void TestOwnBatch(const Settings* s) {
   CHECK_OK(error);
   CHECK(Holds(db, s, "a", "5"));
   CHECK(Holds(db, s, "c", NULL));
+  // An update that could not be added is over with what it was rolled back with.
+  CHECK(rocksdb_transaction_begin(db, s->write, of_txn, txn) == txn);
+  rocksdb_writebatch_wi_t* const again = rocksdb_transaction_get_writebatch_wi(txn);
+  rocksdb_writebatch_wi_put_cf(again, NULL, "d", 1, "4", 1);
+  rocksdb_transaction_rollback(txn, &error);
+  CHECK_OK(error);
+  Put(txn, "a", "6");
+  rocksdb_transaction_set_savepoint(txn);
+  rocksdb_writebatch_wi_put_cf(again, NULL, "d", 1, "4", 1);
+  rocksdb_transaction_rollback_to_savepoint(txn, &error);
+  CHECK_OK(error);
+  rocksdb_free(again);
+  rocksdb_transaction_commit(txn, &error);
+  CHECK_OK(error);
+  CHECK(Holds(db, s, "a", "6"));
   rocksdb_transaction_destroy(txn);
   rocksdb_transactiondb_close(db);
   rocksdb_destroy_db(s->options, "own_batch", &error);

@@ -315,8 +315,9 @@ Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& d
   for (const ColumnFamilyDescriptor& descriptor : descriptors) {
     ColumnFamilyHandle* handle = nullptr;
     Status s = CreateColumnFamily(descriptor.options, descriptor.name, &handle);
+    // There may be a family although its options could not be written down.
+    if (handle != nullptr) handles->push_back(handle);
     if (!s.ok()) return s;
-    handles->push_back(handle);
   }
   return Status::OK();
 } catch (...) {
@@ -379,7 +380,15 @@ const Snapshot* DbImpl::GetSnapshot() {
   return TimestampedSnapshot(UINT64_MAX);
 }
 
-const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) try {
+const Snapshot* DbImpl::CheckedSnapshot() {
+  return TakeSnapshot(UINT64_MAX, /*holds_traces=*/true);
+}
+
+const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) {
+  return TakeSnapshot(timestamp, /*holds_traces=*/false);
+}
+
+const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_traces) try {
   if (!CheckOpen().ok()) return nullptr;
   int64_t now = 0;
   engine_->context.clock()->GetCurrentTime(&now).PermitUncheckedError();
@@ -388,7 +397,8 @@ const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) try {
   // sees.
   DbLock lock(&engine_->state.mu);
   if (engine_->lifecycle.closed()) return nullptr;  // Close has counted them
-  return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now, timestamp);
+  return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now, timestamp,
+                                          holds_traces);
 } catch (...) {
   return nullptr;
 }

@@ -11,6 +11,7 @@
 #include "db/background/jobs.h"
 #include "db/observe/garbage.h"
 #include "db/observe/metadata.h"
+#include "db/recovery/families.h"
 #include "db/recovery/sanitize.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
@@ -118,6 +119,9 @@ Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* r
   Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
+  // Before a key can be missing for it.
+  engine_->state.files_dropped_at.store(engine_->state.commit->NewestSequence(),
+                                        std::memory_order_release);
   return engine_->jobs->compaction.DeleteFilesInRanges(family, ranges, n, include_end);
 } catch (...) {
   return CaughtException();
@@ -161,6 +165,12 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
   return Status::OK();
 }
 
+Status DbImpl::ChangedOptionsKept() {
+  return Status::CopyAppendMessage(engine_->jobs->options_keeper.Changed(), "; ",
+                                   "the options have changed all the same, until the database is "
+                                   "closed");
+}
+
 Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
                           const std::unordered_map<std::string, std::string>& new_options) try {
   const OpenCall call = EnterCall();
@@ -174,6 +184,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     auto changed = std::make_shared<ColumnFamilyOptions>();
     s = ChangeColumnFamilyOptions(*engine_->options.current(), *family->options(), new_options,
                                   changed.get());
+    if (s.ok()) s = CheckFamily(*engine_->options.current(), {family->name(), *changed});
     if (!s.ok()) return s;
     *changed = DeriveColumnFamilyOptions(*changed);
     // What no open database can change.
@@ -187,7 +198,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     engine_->jobs->compaction.Schedule(family);
   }
   if (ages_differ) engine_->jobs->periodic.Wake();  // what is too old now?
-  return engine_->jobs->options_keeper.Changed();
+  return ChangedOptionsKept();
 } catch (...) {
   return CaughtException();
 }
@@ -217,7 +228,7 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     e.jobs->compaction.ScheduleAll();
   }
   e.jobs->periodic.Wake();
-  return e.jobs->options_keeper.Changed();
+  return ChangedOptionsKept();
 } catch (...) {
   return CaughtException();
 }

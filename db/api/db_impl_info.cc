@@ -14,31 +14,41 @@
 
 namespace varve {
 
-bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property, std::string* value) {
+bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property,
+                         std::string* value) try {
   Status s = CheckNotForked();
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetTextProperty(engine_.get(), family, property, value);
+} catch (...) {
+  return false;  // for lack of memory
 }
 
 bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
-                            std::map<std::string, std::string>* value) {
+                            std::map<std::string, std::string>* value) try {
   Status s = CheckNotForked();
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetMapPropertyOf(engine_.get(), family, property, value);
+} catch (...) {
+  return false;  // for lack of memory
 }
 
-bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property, uint64_t* value) {
+bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property,
+                            uint64_t* value) try {
   Status s = CheckNotForked();
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   return family != nullptr && value != nullptr &&
          GetNumberProperty(engine_.get(), family, property, value);
+} catch (...) {
+  return false;  // for lack of memory
 }
 
-bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) {
+bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) try {
   return CheckNotForked().ok() && value != nullptr &&
          GetAggregatedNumberProperty(engine_.get(), property, value);
+} catch (...) {
+  return false;  // for lack of memory
 }
 
 Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,

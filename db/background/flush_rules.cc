@@ -35,6 +35,9 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   return full;
 }
 
+// More than any memtable will have; four times what 64 of them take is still a number.
+constexpr uint64_t kLargestBuffer = uint64_t{1} << 50;
+
 // Bytes of all logs at which the families that hold the oldest are flushed. RocksDB's default, four
 // times what memtables may take, lets many idle families with a little data keep logs of many GiB:
 // here it also is no more than four times what memtables do take, or one full family.
@@ -45,9 +48,9 @@ uint64_t FlushWork::LogLimit() const {
   uint64_t held = 0;
   for (const auto& [id, family] : state_.families.all()) {
     const auto options = family->options();
-    const uint64_t own =
-        options->write_buffer_size * static_cast<uint64_t>(options->max_write_buffer_number);
-    capacity += own;
+    const auto buffers = static_cast<uint64_t>(std::clamp(options->max_write_buffer_number, 1, 64));
+    const uint64_t own = std::min<uint64_t>(options->write_buffer_size, kLargestBuffer) * buffers;
+    capacity = std::min(capacity + own, kLargestBuffer * 64);
     largest = std::max(largest, own);
     held += family->MemTableBytes();
   }

@@ -23,6 +23,7 @@ namespace {
 
 // How often WaitForRoom looks again when nobody says that anything has changed.
 constexpr uint64_t kRoomPollMicros = 50 * 1000;
+constexpr uint64_t kRestAfterFailureMicros = 1000 * 1000;
 
 MemTableInfo DescribeMemTable(const ColumnFamily& family) {
   const MemTable& mem = *family.mem();
@@ -114,7 +115,7 @@ void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason 
   // job.
   const bool together = context_.options().atomic_flush;
   if (together && !queue_.empty()) queue_.front().reason = reason;
-  for (ColumnFamily* family : families) {
+  for (ColumnFamily* family : together ? AllFamilies() : families) {
     if (family->dropped() || family->unpicked_count() == 0) continue;
     if (family->flush_requested) {
       NoteReason(*family, reason);
@@ -128,6 +129,12 @@ void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason 
     family->flush_requested = true;
   }
   Schedule();
+}
+
+std::vector<ColumnFamily*> FlushWork::AllFamilies() const {
+  std::vector<ColumnFamily*> all;
+  for (const auto& [id, family] : state_.families.all()) all.push_back(family.get());
+  return all;
 }
 
 // A job that waits takes what is full; for any other reason, the rest is flushed too.
@@ -228,6 +235,7 @@ void FlushWork::RunNextJob() {
   });
   job_running_ = false;
   Report(s);
+  if (!s.ok() && !s.IsColumnFamilyDropped()) RestAfterFailure();
   if (s.ok()) Report(context_.CheckSpace());
   if (s.ok() && reserve_.Lacks()) {
     DbUnlock unlock(&state_.mu);
@@ -236,6 +244,21 @@ void FlushWork::RunNextJob() {
   // With the last share of a dropped family its tables become obsolete.
   job.families.clear();
   purger_.Purge();
+}
+
+// A failure that a listener has made nothing of is followed by another try; its cause may last.
+void FlushWork::RestAfterFailure() {
+  const uint64_t until = context_.MonotonicMicros() + kRestAfterFailureMicros;
+  const auto is_quiet = [this] {
+    state_.mu.AssertHeld();
+    return !lifecycle_.shutting_down() && tree_.paused() == 0 &&
+           errors_.state().severity() == ErrorState::Severity::kNone;
+  };
+  while (is_quiet()) {
+    const uint64_t now = context_.MonotonicMicros();
+    if (now >= until) return;
+    state_.work.AwaitWorkFor(until - now);
+  }
 }
 
 // A piece is what min_write_buffer_number_to_merge wants together, and more of small memtables up
@@ -621,7 +644,8 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
   }
   for (const Job& job : jobs) {
     Status s = RunJob(job, Extent::kAll);
-    if (!s.ok()) return s;
+    // One that was dropped meanwhile is none of those that are to be flushed; others may be left.
+    if (!s.ok() && !s.IsColumnFamilyDropped()) return s;
   }
   return Status::OK();
 }

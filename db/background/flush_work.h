@@ -141,6 +141,8 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
       VARVE_REQUIRES(kDbMutex);
   void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // of a job
   void NoteReason(const ColumnFamily& family, FlushReason reason) VARVE_REQUIRES(kDbMutex);
+  std::vector<ColumnFamily*> AllFamilies() const VARVE_REQUIRES(kDbMutex);
+  void RestAfterFailure() VARVE_REQUIRES(kDbMutex);
   bool Pick(ColumnFamily* family, Extent extent, FlushInput* input) VARVE_REQUIRES(kDbMutex);
   void Unpick(const FamilyFlush& flush) VARVE_REQUIRES(kDbMutex);
   bool WantsFlush(const ColumnFamily& family, FlushReason reason) const VARVE_REQUIRES(kDbMutex);

@@ -235,15 +235,18 @@ class DbIterator final : public Iterator {
 
   // Between two entries: whether the state, or the files, to be read are others by now.
   [[nodiscard]] bool HasToFollow() const {
-    return follow_ == Follow::kNewest ? hold_.source().VisibleSequence() != walk_.sequence()
-                                      : hold_.IsOld();
+    // A newer super-version may have what is visible already, and this one not.
+    return hold_.IsOld() ||
+           (follow_ == Follow::kNewest && hold_.source().VisibleSequence() != walk_.sequence());
   }
   void FollowBeforeSeek() {
-    if (follow_ == Follow::kNever) [[likely]]
+    if (follow_ == Follow::kNever && !build_failed_) [[likely]]
       return;
     // An error stays with the source, and the seek to come reports it.
     if (follow_ == Follow::kNewest) {
       MoveTo(nullptr).PermitUncheckedError();
+    } else if (follow_ == Follow::kNever) {
+      Rebuild(nullptr, walk_.sequence());
     } else if (hold_.IsOld() || build_failed_) {
       FollowFiles();
     }
@@ -284,7 +287,7 @@ class DbIterator final : public Iterator {
   bool prefix_wanted_ = false;        // the decision for the last one
   uint64_t memtable_tombstones_ = 0;  // of the active memtable, when the source was made
   bool memtable_left_out_ = false;
-  bool build_failed_ = false;
+  bool build_failed_ = false;  // and there may be no source
   UserKeyWalk walk_;
 };
 
@@ -363,6 +366,7 @@ void DbIterator::FollowFiles() {
 }
 
 void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
+  build_failed_ = true;  // until it has not
   walk_.DropSource();
   tombstones_.Clear();
   if (fresh != nullptr) hold_.MoveTo(fresh);
@@ -375,7 +379,9 @@ Status DbIterator::Refresh(const Snapshot* snapshot) {
     options_.snapshot = snapshot;
     follow_ = FollowFor(options_);
   }
-  return MoveTo(snapshot);
+  Status s = varve::Guarded([&] { return MoveTo(snapshot); });
+  if (build_failed_ && walk_.status().ok()) walk_.Fail(s);
+  return s;
 }
 
 Status DbIterator::MoveTo(const Snapshot* snapshot) {
@@ -398,7 +404,8 @@ Status DbIterator::MoveTo(const Snapshot* snapshot) {
   const MemTable& mem = *super_version().mem();
   const bool sees_all = !memtable_left_out_ && mem.IteratorsSeeAdditions() &&
                         mem.range_deletion_count() == memtable_tombstones_;
-  if (fresh == nullptr && walk_.status().ok() && (sees_all || sequence == walk_.sequence())) {
+  if (fresh == nullptr && !build_failed_ && walk_.status().ok() &&
+      (sees_all || sequence == walk_.sequence())) {
     walk_.SetSequence(sequence);
     return Status::OK();
   }

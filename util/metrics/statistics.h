@@ -35,8 +35,8 @@ inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64
     return;
   StatisticsShare* const share = thread_share;
   const bool done =
-      share->Serves(statistics) && (statistics->get_stats_level() <= kExceptHistogramOrTimers ||
-                                    share->Add(histogram, value));
+      share->Serves(statistics) &&
+      (statistics->get_stats_level() <= kExceptHistogramOrTimers || share->Add(histogram, value));
   if (!done) [[unlikely]]
     statistics->recordInHistogram(histogram, value);
 }

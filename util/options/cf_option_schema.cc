@@ -19,8 +19,13 @@ namespace {
 
 Status CheckCodec(const std::string& name, const void* field) {
   const auto type = *static_cast<const CompressionType*>(field);
-  if (type == kDisableCompressionOption || CodecSupported(type)) return Status::OK();
-  return CodecNotSupported(type, name);
+  return CodecSupported(type) ? Status::OK() : CodecNotSupported(type, name);
+}
+
+// Which may leave it to the others.
+Status CheckBottommostCodec(const std::string& name, const void* field) {
+  const auto type = *static_cast<const CompressionType*>(field);
+  return type == kDisableCompressionOption ? Status::OK() : CheckCodec(name, field);
 }
 
 Status CheckCodecs(const std::string& name, const void* field) {
@@ -112,7 +117,9 @@ constexpr OptionRow kColumnFamilyRows[] = {
 
     // Compression.
     VARVE_ROW(compression, "codec").Dynamic().Check(&CheckCodec),
-    VARVE_ROW(bottommost_compression, "codec of the last level").Dynamic().Check(&CheckCodec),
+    VARVE_ROW(bottommost_compression, "codec of the last level")
+        .Dynamic()
+        .Check(&CheckBottommostCodec),
     VARVE_ROW(compression_opts, "the codec's settings").Dynamic(),
     VARVE_ROW(bottommost_compression_opts, "settings in the last level").Dynamic(),
     VARVE_ROW(compression_per_level, "codec of each level").Dynamic().Check(&CheckCodecs),

@@ -32,7 +32,11 @@
 #include <thread>
 #include <vector>
 
+#include "varve/db.h"
 #include "varve/env.h"
+#include "varve/iterator.h"
+#include "varve/slice_transform.h"
+#include "varve/snapshot.h"
 #include "varve/write_batch.h"
 
 #include "tests/crash/case_watch.h"
@@ -518,6 +522,67 @@ TEST(AllocationFaultTest, AnyAllocationMayFail) {
   EXPECT_EQ(totals.wrong, 0u);
   EXPECT_EQ(totals.escaped + totals.stuck + totals.crash + totals.hang, 0u);
   EXPECT_GE(totals.cases - totals.missed, points * 9 / 10);
+}
+
+// An iterator that could not be rebuilt says so, and is rebuilt by the next seek.
+TEST(AllocationFaultTest, AnIteratorOutlivesARebuildingThatFailed) {
+  const std::string directory = DirectoryOf(0);
+  std::filesystem::remove_all(directory);
+  Options options;
+  options.create_if_missing = true;
+  options.prefix_extractor.reset(NewFixedPrefixTransform(1));
+  DB* opened = nullptr;
+  ASSERT_TRUE(DB::Open(options, directory, &opened).ok());
+  const std::unique_ptr<DB> db(opened);
+  const auto armed = [](int64_t fails_at, const auto& call) {
+    g_calls = 0;
+    g_fails_at = fails_at;
+    g_fails_until = fails_at + 1;
+    g_armed = true;
+    call();
+    g_armed = false;
+  };
+  enum Way { kRefresh, kPrefix, kAutoRefresh };
+  for (const Way way : {kRefresh, kPrefix, kAutoRefresh}) {
+    for (int64_t point = 1; point <= 8; point++) {
+      SCOPED_TRACE(::testing::Message() << way << " " << point);
+      ASSERT_TRUE(db->Put(WriteOptions(), "a", "1").ok());
+      ManagedSnapshot snapshot(db.get());
+      ReadOptions read;
+      read.prefix_same_as_start = way == kPrefix;
+      read.auto_refresh_iterator_with_snapshot = way == kAutoRefresh;
+      if (way == kAutoRefresh) read.snapshot = snapshot.snapshot();
+      const std::unique_ptr<Iterator> it(db->NewIterator(read));
+      it->Seek("a");
+      ASSERT_TRUE(it->Valid());
+      if (way != kPrefix) {
+        ASSERT_TRUE(db->Flush(FlushOptions()).ok());
+      }
+      Status refreshed;
+      armed(point, [&] {
+        switch (way) {
+          case kRefresh:
+            refreshed = it->Refresh();
+            break;
+          case kPrefix:
+            it->SeekToFirst();
+            break;
+          case kAutoRefresh:
+            it->Seek("a");
+            break;
+        }
+      });
+      const bool failed = !it->status().ok();
+      if (way == kRefresh) {
+        EXPECT_EQ(failed, !refreshed.ok());
+      }
+      EXPECT_TRUE(!failed || it->status().IsMemoryLimit()) << it->status().ToString();
+      EXPECT_TRUE(!failed || !it->Valid());
+      it->Seek("a");
+      EXPECT_TRUE(it->Valid()) << it->status().ToString();
+      EXPECT_TRUE(it->status().ok());
+    }
+  }
 }
 
 }  // namespace varve::testing

@@ -11,13 +11,18 @@
 #include <chrono>
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "varve/convenience.h"
+#include "varve/env.h"
+#include "varve/file_system.h"
+#include "varve/listener.h"
 #include "varve/slice_transform.h"
 #include "varve/snapshot.h"
 #include "varve/statistics.h"
 
 #include "tests/harness/database.h"
+#include "util/env/mem_file_system.h"
 #include "util/sync/mutex.h"
 
 namespace varve::testing {
@@ -558,6 +563,85 @@ TEST_F(CallsBesideCloseTest, WhatFailedOnceFailsAgain) {
   const Status s = db()->Close();
   EXPECT_TRUE(s.IsIOError()) << s.ToString();
   EXPECT_EQ(db()->Close(), s);
+}
+
+// Syncs of MANIFESTs take their time while they are asked to.
+class SlowManifests final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "SlowManifests"; }
+  IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
+                           std::unique_ptr<FSWritableFile>* file, IODebugContext* dbg) override {
+    IOStatus s = FileSystemWrapper::NewWritableFile(name, options, file, dbg);
+    if (s.ok() && name.find("MANIFEST") != std::string::npos) {
+      *file = std::make_unique<Slow>(std::move(*file), &slow);
+    }
+    return s;
+  }
+  std::atomic<bool> slow{false};
+
+ private:
+  class Slow final : public FSWritableFileOwnerWrapper {
+   public:
+    Slow(std::unique_ptr<FSWritableFile> file, const std::atomic<bool>* slow)
+        : FSWritableFileOwnerWrapper(std::move(file)), slow_(slow) {}
+    IOStatus Sync(const IOOptions& options, IODebugContext* dbg) override {
+      if (*slow_) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      return FSWritableFileOwnerWrapper::Sync(options, dbg);
+    }
+
+   private:
+    const std::atomic<bool>* const slow_;
+  };
+};
+
+// Keeps writers out while it is asked to.
+class HeldSeal final : public EventListener {
+ public:
+  void OnMemTableSealed(const MemTableInfo& info) override {
+    if (info.cf_name != "held") return;
+    sealing = true;
+    EXPECT_TRUE(Eventually([&] { return !hold; }));
+  }
+  std::atomic<bool> hold{true};
+  std::atomic<bool> sealing{false};
+};
+
+// Either of the two may come first; both are let go at once, a few times.
+TEST_F(DbCloseTest, WhatIsNotLoggedIsFlushedBesideADropOfAnotherFamily) {
+  for (int round = 0; round < 6; round++) {
+    const auto manifests = std::make_shared<SlowManifests>(file_system());
+    const auto env = NewCompositeEnv(manifests);
+    const auto listener = std::make_shared<HeldSeal>();
+    Env* const own = std::exchange(options_.env, env.get());
+    options_.listeners = {listener};
+    Open({"default", "a", "b", "held"});
+    WriteOptions unlogged;
+    unlogged.disableWAL = true;
+    for (const char* const family : {"a", "b", "held"}) {
+      ASSERT_TRUE(db()->Put(unlogged, Handle(family), "k", "v").ok());
+    }
+    FlushOptions no_wait;
+    no_wait.wait = false;
+    std::thread flush([&] { EXPECT_TRUE(db()->Flush(no_wait, Handle("held")).ok()); });
+    ASSERT_TRUE(Eventually([&] { return listener->sealing.load(); }));
+    std::thread drop([&] { (void)db()->DropColumnFamily(Handle("a")).ok(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::thread close([&] { EXPECT_TRUE(db()->Close().ok()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    manifests->slow = true;
+    listener->hold = false;
+    for (std::thread* const thread : {&flush, &drop, &close}) thread->join();
+    manifests->slow = false;
+    Close().PermitUncheckedError();
+    options_.listeners.clear();
+    Open({"default", "b", "held"});
+    EXPECT_EQ(Get("k", "b"), "v");
+    EXPECT_EQ(Get("k", "held"), "v");
+    ASSERT_TRUE(Close().ok());
+    options_.env = own;
+    Remount(std::make_shared<MemFileSystem>());
+  }
 }
 
 }  // namespace

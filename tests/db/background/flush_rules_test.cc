@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "varve/listener.h"
+#include "varve/metadata.h"
 #include "varve/write_buffer_manager.h"
 
 #include "tests/harness/database.h"
+#include "util/env/mem_file_system.h"
 
 namespace varve::testing {
 namespace {
@@ -197,6 +199,77 @@ TEST_F(FlushRulesTest, AtomicFlushesThatWaitBecomeOne) {
   EXPECT_TRUE(Eventually([&] { return Levels("a") == "1"; })) << "both memtables in one table";
   EXPECT_EQ(Levels("b"), "1") << "in force in the same step";
   EXPECT_GT(Number("rocksdb.current-super-version-number", "b"), before);
+}
+
+// Makes nothing of errors, counts them, and notes how many tables there are after the first flush.
+class ForgivingListener final : public EventListener {
+ public:
+  void OnBackgroundError(BackgroundErrorReason, Status* status) override {
+    errors.fetch_add(1);
+    *status = Status::OK();
+  }
+  void OnFlushCompleted(DB* db, const FlushJobInfo&) override {
+    std::vector<LiveFileMetaData> files;
+    db->GetLiveFilesMetaData(&files);
+    size_t none = 0;
+    tables.compare_exchange_strong(none, files.size());
+  }
+  std::atomic<int> errors{0};
+  std::atomic<size_t> tables{0};
+};
+
+TEST_F(FlushRulesTest, AForgivenAtomicFlushIsRepeatedWhole) {
+  const auto listener = std::make_shared<ForgivingListener>();
+  options_.listeners = {listener};
+  options_.atomic_flush = true;
+  options_.create_missing_column_families = true;
+  Open({"default", "a", "b"});
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  WriteBatch both;
+  ASSERT_TRUE(both.Put(Handle("a"), "k", "1").ok());
+  ASSERT_TRUE(both.Put(Handle("b"), "k", "1").ok());
+  ASSERT_TRUE(db()->Write(unlogged, &both).ok());
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = ".sst";
+  rule.nth = 2;
+  faults().Inject(rule);
+  ASSERT_TRUE(db()->Flush(FlushOptions(), {Handle("a"), Handle("b")}).ok());
+  EXPECT_EQ(listener->errors, 1);
+  EXPECT_TRUE(Eventually([&] { return listener->tables != 0; }));
+  EXPECT_EQ(listener->tables, 2u) << "in force in the same step";
+}
+
+TEST_F(FlushRulesTest, AForgivenFlushIsRepeatedAfterARest) {
+  const auto listener = std::make_shared<ForgivingListener>();
+  options_.listeners = {listener};
+  Open();
+  Put("k", "1");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = ".sst";
+  rule.sticky = true;
+  faults().Inject(rule);
+  std::thread flush([&] { EXPECT_TRUE(db()->Flush(FlushOptions()).ok()); });
+  EXPECT_TRUE(Eventually([&] { return listener->errors >= 2; }));
+  EXPECT_LE(listener->errors, 3);
+  faults().ClearFaults();
+  flush.join();
+  EXPECT_EQ(Levels(), "1");
+}
+
+// Which is a wish for few flushes.
+TEST_F(FlushRulesTest, HugeBudgetsLetLogsGrow) {
+  for (const int shift : {61, 62, 63}) {
+    options_.write_buffer_size = size_t{1} << shift;
+    Open({"default", "other"});
+    for (int i = 0; i < 40; i++) Put("k" + std::to_string(i), std::string(32 << 10, 'v'));
+    ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+    EXPECT_EQ(Levels(), "") << shift;
+    ASSERT_TRUE(Close().ok());
+    Remount(std::make_shared<MemFileSystem>());
+  }
 }
 
 // Holds the first flush back until it is told to go on, and counts those that begin and end.

@@ -216,5 +216,45 @@ TEST_F(OptionsKeeperTest, AFailureIsToldToTheNextChangeOrByClose) {
   EXPECT_FALSE(Close().ok());
 }
 
+// What has happened is told, also where it could not be written down.
+TEST_F(OptionsKeeperTest, FamiliesAndOptionsAreThereAlthoughTheFileIsNot) {
+  options_.fail_if_options_file_error = true;
+  Open();
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = "OPTIONS";
+  rule.sticky = true;
+  faults().Inject(rule);
+  std::vector<ColumnFamilyHandle*> handles;
+  EXPECT_FALSE(db()->CreateColumnFamilies(options_, {"a", "b"}, &handles).ok());
+  ASSERT_EQ(handles.size(), 1u);
+  EXPECT_TRUE(db()->Put(WriteOptions(), handles[0], "k", "v").ok());
+  EXPECT_TRUE(db()->DestroyColumnFamilyHandle(handles[0]).ok());
+  const Status s = db()->SetOptions({{"write_buffer_size", "1000000"}});
+  EXPECT_THAT(s.ToString(), ::testing::HasSubstr("changed all the same"));
+  EXPECT_EQ(db()->GetOptions().write_buffer_size, 1000000u);
+  faults().ClearFaults();
+}
+
+// Else the next flush fails, and then every write.
+TEST_F(OptionsKeeperTest, WhatNoTableCanBeBuiltWithIsRefused) {
+  Open();
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"compression", "kDisableCompressionOption"},
+      {"compression_per_level", "kNoCompression:kDisableCompressionOption"},
+      {"block_based_table_factory", "{super_block_alignment_size=3}"},
+      {"block_based_table_factory", "{block_size=2147483648}"},
+  };
+  for (const auto& [name, value] : wrong) {
+    EXPECT_FALSE(db()->SetOptions({{name, value}}).ok()) << name << "=" << value;
+    Put("k", value);
+    Flush();
+  }
+  EXPECT_TRUE(db()->SetOptions({{"bottommost_compression", "kDisableCompressionOption"}}).ok());
+  ASSERT_TRUE(Close().ok());
+  options_.compression_per_level = {kNoCompression, kDisableCompressionOption};
+  EXPECT_FALSE(TryOpen().ok());
+}
+
 }  // namespace
 }  // namespace varve::testing

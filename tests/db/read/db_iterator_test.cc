@@ -407,6 +407,28 @@ TEST(DbIteratorTest, ATailingSeekReadsTheNewestState) {
   }
 }
 
+// What is visible may lie in memtables that came after the iterator has taken its own.
+TEST(DbIteratorTest, ATailingMoveSeesWhatCameBetweenMemtablesAndSequence) {
+  std::mt19937 random(1);
+  MiniLsm lsm;
+  lsm.Load({{1, kTypeValue, "a", "1"}, {2, kTypeValue, "c", "1"}}, Layout(), &random);
+  ReadOptions tailing;
+  tailing.tailing = true;
+  const std::unique_ptr<Iterator> iter = Open(&lsm, tailing, lsm.VisibleSequence());
+  lsm.before_visible = [&] {
+    lsm.SwitchMemTable();
+    lsm.Add({3, kTypeValue, "b", "new"});
+  };
+  iter->Seek("a");
+  ASSERT_TRUE(iter->Valid());
+  iter->Next();
+  ASSERT_TRUE(iter->Valid());
+  EXPECT_EQ(iter->key(), "b");
+  iter->Next();
+  ASSERT_TRUE(iter->Valid());
+  EXPECT_EQ(iter->key(), "c");
+}
+
 TEST(DbIteratorTest, AutoRefreshMovesToNewFilesAndKeepsTheState) {
   for (uint32_t seed = 0; seed < 40; seed++) {
     std::mt19937 random(seed);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -166,10 +167,16 @@ class MiniLsm final : public SuperVersionSource {
     current_->Ref();
     return current_;
   }
-  SequenceNumber VisibleSequence() override { return visible_; }
+  SequenceNumber VisibleSequence() override {
+    if (before_visible != nullptr) std::exchange(before_visible, nullptr)();
+    return visible_;
+  }
   uint64_t SuperVersionNumber() const override { return current_->number(); }
   const SuperVersion& current() const { return *current_; }
   const std::shared_ptr<MemFileSystem>& fs() { return fs_; }
+
+  // What happens before the next look at what is visible.
+  std::function<void()> before_visible;
 
   // Set before Load: what tables are read through, if not the file system itself, and what looks
   // on.

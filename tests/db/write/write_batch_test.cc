@@ -458,6 +458,15 @@ TEST(HostileBatchTest, DamageIsCorruptionAndNeverACrash) {
   EXPECT_TRUE(WriteBatchInternal::Append(&whole, shorter).IsCorruption());
 }
 
+TEST(HostileBatchTest, LessThanAHeaderMayBeRolledBackTo) {
+  for (const char* const bytes : {"", "short"}) {
+    WriteBatch batch{std::string(bytes)};
+    batch.SetSavePoint();
+    EXPECT_TRUE(batch.RollbackToSavePoint().ok());
+    EXPECT_EQ(batch.Data(), bytes);
+  }
+}
+
 TEST(HostileBatchTest, EveryPrefixAndEveryFlippedByteIsHandled) {
   Family family(300);
   WriteBatch batch;

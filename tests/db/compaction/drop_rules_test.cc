@@ -95,6 +95,7 @@ struct Setting {
   std::vector<SequenceNumber> snapshots;
   bool bottommost = false;
   const MergeOperator* merge = nullptr;
+  SequenceNumber traces_since = kMaxSequenceNumber;
 };
 
 History Compact(const History& history, const Setting& setting) {
@@ -118,6 +119,7 @@ History Compact(const History& history, const Setting& setting) {
   options.icmp = &icmp;
   options.snapshots = setting.snapshots;
   options.bottommost = setting.bottommost;
+  options.traces_since = setting.traces_since;
   options.merge = MergeCaller(setting.merge, nullptr, nullptr);
   CompactionIterator iterator(&input, &covering, options);
   History result;
@@ -341,13 +343,13 @@ TEST(DropRules, AnOverwrittenValueDoesNotComeBackWhenItsSuccessorGoesWithASingle
 TEST(DropRules, SingleDeleteOutlivesItsValueWhereTracesAreHeld) {
   const std::vector<SequenceNumber> snapshots = {15};
   const History history = {{30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};
-  EXPECT_EQ(Show(Compact(history, {snapshots, true, 15})), "Single@30 ");
+  EXPECT_EQ(Show(Compact(history, {snapshots, true, nullptr, 15})), "Single@30 ");
   EXPECT_EQ(Show(Compact(history, {snapshots, true})), "") << "readers need no trace";
   const History older = {{12, kTypeSingleDeletion, ""}, {11, kTypeValue, "b"}};
-  EXPECT_EQ(Show(Compact(older, {snapshots, true, 15})), "");
+  EXPECT_EQ(Show(Compact(older, {snapshots, true, nullptr, 15})), "");
   const History buried = {
       {40, kTypeValue, "c"}, {30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};
-  EXPECT_EQ(Show(Compact(buried, {snapshots, true, 15})), "Put@40 ") << "which is a trace";
+  EXPECT_EQ(Show(Compact(buried, {snapshots, true, nullptr, 15})), "Put@40 ") << "which is a trace";
 }
 
 TEST(DropRules, SingleDeleteUnderANewerValueWaitsForItsOwnValue) {

@@ -50,6 +50,7 @@ struct FamilyEnvironment {
   VersionSet* versions = nullptr;
   // The newest state that stays as it is; may wait for insertions under way.
   std::function<SequenceNumber()> stable_sequence;
+  std::function<bool(const Snapshot*)> holds_snapshot;
   // Of the snapshots that users hold; kMaxSequenceNumber: there is none.
   std::function<SequenceNumber()> oldest_snapshot;
   // Asks for MeasureShape once no snapshot is older. True: none is now.
@@ -172,6 +173,7 @@ class ColumnFamily final : public SuperVersionSource,
   void Return(SuperVersion* super_version);
   SuperVersion* AcquireSuperVersion() override;  // counted; Unref it
   SequenceNumber VisibleSequence() override;
+  bool Holds(const Snapshot* snapshot) const override { return env_.holds_snapshot(snapshot); }
   ReferenceCounts* references() override { return env_.references; }
   uint64_t SuperVersionNumber() const override {
     return super_version_number_.load(std::memory_order_acquire);

@@ -30,6 +30,8 @@ class SuperVersionSource {
   virtual SequenceNumber VisibleSequence() = 0;
   // Grows with each new super-version (cheap: one atomic load).
   virtual uint64_t SuperVersionNumber() const = 0;
+  // Whether the snapshot is held here. Two loads from it.
+  virtual bool Holds(const Snapshot* /*snapshot*/) const { return true; }
   // Null: nobody counts. Lives as long as the source.
   virtual ReferenceCounts* references() { return nullptr; }
 };

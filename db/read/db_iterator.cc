@@ -374,6 +374,9 @@ void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
 }
 
 Status DbIterator::Refresh(const Snapshot* snapshot) {
+  if (snapshot != nullptr && !hold_.source().Holds(snapshot)) {
+    return Status::InvalidArgument("Refresh: the snapshot is not held by this database");
+  }
   if (follow_ != Follow::kNewest) {
     // A state that no snapshot holds is not in newer files.
     options_.snapshot = snapshot;

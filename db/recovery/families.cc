@@ -71,6 +71,9 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   FamilyEnvironment env;
   env.db_mutex = std::shared_ptr<DbMutex>(engine->shared_from_this(), &state.mu);
   env.versions = state.versions.get();
+  env.holds_snapshot = [&state](const Snapshot* snapshot) {
+    return state.snapshots.Owns(snapshot);
+  };
   env.stable_sequence = [&state] {
     state.commit->WaitUntilVisible();
     return state.versions->last_sequence();

@@ -61,7 +61,8 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
     return false;
   }
 
-  /// False promises that keys are equal only if their bytes are: then hashes may stand for keys.
+  /// False promises that keys are equal only if their bytes are: then hashes may stand for keys. Of
+  /// true the engine asks no hash of its own, but filters of tables do (filter_policy.h).
   virtual bool CanKeysWithDifferentByteContentsBeEqual() const { return true; }
 
   /// What a wrapper wraps, down to the bottom.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// FilterPolicy: which filter a table carries, so that most reads of absent keys skip it.
+// FilterPolicy: which filter a table carries, so that most reads of absent keys skip it. Filters
+// hash the bytes of keys and prefixes: a comparator that takes different bytes for the same key
+// must not be used with them, as a read by other bytes than those that were written finds nothing.
 
 #include <memory>
 #include <string>

@@ -38,7 +38,8 @@ class IteratorBase : public Cleanable {
 
   /// Reads the newest state from now on. Invalid afterwards until the next seek.
   virtual Status Refresh() { return Refresh(nullptr); }
-  /// Reads the state of `snapshot`, or the newest when null. NotSupported by default.
+  /// Reads the state of `snapshot`, or the newest when null. NotSupported by default;
+  /// InvalidArgument if the snapshot is not one of the database's, or was released.
   virtual Status Refresh(const Snapshot* /*snapshot*/) {
     return Status::NotSupported("Refresh() is not supported by this iterator");
   }

@@ -200,6 +200,11 @@ TEST_F(DbIteratorStory, RefreshTakesSnapshotsAndLeavesThem) {
     it->SeekToFirst();
     EXPECT_EQ(Rest(it.get()), c.scan);
   }
+  const Snapshot* const released = db()->GetSnapshot();
+  db()->ReleaseSnapshot(released);
+  EXPECT_TRUE(it->Refresh(released).IsInvalidArgument());
+  it->SeekToFirst();
+  EXPECT_EQ(Rest(it.get()), "") << "as it was";
 }
 
 TEST_F(DbIteratorStory, SnapshotsSeeTheirMoment) {

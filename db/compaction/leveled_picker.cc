@@ -137,12 +137,12 @@ class Picker {
   }
 
   // From the oldest file on, as many as overlap neither each other nor the base level: they go down
-  // as they are. Files that are newer may overlap them.
+  // as they are. Files that are newer may overlap them. Null where they have to be rewritten:
+  // tables of the base level may lie between them, and an output must not reach over these.
   std::unique_ptr<CompactionPlan> PickL0Move() {
     const LevelFiles& files = version_.level(0);
     if (!builder_.SameCompression(0, shape_.base_level)) return nullptr;
     std::vector<FileRef> moved;
-    KeyRange range;
     for (size_t i = files.size(); i-- > 0;) {
       const KeyRange own = RangeOf(icmp_, *files[i]);
       const bool disjoint = std::none_of(moved.begin(), moved.end(), [&](const FileRef& file) {
@@ -150,7 +150,6 @@ class Picker {
       });
       if (!disjoint || !builder_.CanMoveInto(own, shape_.base_level)) break;
       moved.push_back(files.files()[i]);
-      range.Include(icmp_, own);
     }
     if (moved.empty()) return nullptr;
     std::reverse(moved.begin(), moved.end());
@@ -159,7 +158,8 @@ class Picker {
     inputs.output_level = shape_.base_level;
     inputs.reason = CompactionReason::kLevelL0FilesNum;
     auto plan = builder_.Build(std::move(inputs));
-    plan->trivial_move = builder_.LetsMove(*plan);
+    if (!builder_.LetsMove(*plan)) return nullptr;
+    plan->trivial_move = true;
     return plan;
   }
 

@@ -150,7 +150,7 @@ TEST_F(PartitionerTest, BackgroundMovesAskToo) {
     asked->lets_move = lets_move;
     options_.sst_partitioner_factory = asked;
     options_.disable_auto_compactions = false;
-    options_.level0_file_num_compaction_trigger = 2;
+    options_.level0_file_num_compaction_trigger = 1;
     Open();
     MakeTable({"a1", "b1"});
     MakeTable({"c1", "d1"});
@@ -160,6 +160,23 @@ TEST_F(PartitionerTest, BackgroundMovesAskToo) {
     ASSERT_TRUE(Close().ok());
     ASSERT_TRUE(DestroyDB(kName, options_).ok());
   }
+}
+
+TEST_F(PartitionerTest, WhatMayNotMoveLeavesTablesBetweenAlone) {
+  auto asked = std::make_shared<AskedPartitioner>();
+  asked->lets_move = false;
+  options_.sst_partitioner_factory = asked;
+  options_.level0_file_num_compaction_trigger = 1;
+  Open();
+  MakeTable({"a5"});
+  ASSERT_TRUE(CompactAll().ok());
+  MakeTable({"a1"});
+  MakeTable({"a9"});
+  ASSERT_TRUE(db()->SetOptions({{"disable_auto_compactions", "false"}}).ok());
+  const Status s = db()->WaitForCompact(WaitForCompactOptions());
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Levels(), "0,0,0,0,0,0,3");
+  Put("a7", "later");
 }
 
 TEST_F(PartitionerTest, OneThatThrowsOrIsNotThereLosesNothing) {

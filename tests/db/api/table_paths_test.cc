@@ -99,6 +99,25 @@ TEST_F(TablePathsTest, DynamicLevelsCountWithTheSizesThatTheyHaveNow) {
   EXPECT_EQ(Places(), kSlow);
 }
 
+TEST_F(TablePathsTest, L0GoesIntoAnotherPathOnBothSidesOfATable) {
+  options_.db_paths[0].target_size = 1000;  // L1 has no room in it
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  MakeTable({"m", "n"});
+  CompactInto(1);
+  ASSERT_EQ(Places(), kSlow);
+  MakeTable({"a", "b"});
+  MakeTable({"x", "y"});
+  ASSERT_TRUE(Close().ok());
+  options_.disable_auto_compactions = false;
+  Open();
+  const Status s = db()->WaitForCompact(WaitForCompactOptions());
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Places(), "/slow /slow /slow");
+  Put("c", "of c");
+  EXPECT_EQ(Scan(), "a=of a b=of b c=of c m=of m n=of n x=of x y=of y");
+}
+
 TEST_F(TablePathsTest, CallsNameAPath) {
   Open();
   MakeTable({"a", "b"});

@@ -175,6 +175,20 @@ TEST_F(PickerTest, AMoveNeedsTheSameCompression) {
   EXPECT_EQ(plan_->output.compression, kZSTD);
 }
 
+TEST_F(PickerTest, WhatMayNotMoveOutOfL0IsRewrittenByClusters) {
+  // L0 fills the first path, so that L1 belongs in the second.
+  options_.cf_paths = {{"/fast", 50}, {"/slow", 0}};
+  Draw("L0: 4[v-w] 3[x-z] 2[a-b] 1[c-d]\nL1: 8[m-n]");
+  EXPECT_EQ(Pick(), "L0: 1; to L1, bottommost");
+  // Nor where another compaction writes between them.
+  Draw("L0: 4[v-w] 3[x-z] 2[a-b] 1[c-d]\nL2: 8[m-n]!");
+  CompactionPlan running;
+  running.inputs.push_back({2, {version_->level(2).files()[0]}});
+  running.output_level = 1;
+  running_.push_back(&running);
+  EXPECT_EQ(Pick(), "L0: 1; to L1, bottommost");
+}
+
 TEST_F(PickerTest, AnL0ClusterLeavesStrangersAlone) {
   Draw("L0: 4[p-z] 3[a-c] 2[p-q] 1[b-d]\nL1: 8[a-f] 9[n-z]");
   EXPECT_EQ(Pick(), "L0: 3 1; L1: 8; to L1, bottommost");

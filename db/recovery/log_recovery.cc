@@ -38,10 +38,26 @@ Status LogRecovery::Replay() {
         CheckManifestIsNotStale(context_, &state_, wanted_.directories, replayed));
   }
   TakeSections();
+  if (context_.read_only()) ListLogs();
   DbLock lock(&state_.mu);
   state_.versions->set_last_sequence(
       std::max(state_.versions->last_sequence(), replay_.max_sequence()));
   return CheckSections();
+}
+
+// A log that another process goes on writing is listed as far as this opening has read it. Where
+// damage was met all files count whole: cut off before it they would look sound.
+void LogRecovery::ListLogs() {
+  const bool sound = replay_.damaged_logs().empty() && !replay_.stopped_early();
+  for (const uint64_t number : log_numbers_) {
+    uint64_t bytes = replay_.LogEnd(number);
+    if (!sound) {
+      context_.fs()
+          ->GetFileSize(LogFileName(context_.WalDirectory(), number), IOOptions(), &bytes, nullptr)
+          .PermitUncheckedError();
+    }
+    state_.logs->AddRecovered(number, bytes);
+  }
 }
 
 void LogRecovery::TakeSections() {

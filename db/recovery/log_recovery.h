@@ -46,6 +46,8 @@ class LogRecovery {
  private:
   // min_log: the oldest log that the MANIFEST asks for. Where logs are left out, all are found.
   Status FindLogs(uint64_t* min_log) VARVE_EXCLUDES(kDbMutex);
+  // Of a read-only opening: its logs are those that were replayed.
+  void ListLogs();
   // Hands what is undecided to the state.
   void TakeSections();
   // Whether it may be opened with that.

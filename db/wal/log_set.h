@@ -71,7 +71,7 @@ class LogSet {
   // True when everything appended is durable.
   bool AllSynced() const;
 
-  // A log found by recovery that is kept until its memtables are flushed.
+  // A log found by recovery that is kept until its memtables are flushed; read-only, for good.
   void AddRecovered(uint64_t number, uint64_t bytes);
   // A log that is not needed any more.
   struct Retired {

@@ -696,7 +696,8 @@ class VARVE_EXPORT DB {
   virtual Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
                               bool flush_memtable = true) = 0;
 
-  // Oldest first.
+  // Oldest first. When the database is read only, those that its opening has read, as far as it has
+  // read them.
   virtual Status GetSortedWalFiles(VectorLogPtr& files) = 0;
   // The last of them, which is being written. NotSupported when the database is read only.
   virtual Status GetCurrentWalFile(std::unique_ptr<LogFile>* /*current_log_file*/) {

@@ -167,6 +167,42 @@ TEST_F(LiveFilesTest, AReadOnlyDatabaseIsCopiedToo) {
   EXPECT_EQ(manifest_bytes, ReadFile(std::string(kName) + "/" + manifest).size());
 }
 
+TEST_F(LiveFilesTest, ACopyThroughAReadOnlyInstanceHasItsLogs) {
+  for (const bool killed : {false, true}) {
+    Open({"default", "a"});
+    Write("in a table", "1");
+    Flush();
+    Write("only in the log", "2");
+    if (killed) {
+      Kill();
+    } else {
+      ASSERT_TRUE(Close().ok());
+    }
+    ASSERT_TRUE(TryOpenReadOnly({"default", "a"}).ok());
+    for (int i = 0; i < 6; i++) TakeCopy();
+    ASSERT_TRUE(Close().ok());
+  }
+  CheckCopies();
+}
+
+// Without what a damaged log has after its last sound record, it would look whole.
+TEST_F(LiveFilesTest, ADamagedLogIsListedWhole) {
+  Open({"default", "a"});
+  Write("a", "1");
+  Write("b", "2");
+  ASSERT_TRUE(Close().ok());
+  const std::string path = std::string(kName) + "/" + Files(kWalFile).back();
+  std::string bytes = ReadFile(path);
+  bytes.back() ^= 1;
+  WriteFile(path, bytes);
+  ASSERT_TRUE(TryOpenReadOnly({"default", "a"}).ok());
+  EXPECT_EQ(Scan(), "a=1");
+  VectorLogPtr logs;
+  ASSERT_TRUE(db()->GetSortedWalFiles(logs).ok());
+  ASSERT_EQ(logs.size(), 1u);
+  EXPECT_EQ(logs[0]->SizeFileBytes(), bytes.size());
+}
+
 // An edit that failed is in no copy: nobody knows whether it happened.
 TEST_F(LiveFilesTest, ACopyAfterAFailedEditIsADatabase) {
   options_.max_bgerror_resume_count = 0;

@@ -464,7 +464,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     stalls_.Update();
     Schedule(family);
     // Writing has to stop, not only compacting.
-    const Status room = context_.CheckSpace();
+    const Status room = result->outputs.empty() ? Status::OK() : context_.CheckSpace();
     if (!room.ok()) errors_.Report(room, BackgroundErrorReason::kFlush);
   } else if (plan->is_manual && !family->dropped()) {
     GoOnAfterCall(family);  // nobody is told of an error

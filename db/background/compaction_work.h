@@ -116,6 +116,7 @@ class CompactionWork final : public CompactionScheduler {
     CompactionJobInfo* info = nullptr;  // filled in at the end, unless null
     std::string trim_ts;                // as in HistoryBounds
     WorkPace* pace = nullptr;           // null: the run gives way to nobody
+    bool only_deletes = false;          // it makes room: being at the space limit is no obstacle
   };
   // One CompactRange call.
   struct ManualCall {

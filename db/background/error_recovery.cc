@@ -48,6 +48,13 @@ void ErrorRecovery::StartRetrying() {
   }
 }
 
+void ErrorRecovery::Hurry() {
+  with_.state.mu.AssertHeld();
+  if (!retrying_) return;
+  hurries_ = true;
+  with_.state.work.SignalAll();
+}
+
 void ErrorRecovery::RetryLoop() {
   const uint64_t longest_pause =
       std::max(kFirstPauseMicros, with_.context.options().bgerror_resume_retry_interval);
@@ -62,9 +69,11 @@ void ErrorRecovery::RetryLoop() {
   while (!with_.lifecycle.shutting_down() && with_.errors.state().recoverable() &&
          with_.errors.state().retries() < attempts_max) {
     const uint64_t until = with_.context.MonotonicMicros() + pause_micros_;
-    while (!with_.lifecycle.shutting_down() && with_.context.MonotonicMicros() < until) {
+    while (!with_.lifecycle.shutting_down() && !hurries_ &&
+           with_.context.MonotonicMicros() < until) {
       with_.state.work.WaitFor(std::max<uint64_t>(until - with_.context.MonotonicMicros(), 1));
     }
+    hurries_ = false;
     if (with_.lifecycle.shutting_down() || !with_.errors.state().recoverable()) break;
     with_.errors.state().CountRetry();
     Statistics* const statistics = with_.context.statistics();

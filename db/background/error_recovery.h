@@ -39,6 +39,7 @@ class ErrorRecovery final : public RecoveryStarter {
   // that stands in the way now. Takes the commit path, too.
   Status Resume() VARVE_EXCLUDES(kDbMutex);
   void StartRetrying() override VARVE_REQUIRES(kDbMutex);
+  void Hurry() override VARVE_REQUIRES(kDbMutex);
   // Ends the thread; the shutdown has begun.
   void Stop() VARVE_EXCLUDES(kDbMutex);
 
@@ -57,6 +58,7 @@ class ErrorRecovery final : public RecoveryStarter {
   const Parts with_;
   std::thread thread_ VARVE_GUARDED_BY(kDbMutex);  // joined by Stop
   bool retrying_ VARVE_GUARDED_BY(kDbMutex) = false;
+  bool hurries_ VARVE_GUARDED_BY(kDbMutex) = false;  // the next attempt is due
   // Before the next attempt, and when an error was lifted last (0: never).
   uint64_t pause_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t lifted_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;

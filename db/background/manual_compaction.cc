@@ -80,7 +80,7 @@ Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOption
 class CompactionWork::ManualTurn {
  public:
   ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
-      : work_(work) {
+      : work_(work), makes_room_(control.only_deletes) {
     DbLock lock(&work_->state_.mu);
     obstacle_ = work_->ManualObstacle(family, control);
     if (obstacle_.ok()) work_->manual_calls_++;
@@ -92,6 +92,7 @@ class CompactionWork::ManualTurn {
       work_->state_.mu.AssertHeld();
       work_->purger_.Purge();
     }));
+    if (makes_room_) work_->errors_.HurryRecovery();
     VARVE_ASSERT(work_->manual_calls_ > 0);
     work_->manual_calls_--;
     work_->state_.work.SignalAll();
@@ -102,6 +103,7 @@ class CompactionWork::ManualTurn {
 
  private:
   CompactionWork* const work_;
+  const bool makes_room_;
   Status obstacle_;
   const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under the mutex
 };
@@ -118,8 +120,8 @@ Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunContr
   if (cancelled != nullptr && cancelled->load(std::memory_order_acquire)) {
     return Paused("manual compaction was cancelled");
   }
-  if (errors_.state().severity() != ErrorState::Severity::kNone) return errors_.state().error();
-  return Status::OK();
+  const Status& error = errors_.state().error();
+  return control.only_deletes && error.IsSpaceLimit() ? Status::OK() : error;
 }
 
 // The range's data in memtables goes to L0 first. Unless stalls are allowed, when that would make
@@ -362,7 +364,9 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
 
 Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                                            bool include_end) {
-  const ManualTurn turn(this, *family, RunControl());
+  RunControl control;
+  control.only_deletes = true;
+  const ManualTurn turn(this, *family, control);
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   DbLock lock(&state_.mu);
   Party party(this, TreeAdmission::Kind::kAtOnce, family);
@@ -375,7 +379,7 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
   };
   CompactionResult result;
   bool ran = false;
-  return RunStep(&party, planner, RunControl(), &result, &ran);
+  return RunStep(&party, planner, control, &result, &ran);
 }
 
 Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end) {

@@ -107,6 +107,10 @@ void ErrorHandler::StartRecovery(ErrorState::Severity before, BackgroundErrorRea
   recovery_->StartRetrying();
 }
 
+void ErrorHandler::HurryRecovery() {
+  if (state_.recoverable() && recovery_ != nullptr) recovery_->Hurry();
+}
+
 Status ErrorHandler::Reported(const Status& error, BackgroundErrorReason reason) {
   Report(error, reason);
   return ErrorState::Judged(error, reason);

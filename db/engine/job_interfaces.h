@@ -88,6 +88,8 @@ class RecoveryStarter {
   // Starts the thread that tries to recover from an error until it helps, if it is not there. May
   // release the DB mutex.
   virtual void StartRetrying() VARVE_REQUIRES(kDbMutex) = 0;
+  // What stood in the way may be gone: a thread that is there tries again at once.
+  virtual void Hurry() VARVE_REQUIRES(kDbMutex) = 0;
 };
 
 }  // namespace varve

@@ -29,7 +29,8 @@ class VARVE_EXPORT SstFileManager {
   // Bytes that all tables together may take; 0, the default: any number. A flush or compaction
   // that reaches it leaves its database with an error of subcode kSpaceLimit, and writes fail until
   // there is room, or the limit was raised, and DB::Resume was called or the database has tried
-  // again. A compaction that might pass it while it runs is not run.
+  // again. DeleteFilesInRanges and DropColumnFamily work meanwhile, and make room; CompactRange and
+  // CompactFiles do not. A compaction that might pass it while it runs is not run.
   virtual void SetMaxAllowedSpaceUsage(uint64_t max_allowed_space) = 0;
   // Bytes that each compaction has to leave free beside what it may write. Default 0.
   virtual void SetCompactionBufferSize(uint64_t compaction_buffer_size) = 0;

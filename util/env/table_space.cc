@@ -68,7 +68,8 @@ Status TableSpace::CheckSpace() {
   return Status::SpaceLimit("Max allowed space was reached",
                             "tables take " + std::to_string(total_) + " bytes of " +
                                 std::to_string(limit_) +
-                                ": raise SstFileManager::SetMaxAllowedSpaceUsage, and call Resume");
+                                ": raise SstFileManager::SetMaxAllowedSpaceUsage, or delete tables "
+                                "(DeleteFilesInRange, DropColumnFamily), and call Resume");
 }
 
 bool TableSpace::Reserve(uint64_t bytes) {

@@ -8,14 +8,17 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "varve/convenience.h"
+#include "varve/env_wrappers.h"
 #include "varve/metadata.h"
 #include "varve/sst_file_manager.h"
 #include "varve/statistics.h"
+#include "varve/system_clock.h"
 
 #include "tests/harness/database.h"
 
@@ -23,6 +26,27 @@ namespace varve::testing {
 namespace {
 
 using ::testing::HasSubstr;
+
+// Stands still while it is held.
+class HeldClock final : public SystemClockWrapper {
+ public:
+  HeldClock() : SystemClockWrapper(SystemClock::Default()) {}
+  const char* Name() const override { return "HeldClock"; }
+  uint64_t NowNanos() override {
+    const uint64_t at = held.load();
+    return at != 0 ? at : target_->NowNanos();
+  }
+  std::atomic<uint64_t> held{0};
+};
+
+class HeldClockEnv final : public EnvWrapper {
+ public:
+  HeldClockEnv(Env* base, std::shared_ptr<SystemClock> clock) : EnvWrapper(base) {
+    file_system_ = base->GetFileSystem();
+    system_clock_ = std::move(clock);
+  }
+  const char* Name() const override { return "HeldClockEnv"; }
+};
 
 class TableSpaceTest : public Database {
  protected:
@@ -145,6 +169,34 @@ TEST_F(TableSpaceTest, TheLimitStopsWritesUntilItIsRaised) {
   Put("a", "1");
   manager_->SetMaxAllowedSpaceUsage(0);
   EXPECT_FALSE(manager_->IsMaxAllowedSpaceReached());
+}
+
+TEST_F(TableSpaceTest, AtTheLimitTablesCanBeDeleted) {
+  Make();
+  options_.disable_auto_compactions = true;
+  // No attempt to recover comes by itself.
+  const auto clock = std::make_shared<HeldClock>();
+  HeldClockEnv env(options_.env, clock);
+  options_.env = &env;
+  Open();
+  Fill();
+  ASSERT_TRUE(Compact().ok());  // out of L0
+  clock->held = clock->NowNanos();
+  manager_->SetMaxAllowedSpaceUsage(manager_->GetTotalSize() + 50'000);
+  for (int i = 0; i < 100; i++) Put("other" + std::to_string(i), std::string(1000, 'w'));
+  db()->Flush(FlushOptions()).PermitUncheckedError();
+  ASSERT_TRUE(db()->Put(WriteOptions(), "a", "1").IsSpaceLimit());
+  EXPECT_TRUE(Compact().IsSpaceLimit());
+  const Slice begin = "k";
+  const Slice end = "l";
+  const Status s = DeleteFilesInRange(db(), Handle("default"), &begin, &end);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(manager_->GetTotalSize(), LiveBytes());
+  EXPECT_TRUE(Eventually([&] { return db()->Put(WriteOptions(), "a", "1").ok(); }));
+  EXPECT_EQ(Get("key7"), "NOT_FOUND");
+  EXPECT_EQ(Get("other7"), std::string(1000, 'w'));
+  clock->held = 0;
+  ASSERT_TRUE(Close().ok());
 }
 
 TEST_F(TableSpaceTest, ACompactionWithoutRoomIsNotRun) {

@@ -70,6 +70,7 @@ class CountingPurger final : public FilePurger {
 class NoRecovery final : public RecoveryStarter {
  public:
   void StartRetrying() override { started++; }
+  void Hurry() override {}
 
   int started = 0;
 };

@@ -36,7 +36,8 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lo
     FileType type = kTempFile;
     if (entry != kReserveFileName && !ParseFileName(entry, &number, &type)) continue;
     if (type == kDBLockFile && keep_lock) continue;
-    if (type != kTableFile && tables_only) continue;
+    const bool is_table = type == kTableFile || Slice(entry).ends_with(kTrashSuffix);
+    if (tables_only && !is_table) continue;
     s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
     if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
   }

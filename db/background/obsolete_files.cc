@@ -226,7 +226,9 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
   for (const std::string& name : leftovers.directories.at(directory)) {
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name, &number, &type) || (!own && type != kTableFile)) continue;
+    if (!ParseFileName(name, &number, &type)) continue;
+    const bool is_table = type == kTableFile || Slice(name).ends_with(kTrashSuffix);
+    if (!own && !is_table) continue;
     const std::string path = directory + "/" + name;
     switch (type) {
       case kTableFile:

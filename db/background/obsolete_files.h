@@ -82,7 +82,7 @@ class ObsoleteFiles final : public FilePurger {
   // At once, or at the rate that the options ask for.
   IOStatus DeleteTableFile(const std::string& path) const;
   // Of one directory: what is known to be obsolete, and what nothing explains. From others than the
-  // database's own nothing but tables goes.
+  // database's own nothing but tables goes, also those that wait for their deletion.
   void SortOut(const Leftovers& leftovers, const std::string& directory,
                std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
       VARVE_EXCLUDES(kDbMutex);

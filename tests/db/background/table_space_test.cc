@@ -26,6 +26,7 @@ namespace varve::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Stands still while it is held.
 class HeldClock final : public SystemClockWrapper {
@@ -67,13 +68,13 @@ class TableSpaceTest : public Database {
   }
   Status Compact() { return db()->CompactRange(CompactRangeOptions(), nullptr, nullptr); }
   // Closed, with tables that wait for their deletion.
-  void LeaveTrash() {
+  void LeaveTrash(const std::string& directory = kName) {
     Make(/*rate=*/1);
     Open();
     Fill();
     Fill();
     ASSERT_TRUE(Compact().ok());
-    EXPECT_TRUE(Eventually([&] { return !TrashFiles().empty(); }));
+    EXPECT_TRUE(Eventually([&] { return !TrashFiles(directory).empty(); }));
     ASSERT_TRUE(Close().ok());
   }
   uint64_t LiveBytes() {
@@ -83,9 +84,9 @@ class TableSpaceTest : public Database {
     for (const LiveFileMetaData& file : files) bytes += file.size;
     return bytes;
   }
-  std::vector<std::string> TrashFiles() {
+  std::vector<std::string> TrashFiles(const std::string& directory = kName) {
     std::vector<std::string> names;
-    EXPECT_TRUE(file_system()->GetChildren(kName, IOOptions(), &names, nullptr).ok());
+    EXPECT_TRUE(file_system()->GetChildren(directory, IOOptions(), &names, nullptr).ok());
     std::erase_if(names, [](const std::string& name) { return !name.ends_with(".sst.trash"); });
     return names;
   }
@@ -275,6 +276,26 @@ TEST_F(TableSpaceTest, TrashIsDestroyedWithTheDatabase) {
   LeaveTrash();
   ASSERT_TRUE(DestroyDB(kName, options_).ok());
   EXPECT_TRUE(file_system()->FileExists(kName, IOOptions(), nullptr).IsNotFound());
+}
+
+TEST_F(TableSpaceTest, TrashInOtherDirectoriesGoesAsWell) {
+  options_.db_paths = {{"/tables", 1 << 30}};
+  LeaveTrash("/tables");
+  options_.sst_file_manager.reset();
+  manager_.reset();
+  ASSERT_FALSE(TrashFiles("/tables").empty());
+  WriteFile("/tables/notes.trash", "somebody's");
+  WriteFile("/tables/000099.dbtmp", "somebody's");
+  Open();
+  EXPECT_THAT(TrashFiles("/tables"), IsEmpty());
+  EXPECT_EQ(ReadFile("/tables/notes.trash"), "somebody's");
+  EXPECT_EQ(ReadFile("/tables/000099.dbtmp"), "somebody's");
+  EXPECT_EQ(Get("key7"), std::string(1000, 'v'));
+  ASSERT_TRUE(Close().ok());
+  LeaveTrash("/tables");
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_THAT(TrashFiles("/tables"), IsEmpty());
+  EXPECT_EQ(ReadFile("/tables/notes.trash"), "somebody's");
 }
 
 TEST_F(TableSpaceTest, TooMuchTrashIsDeletedAtOnce) {

@@ -34,6 +34,10 @@ class FamilyTables {
 
   // *there: the file is that table. Each is looked at once.
   Status Look(const NewFile& table, bool* there) {
+    if (!IsPlaced(table)) {
+      *there = false;
+      return Status::OK();
+    }
     const Identity identity(table.number, table.size, table.unique_id);
     const auto known = looked_at_.find(identity);
     if (known != looked_at_.end()) {
@@ -46,6 +50,8 @@ class FamilyTables {
     looked_at_.emplace(identity, *there);
     return Status::OK();
   }
+  // Whether its directory is given.
+  [[nodiscard]] bool IsPlaced(const NewFile& table) const { return table.path_id < paths_->size(); }
   std::string Path(const NewFile& table) const { return paths_->FileName(table); }
 
  private:
@@ -53,10 +59,6 @@ class FamilyTables {
   using Identity = std::tuple<uint64_t, uint64_t, std::string>;
 
   Status Check(const NewFile& table) const {
-    if (table.path_id >= paths_->size()) {
-      return Status::InvalidArgument("table " + std::to_string(table.number) +
-                                     " lies in a path of db_paths or cf_paths that is not given");
-    }
     const TableSurveyContext context{fs_, &options_, &icmp_};
     return paths_->UseFile(
         table, [&](const std::string& path) { return CheckTable(context, path, table); });
@@ -99,6 +101,8 @@ struct FamilyState {
   std::vector<Good> good{Good()};  // ascending; the last is the one to go back to
 
   Status Apply(const VersionEdit& edit);
+  // Of the newest state: where its tables are must be known, whether they are there or not.
+  [[nodiscard]] Status CheckPlaces() const;
   // Of the state that the record at `offset` leaves, which changed other families as well or not.
   void Judge(uint64_t offset, bool in_group);
   [[nodiscard]] bool IsAtItsEnd() const {
@@ -122,6 +126,17 @@ Status FamilyState::Apply(const VersionEdit& edit) {
     bool there = false;
     VARVE_RETURN_IF_ERROR(tables->Look(file, &there));
     if (!there) missing.insert(file.number);
+  }
+  return Status::OK();
+}
+
+Status FamilyState::CheckPlaces() const {
+  for (const uint64_t number : missing) {
+    const NewFile& file = live.at(number);
+    if (tables->IsPlaced(file)) continue;
+    return Status::InvalidArgument("column family " + name + ": table " + std::to_string(number) +
+                                   " lies in path " + std::to_string(file.path_id) +
+                                   " of db_paths or cf_paths, which is not given");
   }
   return Status::OK();
 }
@@ -269,6 +284,9 @@ Status History::Read(FileSystem* fs, const FileOptions& file_options, const std:
       fs, file_options, path,
       [this](std::span<const VersionEdit> edits, uint64_t offset) { return Take(edits, offset); },
       &end_));
+  for (const auto& [id, family] : families_) {
+    if (error_.ok()) error_ = family.CheckPlaces();
+  }
   GoBackTogether();
   return error_.ok() ? error_ : Status::CopyAppendMessage(error_, " in ", path);
 }

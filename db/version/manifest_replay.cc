@@ -292,13 +292,6 @@ Status ManifestReplay::ApplyToFamily(const VersionEdit& edit,
   if (edit.family.merge_operator.has_value()) versions.merge_operator = *edit.family.merge_operator;
   // Files in a record that adds a family are not part of it, by a rule as old as families.
   if (family->builder == nullptr || edit.family.added.has_value()) return Status::OK();
-  for (const NewFile& file : edit.new_files) {
-    if (file.path_id < versions.paths->size()) continue;
-    return Status::InvalidArgument(
-        family->context, "table " + std::to_string(file.number) + " lies in path " +
-                             std::to_string(file.path_id) + " of db_paths or cf_paths, and " +
-                             std::to_string(versions.paths->size()) + " of them are given");
-  }
   if (versions.icmp->timestamp_size() == 0 && family->timestamps == TimestampSwitch::kSame) {
     const Status s = family->builder->Apply(edit);
     return s.ok() ? s : Bad(s.ToString());

@@ -222,6 +222,12 @@ Status VersionBuilder::Build(uint64_t version_number, VersionRef* version,
                                                     " lies deeper than num_levels, which is " +
                                                     std::to_string(num_levels_) + ", allows");
     }
+    if (paths_ != nullptr && added.file->path_id >= paths_->size()) {
+      return Status::InvalidArgument(
+          *context_, Describe(*added.file, added.level) + " lies in path " +
+                         std::to_string(added.file->path_id) + " of db_paths or cf_paths, and " +
+                         std::to_string(paths_->size()) + " of them are given");
+    }
     VARVE_RETURN_IF_ERROR(ChargeFile(added.file.get()));
     levels[static_cast<size_t>(added.level)].push_back(added.file);
   }

@@ -185,6 +185,31 @@ TEST_F(TablePathsTest, AnOpeningWithFewerOrOtherPathsSaysWhatIsMissing) {
   EXPECT_EQ(Scan(), "a=of a b=of b");
 }
 
+TEST_F(TablePathsTest, APathThatHoldsNothingMoreNeedNotBeGiven) {
+  for (const bool best_efforts : {false, true}) {
+    options_.best_efforts_recovery = best_efforts;
+    options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
+    Open();
+    MakeTable({"a", "b"});
+    CompactInto(1, 1);
+    ASSERT_TRUE(Close().ok());
+    options_.db_paths.pop_back();
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("lies in path 1 of db_paths"));
+    options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
+    Open();
+    CompactInto(1, 0);
+    ASSERT_EQ(Places(), kFast);
+    ASSERT_TRUE(Close().ok());
+    options_.db_paths.pop_back();
+    Open();
+    EXPECT_EQ(Scan(), "a=of a b=of b");
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
 TEST_F(TablePathsTest, WhatAKillLeavesIsSetAsideWhereItIs) {
   Open();
   MakeTable({"a"});

@@ -198,7 +198,13 @@ bool TableSpace::Throw(const std::string& path, uint64_t bytes) {
   return !options_.fs->RenameFile(trash, path, IOOptions(), nullptr).ok();
 }
 
+bool TableSpace::Waits(const std::string& path) {
+  MutexLock lock(&mu_);
+  return std::ranges::find(trash_, path, &Trash::path) != trash_.end();
+}
+
 void TableSpace::DeleteLeftover(const std::string& path) {
+  if (Waits(path)) return;
   uint64_t bytes = 0;
   const bool paced = options_.delete_existing_trash && GetDeleteRateBytesPerSecond() > 0 &&
                      options_.fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok();

@@ -56,7 +56,7 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   void ForgetDirectory(const std::string& directory) noexcept;
   // The table is not one any more. NotFound: there is none.
   IOStatus Delete(const std::string& path);
-  // What an earlier process left behind.
+  // What an earlier process left behind, or an earlier opening: then it may be waiting already.
   void DeleteLeftover(const std::string& path);
 
   // SpaceLimit once the limit is reached.
@@ -78,6 +78,7 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   bool IsCutBitByBit(const Trash& trash) const;
   // Whether it was renamed and waits.
   bool Throw(const std::string& path, uint64_t bytes);
+  bool Waits(const std::string& path);
   bool Enqueue(const std::string& path, uint64_t bytes);
   void Count(uint32_t ticker);
 

@@ -272,6 +272,19 @@ TEST_F(TableSpaceTest, WhatIsLeftBehindGoesWhenTheDatabaseIsOpenedAgain) {
   }
 }
 
+TEST_F(TableSpaceTest, WhatWaitsIsCountedOnce) {
+  LeaveTrash();
+  // The first goes at once, the other waits for its time.
+  ASSERT_TRUE(Eventually([&] { return TrashFiles().size() == 1; }));
+  const std::string waiting = ReadFile(std::string(kName) + "/" + TrashFiles()[0]);
+  Open();
+  Reopen();
+  EXPECT_TRUE(Eventually([&] { return manager_->GetTotalTrashSize() == waiting.size(); }, 2));
+  manager_->SetDeleteRateBytesPerSecond(0);
+  EXPECT_TRUE(Eventually([&] { return manager_->GetTotalTrashSize() == 0; }));
+  EXPECT_THAT(TrashFiles(), IsEmpty());
+}
+
 TEST_F(TableSpaceTest, TrashIsDestroyedWithTheDatabase) {
   LeaveTrash();
   ASSERT_TRUE(DestroyDB(kName, options_).ok());

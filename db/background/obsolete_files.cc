@@ -313,6 +313,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
   {
     DbLock lock(&with_.state.mu);
     const uint64_t min_log = with_.state.versions->MinLogNumber();
+    // Of those that recovery has kept some may have been waiting for a family that needs none.
+    with_.state.logs->TakeObsolete(min_log);
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;

@@ -185,6 +185,35 @@ TEST_F(LiveFilesTest, ACopyThroughAReadOnlyInstanceHasItsLogs) {
   CheckCopies();
 }
 
+// Those that recovery keeps, and not those that the opening has deleted.
+TEST_F(LiveFilesTest, LogsThatAreListedAreThere) {
+  for (const bool dropped : {true, false}) {
+    SCOPED_TRACE(dropped);
+    options_.avoid_flush_during_recovery = false;
+    Open({"default", "a"});
+    Put("k", "1");
+    Put("k", "1", "a");
+    Flush(dropped ? "default" : "a");
+    Put("b", "2");
+    if (dropped) {
+      ASSERT_TRUE(db()->DropColumnFamily(Handle("a")).ok());
+    }
+    Kill();
+    options_.avoid_flush_during_recovery = true;
+    Open(dropped ? std::vector<std::string>{"default"} : std::vector<std::string>{"default", "a"});
+    VectorLogPtr logs;
+    ASSERT_TRUE(db()->GetSortedWalFiles(logs).ok());
+    EXPECT_GE(logs.size(), 2u);
+    for (const auto& log : logs) {
+      EXPECT_TRUE(mem().FileExists(kName + log->PathName(), IOOptions(), nullptr).ok())
+          << log->PathName();
+    }
+    EXPECT_EQ(Scan(), "b=2 k=1");
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
 // Without what a damaged log has after its last sound record, it would look whole.
 TEST_F(LiveFilesTest, ADamagedLogIsListedWhole) {
   Open({"default", "a"});

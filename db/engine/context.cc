@@ -53,9 +53,12 @@ Status DbContext::CheckSpace() const noexcept {
   return Guarded([this] { return table_space_->CheckSpace(); });
 }
 
-IOStatus DbContext::OpenDirectories() {
-  IOStatus s = fs_->NewDirectory(name(), IOOptions(), &directory_, nullptr);
-  return s.ok() ? fs_->NewDirectory(WalDirectory(), IOOptions(), &wal_directory_, nullptr) : s;
+IOStatus DbContext::OpenDirectory() {
+  return fs_->NewDirectory(name(), IOOptions(), &directory_, nullptr);
+}
+
+IOStatus DbContext::OpenLogDirectory() {
+  return fs_->NewDirectory(WalDirectory(), IOOptions(), &wal_directory_, nullptr);
 }
 
 }  // namespace varve

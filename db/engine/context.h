@@ -84,7 +84,8 @@ class DbContext {
   // Null when read-only.
   FSDirectory* directory() const { return directory_.get(); }
   FSDirectory* wal_directory() const { return wal_directory_.get(); }
-  IOStatus OpenDirectories();
+  IOStatus OpenDirectory();
+  IOStatus OpenLogDirectory();
 
  private:
   const Identity identity_;

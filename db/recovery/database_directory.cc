@@ -72,7 +72,7 @@ Status TakeDirectory(DbContext* context, bool repairs) {
     VARVE_RETURN_IF_ERROR(CreateInfoLog(context->options(), context->name(), &info_log));
   }
   context->set_info_log(std::move(info_log));
-  return context->OpenDirectories();
+  return context->OpenDirectory();
 }
 
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found) {

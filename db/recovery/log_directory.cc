@@ -110,6 +110,14 @@ Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& 
   return Status::OK();
 }
 
+Status CheckMayBeMissing(const LogLocation& place) {
+  if (!place.was_locked || LastLogDirectory(place) != place.directory) return Status::OK();
+  return Status::InvalidArgument(
+      place.db_name, "its logs were last written to " + place.directory +
+                         " (wal_dir), which is missing; nothing was changed. Bring the directory "
+                         "back, or make an empty one if all writes are in tables");
+}
+
 Status CheckNoLogs(const LogLocation& place) {
   if (place.directory == place.db_name) return Status::OK();  // looked at already
   const std::vector<uint64_t> numbers = LogsIn(place, place.directory, 0);

@@ -32,6 +32,10 @@ struct LogLocation {
 Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& numbers,
                          uint64_t min_log);
 
+// Of a database that exists, when the directory does not. InvalidArgument if the database was last
+// opened with it: nobody knows what is gone.
+Status CheckMayBeMissing(const LogLocation& place);
+
 // Of a database that is about to be made. Corruption: the directory, if it is not the database's
 // own, holds logs, which would be replayed into it.
 Status CheckNoLogs(const LogLocation& place);

@@ -9,6 +9,7 @@
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -85,8 +86,10 @@ Status LogRecovery::CheckSections() const {
 
 Status LogRecovery::FindLogs(uint64_t* min_log) {
   std::vector<std::string> names;
-  VARVE_RETURN_IF_ERROR(
-      context_.fs()->GetChildren(context_.WalDirectory(), IOOptions(), &names, nullptr));
+  const IOStatus s =
+      context_.fs()->GetChildren(context_.WalDirectory(), IOOptions(), &names, nullptr);
+  if (!s.ok() && !IsMissing(s)) return s;
+  if (!s.ok() && !wanted_.repairs) VARVE_RETURN_IF_ERROR(CheckMayBeMissing(wanted_.place));
   std::vector<uint64_t> all;
   for (const std::string& name : names) {
     uint64_t number = 0;

@@ -356,12 +356,15 @@ Status Opener::Install() {
 }
 
 Status Opener::BeginLog() {
+  DbContext& context = e_->context;
+  VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(context.fs().get(), context.WalDirectory()));
+  VARVE_RETURN_IF_ERROR(context.OpenLogDirectory());
   {
     DbLock lock(&e_->state.mu);
     VARVE_RETURN_IF_ERROR(e_->new_logs.Start(/*force=*/true));
   }
   // The MANIFEST is about to ask for it. In the database's own directory both names go together.
-  if (e_->context.WalDirectory() == e_->context.name()) return Status::OK();
+  if (context.WalDirectory() == context.name()) return Status::OK();
   return e_->state.logs->SyncNames();
 }
 

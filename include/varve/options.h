@@ -263,7 +263,9 @@ struct VARVE_EXPORT DBOptions {
   std::vector<DbPath> db_paths;
 
   // Directory of the logs; empty: the database's. An open with another one than before is refused
-  // while the logs there hold what is in no table; a new database is, where there are logs.
+  // while the logs there hold what is in no table; a new database is, where there are logs. It is
+  // made if it is missing, and not asked for by a reader; but one with which the database was last
+  // opened must be there, unless create_if_missing is set.
   std::string wal_dir = "";
 
   // An obsolete file is deleted at once, and when that fails again after each job and every so many

@@ -88,7 +88,8 @@ class PartsTest : public ::testing::Test {
     path_ = path.get();
     state().commit = std::move(path);
     EXPECT_TRUE(env_->CreateDirIfMissing("/db").ok());
-    EXPECT_TRUE(engine_->context.OpenDirectories().ok());
+    EXPECT_TRUE(engine_->context.OpenDirectory().ok());
+    EXPECT_TRUE(engine_->context.OpenLogDirectory().ok());
     MakeVersions();
     state().logs = std::make_unique<LogSet>(/*use_fsync=*/false);
     DbLock lock(&state().mu);

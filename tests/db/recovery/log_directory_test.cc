@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class LogDirectoryTest : public Database {
  protected:
@@ -88,6 +89,43 @@ TEST_F(LogDirectoryTest, LogsOfAnotherDatabaseAreNotTakenForThem) {
   ASSERT_EQ(Files(kWalFile, "/logs"), Files(kWalFile, "/others_logs"));
   options_.wal_dir = "/others_logs";
   ExpectRefusal(TryOpen(), "/others_logs", "/logs");
+  ExpectAll("/logs");
+}
+
+TEST_F(LogDirectoryTest, AMissingDirectoryIsMadeWhereNoLogIsMissed) {
+  Open();
+  MakeTable({"t"});
+  ASSERT_TRUE(Close().ok());
+  options_.create_if_missing = false;
+  options_.wal_dir = "/new";
+  Status s = TryOpenReadOnly();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Scan(), "t=of t");
+  ASSERT_TRUE(Close().ok());
+  EXPECT_TRUE(mem().FileExists("/new", IOOptions(), nullptr).IsNotFound());
+  Open();
+  Put("logged", "l");
+  EXPECT_THAT(Files(kWalFile, "/new"), SizeIs(1));
+  Kill();
+  Open();
+  EXPECT_EQ(Scan(), "logged=l t=of t");
+}
+
+TEST_F(LogDirectoryTest, AMissingDirectoryThatHadTheLogsIsRefused) {
+  WriteAndDie("/logs");
+  options_.create_if_missing = false;
+  ASSERT_TRUE(mem().RenameFile("/logs", "/unmounted", IOOptions(), nullptr).ok());
+  for (const Status& s : {TryOpen(), TryOpenReadOnly()}) {
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("/logs (wal_dir), which is missing"));
+  }
+  EXPECT_TRUE(mem().FileExists("/logs", IOOptions(), nullptr).IsNotFound());
+  ASSERT_TRUE(mem().RenameFile("/unmounted", "/logs", IOOptions(), nullptr).ok());
+  // Nor is another one made while they are needed.
+  options_.wal_dir = "/new";
+  ExpectRefusal(TryOpen(), "/new", "/logs");
+  ExpectRefusal(TryOpenReadOnly(), "/new", "/logs");
+  EXPECT_TRUE(mem().FileExists("/new", IOOptions(), nullptr).IsNotFound());
   ExpectAll("/logs");
 }
 

@@ -12,6 +12,7 @@
 #include "db/wal/log_reader.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
+#include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
 #include "util/env/sequential_file_reader.h"
@@ -130,19 +131,46 @@ void RepairPlanner::FindTables(const std::string& directory,
   for (const std::string& entry : entries) {
     uint64_t number = 0;
     FileType type;
-    if (ParseFileName(entry, &number, &type) && type == kTableFile) {
-      tables_.emplace(number, directory + "/" + entry);
-    }
+    if (!ParseFileName(entry, &number, &type) || type != kTableFile) continue;
+    const std::string path = directory + "/" + entry;
+    // A directory may be there by two names.
+    const auto [first, last] = tables_.equal_range(number);
+    const bool has_it = std::any_of(
+        first, last, [&](const auto& table) { return IsSameFile(fs_, table.second, path); });
+    if (!has_it) tables_.emplace(number, path);
   }
 }
 
+// However either is written.
+bool RepairPlanner::IsIn(const std::string& directory, const std::string& path) const {
+  const std::string there = directory + "/" + BaseName(path);
+  return there == path || IsSameFile(fs_, there, path);
+}
+
 // False: it is in a directory of another family.
-bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& path, NewFile* file) {
+bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& path,
+                             NewFile* file) const {
   const std::vector<std::string>& directories = family.paths->directories();
-  const auto at = std::ranges::find(directories, path.substr(0, path.rfind('/')));
+  const auto at = std::ranges::find_if(
+      directories, [&](const std::string& directory) { return IsIn(directory, path); });
   if (at == directories.end()) return false;
   file->path_id = static_cast<uint32_t>(at - directories.begin());
   return true;
+}
+
+// Of the files of its number, the one where the MANIFEST has it, or else another in a directory of
+// its family. Empty: it is missing.
+std::string RepairPlanner::ChoosePath(const PlannedFamily& family, NewFile* known) const {
+  const auto [first, last] = tables_.equal_range(known->number);
+  if (known->path_id < family.paths->size()) {
+    const std::string& directory = family.paths->directory(known->path_id);
+    const auto at =
+        std::find_if(first, last, [&](const auto& table) { return IsIn(directory, table.second); });
+    if (at != last) return at->second;
+  }
+  const auto at = std::find_if(
+      first, last, [&](const auto& table) { return FindPath(family, table.second, known); });
+  return at != last ? at->second : "";
 }
 
 Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
@@ -195,16 +223,16 @@ Status RepairPlanner::ExamineKnown() {
     for (auto it = family.state.files.begin(); it != family.state.files.end();) {
       NewFile& known = it->second;
       TableFinding finding;
-      const auto path = tables_.find(known.number);
-      if (path == tables_.end() || !FindPath(family, path->second, &known)) {
+      const std::string path = ChoosePath(family, &known);
+      if (path.empty()) {
         finding.path = TableFileName(name_, known.number);
         finding.why = Status::Corruption("the file is missing");
         table_missing_ = true;
       } else {
-        ExamineTable(ContextOf(family), path->second, known.number, &known, &finding);
+        ExamineTable(ContextOf(family), path, known.number, &known, &finding);
         // What memory or options do not allow says nothing about the table.
         if (finding.why.IsNotSupported() || finding.why.IsInvalidArgument()) return finding.why;
-        tables_.erase(path);
+        tables_.erase(known.number);  // with copies of it elsewhere
       }
       plan_->last_sequence = std::max(plan_->last_sequence, known.largest_seq);
       switch (finding.state) {
@@ -296,7 +324,7 @@ Status RepairPlanner::LookAtUnknown() {
     }
     lost_end |= found.finding.state == TableFinding::State::kSound &&
                 ProvesLostEnd(found.finding, found.family_id);
-    found_.push_back(std::move(found));
+    AddFound(std::move(found));
   }
   if (plan_->manifest.whole && lost_end) {
     plan_->manifest.whole = false;
@@ -304,6 +332,18 @@ Status RepairPlanner::LookAtUnknown() {
     plan_->needs_repair = true;
   }
   return Status::OK();
+}
+
+// They come in the order of their numbers. Of several with one number, a sound one is taken.
+void RepairPlanner::AddFound(Found found) {
+  if (found_.empty() || found_.back().finding.number != found.finding.number) {
+    found_.push_back(std::move(found));
+    return;
+  }
+  if (found_.back().finding.state != TableFinding::State::kSound) std::swap(found_.back(), found);
+  const std::string& family = plan_->families.at(found.family_id).state.name;
+  report_->unexplained.push_back(
+      {BaseName(found.finding.path), family, "another file has its number"});
 }
 
 void RepairPlanner::TakeFound() {

@@ -62,13 +62,21 @@ class RepairPlanner {
   Status Run(RepairPlan* plan, RepairReport* report);
 
  private:
+  struct Found {
+    uint32_t family_id = 0;
+    TableFinding finding;
+  };
+
   void FindTables(const std::string& directory, const std::vector<std::string>& entries);
-  static bool FindPath(const PlannedFamily& family, const std::string& path, NewFile* file);
+  std::string ChoosePath(const PlannedFamily& family, NewFile* known) const;
+  bool FindPath(const PlannedFamily& family, const std::string& path, NewFile* file) const;
+  bool IsIn(const std::string& directory, const std::string& path) const;
   Status AddFamily(uint32_t id, SurveyedFamily state);
   Status ExamineKnown();
   // Of tables that the MANIFEST does not know: their properties, which tell whose they are.
   Status LookAtUnknown();
   Status PlaceUnknown(const TableProperties& properties, uint32_t* family_id, std::string* reason);
+  void AddFound(Found found);
   void TakeFound();
   bool ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const;
   Status SurveyLogs();
@@ -89,13 +97,10 @@ class RepairPlanner {
   RepairPlan* plan_ = nullptr;
   RepairReport* report_ = nullptr;
   std::set<std::string> table_directories_;
-  std::map<uint64_t, std::string> tables_;  // paths by number
+  // Paths by number: copies of a table may lie about in several directories.
+  std::multimap<uint64_t, std::string> tables_;
   std::set<uint64_t> logs_;
   bool table_missing_ = false;  // that the MANIFEST knows
-  struct Found {
-    uint32_t family_id = 0;
-    TableFinding finding;
-  };
   std::vector<Found> found_;
 };
 

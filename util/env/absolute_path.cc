@@ -20,4 +20,10 @@ bool IsSamePath(const std::string& a, const std::string& b) {
   return normal(a) == normal(b);
 }
 
+bool IsSameFile(FileSystem* fs, const std::string& a, const std::string& b) {
+  bool same = false;
+  const IOStatus s = fs->AreFilesSame(a, b, IOOptions(), &same, nullptr);
+  return s.ok() && same;
+}
+
 }  // namespace varve

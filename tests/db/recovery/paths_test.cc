@@ -14,6 +14,7 @@
 
 #include "varve/db.h"
 #include "varve/env.h"
+#include "varve/utilities/repair.h"
 
 namespace varve::testing {
 namespace {
@@ -105,6 +106,29 @@ TEST_F(PathsTest, TheLogsMayLieInTheDatabasesDirectoryByAnotherName) {
   ASSERT_TRUE(RepairDB("db", options_).ok());
   ASSERT_TRUE(DestroyDB("db", options_).ok());
   EXPECT_FALSE(std::filesystem::exists(root_ + "/here/db"));
+}
+
+// By a link, with the directory's own name among those of tables.
+TEST_F(PathsTest, ARepairFindsTablesByWhicheverNameTheirDirectoryHas) {
+  Go("here");
+  std::filesystem::create_directories(root_ + "/here/db");
+  std::filesystem::create_directory_symlink(root_ + "/here/db", root_ + "/here/link");
+  options_.db_paths = {{root_ + "/here/db", uint64_t{1} << 40}, {"more", uint64_t{1} << 40}};
+  {
+    const std::unique_ptr<DB> db = Open("link");
+    ASSERT_TRUE(db->Put(WriteOptions(), "k", "v").ok());
+    ASSERT_TRUE(db->Flush(FlushOptions()).ok());
+  }
+  for (const bool healthy : {true, false}) {
+    if (!healthy) std::filesystem::remove(root_ + "/here/db/CURRENT");
+    const ColumnFamilyOptions families(options_);
+    RepairReport report;
+    const Status s = RepairDB("link", options_, {}, &families, RepairOptions(), &report);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(report.healthy, healthy) << report.ToString();
+    std::string value;
+    EXPECT_TRUE(Open("link")->Get(ReadOptions(), "k", &value).ok());
+  }
 }
 
 // Its path is too long for the name of a file.

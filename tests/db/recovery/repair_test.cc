@@ -326,6 +326,51 @@ TEST_F(RepairTest, ATablesLostEndOfTheManifestIsTakenOver) {
   EXPECT_EQ(Scan(), "a=of a b=of b");
 }
 
+// The database has moved its tables to another directory. What it left behind, or somebody copied,
+// is not what the MANIFEST means.
+TEST_F(RepairTest, CopiesOfTablesInOtherDirectoriesAreNotTakenForThem) {
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  const std::string table = Files(kTableFile)[0];
+  ASSERT_TRUE(mem().CreateDirIfMissing("/tables", IOOptions(), nullptr).ok());
+  WriteFile("/tables/" + table, ReadFile(Path(table)));
+  options_.db_paths = {{"/tables", uint64_t{1} << 40}};
+  for (const std::string& copy : {ReadFile(Path(table)), std::string("an old one")}) {
+    WriteFile(Path(table), copy);
+    RepairReport report;
+    ExpectRepaired(&report);
+    EXPECT_TRUE(report.healthy) << report.ToString();
+    Open();
+    EXPECT_EQ(Scan(), "a=of a");
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(RepairTest, OfSeveralTablesWithOneNumberASoundOneIsTaken) {
+  for (const bool elsewhere : {false, true}) {
+    SCOPED_TRACE(elsewhere);
+    Remount(std::make_shared<MemFileSystem>());
+    options_.db_paths = {{kName, uint64_t{1} << 40}, {"/tables", uint64_t{1} << 40}};
+    Open();
+    MakeTable({"a"});
+    ASSERT_TRUE(Close().ok());
+    const std::string table = Files(kTableFile)[0];
+    std::string damaged = ReadFile(Path(table));
+    damaged[0] = static_cast<char>(damaged[0] ^ 1);
+    WriteFile("/tables/" + table, elsewhere ? ReadFile(Path(table)) : damaged);
+    if (elsewhere) WriteFile(Path(table), damaged);
+    Remove(Files(kDescriptorFile)[0]);
+    RepairReport report;
+    ExpectRepaired(&report);
+    EXPECT_EQ(report.kept.size(), 1u) << report.ToString();
+    EXPECT_THAT(report.ToString(), HasSubstr("another file has its number"));
+    Open();
+    EXPECT_EQ(Scan(), "a=of a");
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
 TEST_F(RepairTest, AFamilyThatWasDroppedStaysDropped) {
   Open({"default", "b"});
   MakeTable({"old"}, "b");

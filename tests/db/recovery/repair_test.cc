@@ -371,6 +371,37 @@ TEST_F(RepairTest, OfSeveralTablesWithOneNumberASoundOneIsTaken) {
   }
 }
 
+// A MANIFEST begins with a list of the tables that those before it deleted, and that are still
+// there.
+TEST_F(RepairTest, TablesThatAnEarlierManifestDeletedStayDeleted) {
+  options_.max_manifest_file_size = 1;  // each change begins a new one
+  Open();
+  Put("changed", "old");
+  Put("deleted", "old");
+  Flush();
+  ASSERT_TRUE(db()->DisableFileDeletions().ok());
+  Put("changed", "new");
+  Delete("deleted");
+  Flush();
+  CompactRangeOptions all;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(all, nullptr, nullptr).ok());
+  MakeTable({"later"});
+  Kill();
+  Remove(Files(kTableFile)[1]);  // as if an iterator had kept the other one only
+  std::string manifest = ReadFile(Path("CURRENT"));
+  manifest.pop_back();
+  std::string bytes = ReadFile(Path(manifest));
+  bytes[bytes.size() - 3] = static_cast<char>(bytes[bytes.size() - 3] ^ 1);
+  WriteFile(Path(manifest), bytes);
+  ASSERT_FALSE(TryOpen().ok());
+  RepairReport report;
+  ExpectRepaired(&report);
+  EXPECT_EQ(report.unexplained.size(), 1u) << report.ToString();
+  Open();
+  EXPECT_EQ(Scan(), "changed=new later=of later");
+}
+
 TEST_F(RepairTest, AFamilyThatWasDroppedStaysDropped) {
   Open({"default", "b"});
   MakeTable({"old"}, "b");

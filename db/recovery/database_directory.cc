@@ -4,6 +4,7 @@
 #include "db/recovery/sanitize.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
+#include "util/env/absolute_path.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 
@@ -73,6 +74,19 @@ Status TakeDirectory(DbContext* context, bool repairs) {
   }
   context->set_info_log(std::move(info_log));
   return context->OpenDirectory();
+}
+
+bool IsOfAnotherDatabase(FileSystem* fs, const std::string& db_name, const std::string& directory) {
+  const std::string current = CurrentFileName(directory);
+  if (directory == db_name || !fs->FileExists(current, IOOptions(), nullptr).ok()) return false;
+  return !IsSameFile(fs, current, CurrentFileName(db_name));
+}
+
+Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::string& directory,
+                         const std::string& what) {
+  if (!IsOfAnotherDatabase(fs, db_name, directory)) return Status::OK();
+  return Status::InvalidArgument(
+      directory, "is to hold " + what + " of " + db_name + ", and is a database of its own");
 }
 
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found) {

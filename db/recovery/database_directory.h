@@ -22,6 +22,14 @@ Status TakeDirectory(DbContext* context, bool repairs);
 // take all that is in it, however well its files were synced.
 IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path);
 
+// Whether the directory is that of another database: it has a CURRENT, and is not this one's by
+// another name.
+bool IsOfAnotherDatabase(FileSystem* fs, const std::string& db_name, const std::string& directory);
+
+// InvalidArgument if it is; `what` of this one it is to hold.
+Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::string& directory,
+                         const std::string& what);
+
 // *found: there is a CURRENT, or `manifest_chosen`, which stands for one. InvalidArgument if the
 // options want it otherwise.
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found);

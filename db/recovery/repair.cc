@@ -10,6 +10,7 @@
 #include "db/engine/engine.h"
 #include "db/engine/output_options.h"
 #include "db/recovery/close.h"
+#include "db/recovery/database_directory.h"
 #include "db/recovery/families.h"
 #include "db/recovery/identity.h"
 #include "db/recovery/open.h"
@@ -78,6 +79,13 @@ class Repairer {
     return all;
   }
 
+  // Whether the database has files of that type there. Others are somebody else's.
+  bool Holds(const std::string& directory, FileType type) const {
+    if (type == kWalFile) return directory == WalDirectory();
+    if (type == kDescriptorFile) return directory == name_;
+    return type == kTableFile && (directory == name_ || table_directories_.contains(directory));
+  }
+
   const RepairRequest& request_;
   RepairReport* const report_;
   const std::string name_;
@@ -121,11 +129,14 @@ Status Repairer::Prepare() {
   return Status::NotFound("repair: no database here", name_);
 }
 
-// Those that are not there hold nothing.
+// Those that are not there hold nothing. In another database's nobody can tell whose files are
+// whose.
 Status Repairer::FindTableDirectories() {
   std::vector<ColumnFamilyDescriptor> families = request_.column_families;
   if (request_.unknown_cf_opts != nullptr) families.emplace_back("", *request_.unknown_cf_opts);
+  VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs_.get(), name_, WalDirectory(), "logs"));
   for (const std::string& directory : TableDirectories(name_, options_, families)) {
+    VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs_.get(), name_, directory, "tables"));
     const IOStatus s = fs_->FileExists(directory, IOOptions(), nullptr);
     if (s.ok()) table_directories_.insert(directory);
     if (!s.ok() && !IsMissing(s)) return s;
@@ -192,8 +203,7 @@ Status Repairer::UndoUnfinished() {
       for (const std::string& entry : entries) {
         uint64_t number = 0;
         if (!ParseFileName(entry, &number, &type) || number < first) continue;
-        if (type != kTableFile && type != kDescriptorFile && type != kWalFile) continue;
-        VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
+        if (Holds(directory, type)) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
       }
     }
     const std::string hidden = Lost() + "/CURRENT";
@@ -402,11 +412,10 @@ Status Repairer::SetAsideLeftovers() {
       uint64_t number = 0;
       FileType type;
       if (!ParseFileName(entry, &number, &type)) continue;
-      const bool own = directory == name_;
-      const bool of_tables = own || table_directories_.contains(directory);
-      const bool leftover = (of_tables && type == kTableFile && live_tables_.count(number) == 0) ||
-                            (own && type == kDescriptorFile && number != live_manifest_) ||
-                            (directory == WalDirectory() && type == kWalFile && number < live_log_);
+      if (!Holds(directory, type)) continue;
+      const bool leftover = (type == kTableFile && live_tables_.count(number) == 0) ||
+                            (type == kDescriptorFile && number != live_manifest_) ||
+                            (type == kWalFile && number < live_log_);
       if (leftover) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
     }
   }

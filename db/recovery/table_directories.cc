@@ -15,16 +15,9 @@ namespace {
 Status TakeOne(const DbContext& context, const std::string& directory, DirectoryListing* listing) {
   FileSystem* const fs = context.fs().get();
   if (!context.read_only()) VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs, directory));
-  const std::string current = CurrentFileName(directory);
-  if (fs->FileExists(current, IOOptions(), nullptr).ok()) {
-    // A link may lead to the database's own.
-    bool own = false;
-    fs->AreFilesSame(current, CurrentFileName(context.name()), IOOptions(), &own, nullptr)
-        .PermitUncheckedError();
-    if (own) return Status::OK();
-    return Status::InvalidArgument(
-        directory, "is to hold tables of " + context.name() + ", and is a database of its own");
-  }
+  VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs, context.name(), directory, "tables"));
+  // The database's own, by another name.
+  if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) return Status::OK();
   std::vector<std::string> names;
   const IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
   if (context.read_only() && IsMissing(s)) return Status::OK();

@@ -72,7 +72,8 @@ struct VARVE_EXPORT RepairReport {
 //
 // `column_families` and `unknown_cf_opts` (for all others; may be null) give the options of column
 // families, without compaction filters being asked. InvalidArgument, with nothing changed, for
-// another comparator than a family was written with, or a family for which there are no options.
+// another comparator than a family was written with, a family for which there are no options, or a
+// directory of logs or tables (wal_dir, db_paths, cf_paths) that is another database's own.
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                              const std::vector<ColumnFamilyDescriptor>& column_families,
                              const ColumnFamilyOptions* unknown_cf_opts,

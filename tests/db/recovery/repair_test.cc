@@ -482,6 +482,67 @@ TEST_F(RepairTest, WrongOptionsChangeNothing) {
   ExpectAll();
 }
 
+TEST_F(RepairTest, DirectoriesOfOtherDatabasesAreLeftAlone) {
+  MakeHealthy();
+  ASSERT_TRUE(Close().ok());
+  Remove("CURRENT");
+  std::unique_ptr<DB> other;
+  ASSERT_TRUE(DB::Open(options_, "/other", &other).ok());
+  for (int i = 0; i < 20; i++) {
+    ASSERT_TRUE(other->Put(WriteOptions(), "k", std::to_string(i)).ok());
+    ASSERT_TRUE(other->Flush(FlushOptions()).ok());
+  }
+  const auto before = Contents();
+  const auto others = [this] {
+    return std::pair(Files(kTableFile, "/other"), Files(kWalFile, "/other"));
+  };
+  const auto others_before = others();
+  const Options own = options_;
+  for (const bool of_logs : {true, false}) {
+    SCOPED_TRACE(of_logs);
+    options_ = own;
+    if (of_logs) {
+      options_.wal_dir = "/other";
+    } else {
+      options_.db_paths = {{kName, 1}, {"/other", uint64_t{1} << 40}};
+    }
+    for (int i = 0; i < 2; i++) {
+      RepairReport report;
+      const Status s = Repair(&report);
+      EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+      EXPECT_THAT(s.ToString(), HasSubstr("/other: is to hold"));
+      EXPECT_EQ(others(), others_before);
+    }
+    EXPECT_TRUE(Contents() == before);
+  }
+}
+
+// What other files there are in directories of logs and of tables is not the database's.
+TEST_F(RepairTest, OnlyFilesOfTheDatabaseAreUndone) {
+  options_.wal_dir = "/logs";
+  options_.db_paths = {{kName, uint64_t{1} << 40}, {"/tables", uint64_t{1} << 40}};
+  MakeHealthy();
+  ASSERT_TRUE(Close().ok());
+  Remove(Files(kDescriptorFile)[0]);
+  FaultRule rule;
+  rule.calls = kMutatingFaultCalls;
+  rule.sticky = true;
+  rule.path_contains = "/db/CURRENT";
+  faults().Inject(rule);
+  rule.calls = Only(FaultCall::kDelete);
+  rule.path_contains = "/db/lost/";  // the trace of the repair
+  faults().Inject(rule);
+  RepairReport report;
+  ASSERT_FALSE(Repair(&report).ok());
+  faults().ClearFaults();
+  const std::vector<std::string> others = {"/logs/000901.sst", "/logs/MANIFEST-000902",
+                                           "/tables/000903.log", "/tables/MANIFEST-000904"};
+  for (const std::string& path : others) WriteFile(path, "somebody's");
+  ExpectRepaired(&report);
+  for (const std::string& path : others) EXPECT_EQ(ReadFile(path), "somebody's") << path;
+  ExpectAll();
+}
+
 // Fails each call in turn, repairs again without faults.
 TEST_F(RepairTest, AnInterruptedRepairIsMadeAgain) {
   MakeHealthy();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "db/background/jobs.h"
@@ -33,9 +34,16 @@ namespace varve {
 
 namespace {
 
+// Of CURRENT; a longer one names no MANIFEST.
+constexpr uint64_t kMaxCurrentTextBytes = 1000;
+// What the file of step 1 begins with.
+constexpr std::string_view kTraceHeader = "a repair is under way; CURRENT before:\n";
+constexpr uint64_t kMaxTraceBytes = kTraceHeader.size() + kMaxCurrentTextBytes;
+
 // Steps, and what a crash between them leaves:
-// 1. lost/<N>.dbtmp says that a repair is under way which makes files from number N on. Without it,
-//    or once CURRENT names one of them, there is nothing to undo.
+// 1. lost/<N>.dbtmp says that a repair is under way which makes files from number N on, and what
+//    CURRENT held before. Without it, or once CURRENT holds anything else, there is nothing to
+//    undo: the repair is done, or an opening has made files since.
 // 2. Copies of damaged tables, and a MANIFEST with the tree: nobody names them.
 // 3. CURRENT goes to lost/: from now on no opening gets further than "CURRENT is missing".
 // 4. The directory is opened from that MANIFEST: logs become tables, a MANIFEST is written. Tables
@@ -54,11 +62,15 @@ class Repairer {
   Status Prepare();
   Status RunLocked();
   Status UndoUnfinished();
+  Status UndoOne(const std::string& trace, uint64_t first);
+  Status SetAsideFrom(uint64_t first);
+  Status ReadCurrentText(const std::string& directory, std::string* text);
   Status CheckHealthy();
   Status Begin();
   Status CopyDamaged();
   Status CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily::Copy& copy);
   Status HideCurrent();
+  Status ShowCurrent();
   Status Reopen();
   Status FindTableDirectories();
   Status MergeDisordered();
@@ -178,42 +190,71 @@ Status Repairer::RunLocked() {
   return Publish();
 }
 
+// What CURRENT holds in that directory. Empty: nothing that could name a MANIFEST.
+Status Repairer::ReadCurrentText(const std::string& directory, std::string* text) {
+  const Status s =
+      ReadFileToString(fs_.get(), CurrentFileName(directory), kMaxCurrentTextBytes, text);
+  if (!s.ok()) text->clear();
+  return IsMissing(s) || s.IsCorruption() ? Status::OK() : s;
+}
+
 Status Repairer::UndoUnfinished() {
   std::vector<std::string> names;
   IOStatus s = fs_->GetChildren(Lost(), IOOptions(), &names, nullptr);
   if (IsMissing(s)) return Status::OK();
   if (!s.ok()) return s;
-  uint64_t first = 0;
-  FileType type;
-  std::string trace;
   for (const std::string& name : names) {
-    if (ParseFileName(name, &first, &type) && type == kTempFile) trace = name;
+    uint64_t first = 0;
+    FileType type;
+    if (ParseFileName(name, &first, &type) && type == kTempFile) {
+      VARVE_RETURN_IF_ERROR(UndoOne(Lost() + "/" + name, first));
+    }
   }
-  if (trace.empty()) return Status::OK();
-  ParseFileName(trace, &first, &type);
-  if (request_.repair.dry_run) {
-    return Status::Incomplete("repair: one that was interrupted has to be made first", name_);
-  }
-  uint64_t current = 0;
-  const Status named = ReadCurrent(fs_.get(), name_, &current);
-  if (!named.ok() || current < first) {
-    for (const std::string& directory : Directories()) {
-      std::vector<std::string> entries;
-      VARVE_RETURN_IF_ERROR(fs_->GetChildren(directory, IOOptions(), &entries, nullptr));
-      for (const std::string& entry : entries) {
-        uint64_t number = 0;
-        if (!ParseFileName(entry, &number, &type) || number < first) continue;
-        if (Holds(directory, type)) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
+  return Status::OK();
+}
+
+Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
+  std::string text;
+  const Status s = ReadFileToString(fs_.get(), trace, kMaxTraceBytes, &text);
+  if (!s.ok() && !s.IsCorruption()) return s;
+  if (text.starts_with(kTraceHeader)) {  // else the repair ended before it began
+    const std::string before = text.substr(kTraceHeader.size());
+    std::string current;
+    std::string hidden;
+    VARVE_RETURN_IF_ERROR(ReadCurrentText(name_, &current));
+    VARVE_RETURN_IF_ERROR(ReadCurrentText(Lost(), &hidden));
+    const bool hides = current.empty() && !before.empty() && hidden == before;
+    if (current == before || hides) {
+      if (request_.repair.dry_run) {
+        return Status::Incomplete("repair: one that was interrupted has to be made first", name_);
       }
+      VARVE_RETURN_IF_ERROR(SetAsideFrom(first));
     }
-    const std::string hidden = Lost() + "/CURRENT";
-    if (!named.ok() && fs_->FileExists(hidden, IOOptions(), nullptr).ok() &&
-        IsMissing(fs_->FileExists(CurrentFileName(name_), IOOptions(), nullptr))) {
-      VARVE_RETURN_IF_ERROR(fs_->RenameFile(hidden, CurrentFileName(name_), IOOptions(), nullptr));
-      VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));
+    if (hides) VARVE_RETURN_IF_ERROR(ShowCurrent());
+  }
+  return request_.repair.dry_run ? Status::OK() : fs_->DeleteFile(trace, IOOptions(), nullptr);
+}
+
+// Of files that a repair makes, those with numbers from `first` on.
+Status Repairer::SetAsideFrom(uint64_t first) {
+  for (const std::string& directory : Directories()) {
+    std::vector<std::string> entries;
+    const IOStatus s = fs_->GetChildren(directory, IOOptions(), &entries, nullptr);
+    if (!s.ok()) return s;
+    for (const std::string& entry : entries) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(entry, &number, &type) || number < first) continue;
+      if (Holds(directory, type)) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
     }
   }
-  return fs_->DeleteFile(Lost() + "/" + trace, IOOptions(), nullptr);
+  return Status::OK();
+}
+
+Status Repairer::ShowCurrent() {
+  VARVE_RETURN_IF_ERROR(
+      fs_->RenameFile(Lost() + "/CURRENT", CurrentFileName(name_), IOOptions(), nullptr));
+  return SyncDirectory(fs_.get(), name_);
 }
 
 OpenRequest Repairer::MakeOpening() const {
@@ -249,7 +290,9 @@ Status Repairer::Begin() {
   const std::string temporary = std::to_string(plan_.next_file_number++) + ".dbtmp";
   VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(Lost(), IOOptions(), nullptr));
   VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));
-  return WriteFileDurably(fs_.get(), Lost(), temporary, trace, "a repair is under way\n");
+  std::string current;
+  VARVE_RETURN_IF_ERROR(ReadCurrentText(name_, &current));
+  return WriteFileDurably(fs_.get(), Lost(), temporary, trace, std::string(kTraceHeader) + current);
 }
 
 Status Repairer::CopyDamaged() {

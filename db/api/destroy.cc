@@ -2,6 +2,7 @@
 
 // Removing a database, and the maintenance calls that take a closed or foreign one.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "varve/file_system.h"
 
 #include "db/background/space_reserve.h"
+#include "db/recovery/database_directory.h"
 #include "db/recovery/table_directories.h"
 #include "util/base/assert.h"
 #include "util/env/absolute_path.h"
@@ -22,9 +24,10 @@ namespace varve {
 
 namespace {
 
-// Deletes what has a name of ours; anything else in the directory stays, and with it the directory.
-Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lock,
-                      bool tables_only = false) {
+// Deletes what has a name of ours, is of the type, if one is given, and not the LOCK that the
+// caller has. Anything else in the directory stays.
+Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
+                      std::optional<FileType> type = std::nullopt) {
   VARVE_ASSERT(!directory.empty());  // files of the root are nobody's
   std::vector<std::string> entries;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &entries, nullptr);
@@ -33,11 +36,11 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lo
   Status result;
   for (const std::string& entry : entries) {
     uint64_t number = 0;
-    FileType type = kTempFile;
-    if (entry != kReserveFileName && !ParseFileName(entry, &number, &type)) continue;
-    if (type == kDBLockFile && keep_lock) continue;
-    const bool is_table = type == kTableFile || Slice(entry).ends_with(kTrashSuffix);
-    if (tables_only && !is_table) continue;
+    FileType found = kTempFile;
+    if (entry != kReserveFileName && !ParseFileName(entry, &number, &found)) continue;
+    // What waits for its deletion was a table.
+    if (Slice(entry).ends_with(kTrashSuffix)) found = kTableFile;
+    if (found == kDBLockFile || (type.has_value() && found != *type)) continue;
     s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
     if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
   }
@@ -45,23 +48,31 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory, bool keep_lo
 }
 
 // With the directory, if nothing else is in it.
-Status DeleteDirectory(FileSystem* fs, const std::string& directory, bool tables_only = false) {
-  const Status s = DeleteOurFiles(fs, directory, /*keep_lock=*/false, tables_only);
+Status DeleteDirectory(FileSystem* fs, const std::string& directory,
+                       std::optional<FileType> type = std::nullopt) {
+  const Status s = DeleteOurFiles(fs, directory, type);
   if (s.ok()) fs->DeleteDir(directory, IOOptions(), nullptr).PermitUncheckedError();
   return s;
 }
 
-// Where tables are (db_paths, cf_paths); not of directories that other databases have.
+// Files of one type, in a directory beside the database's own and in its lost/. In another
+// database's directory nobody can tell whose they are.
+Status DeleteBeside(FileSystem* fs, const std::string& db_name, const std::string& directory,
+                    FileType type) {
+  if (IsOfAnotherDatabase(fs, db_name, directory)) return Status::OK();
+  const Status lost = DeleteDirectory(fs, directory + "/lost", type);
+  const Status s = DeleteDirectory(fs, directory, type);
+  return lost.ok() ? s : lost;
+}
+
+// Where tables are (db_paths, cf_paths).
 Status DeleteTables(FileSystem* fs, const std::string& db_name, const Options& options,
                     std::vector<ColumnFamilyDescriptor> families) {
   families.emplace_back(kDefaultColumnFamilyName, options);
   Status result;
   for (const std::string& directory : TableDirectories(db_name, options, families)) {
-    if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) continue;
-    for (const std::string& one : {directory + "/lost", directory}) {
-      const Status s = DeleteDirectory(fs, one, /*tables_only=*/true);
-      if (result.ok()) result = s;
-    }
+    const Status s = DeleteBeside(fs, db_name, directory, kTableFile);
+    if (result.ok()) result = s;
   }
   return result;
 }
@@ -83,17 +94,14 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   IOStatus s = fs->LockFile(LockFileName(name), IOOptions(), &lock, nullptr);
   if (!s.ok()) return s;
   Status result = DeleteTables(fs.get(), name, options, column_families);
-  std::vector<std::string> directories = {name + "/lost", ArchivalDirectory(name)};
-  if (!wal_dir.empty() && wal_dir != name) {
-    directories.push_back(wal_dir + "/lost");
-    directories.push_back(wal_dir);
-  }
-  for (const std::string& directory : directories) {
-    const Status deleted = DeleteDirectory(fs.get(), directory);
+  const auto note = [&result](const Status& deleted) {
     if (result.ok()) result = deleted;
+  };
+  if (!wal_dir.empty() && wal_dir != name) note(DeleteBeside(fs.get(), name, wal_dir, kWalFile));
+  for (const std::string& directory : {name + "/lost", ArchivalDirectory(name)}) {
+    note(DeleteDirectory(fs.get(), directory));
   }
-  Status deleted = DeleteOurFiles(fs.get(), name, /*keep_lock=*/true);
-  if (result.ok()) result = deleted;
+  note(DeleteOurFiles(fs.get(), name));
   s = fs->UnlockFile(lock, IOOptions(), nullptr);
   if (result.ok() && !s.ok()) result = s;
   fs->DeleteFile(LockFileName(name), IOOptions(), nullptr).PermitUncheckedError();

@@ -138,6 +138,37 @@ TEST_F(LogDirectoryTest, ANewDatabaseTakesNoLogsOver) {
   ExpectAll("/logs");
 }
 
+// The logs of one lie in the directory of another.
+TEST_F(LogDirectoryTest, DestroyingOneDatabaseLeavesOthersAlone) {
+  WriteAndDie("/logs");
+  std::vector<std::string> before;
+  ASSERT_TRUE(mem().GetChildren(kName, IOOptions(), &before, nullptr).ok());
+  options_.wal_dir = kName;
+  std::unique_ptr<DB> other;
+  ASSERT_TRUE(DB::Open(options_, "/other", &other).ok());
+  ASSERT_TRUE(other->Put(WriteOptions(), "k", "v").ok());
+  other.reset();
+  ASSERT_TRUE(DestroyDB("/other", options_).ok());
+  EXPECT_FALSE(mem().FileExists("/other", IOOptions(), nullptr).ok());
+  for (const std::string& name : before) {
+    EXPECT_TRUE(mem().FileExists(kName + ("/" + name), IOOptions(), nullptr).ok()) << name;
+  }
+  ExpectAll("/logs");
+}
+
+TEST_F(LogDirectoryTest, DestroyingTakesOnlyLogsFromTheirDirectory) {
+  WriteAndDie("/logs");
+  ASSERT_TRUE(mem().CreateDirIfMissing("/logs/lost", IOOptions(), nullptr).ok());
+  const std::vector<std::string> others = {"/logs/000901.sst", "/logs/OPTIONS-000902",
+                                           "/logs/lost/MANIFEST-000903"};
+  for (const std::string& path : others) WriteFile(path, "somebody's");
+  WriteFile("/logs/lost/000001.log", "set aside");
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  for (const std::string& path : others) EXPECT_EQ(ReadFile(path), "somebody's") << path;
+  EXPECT_THAT(Files(kWalFile, "/logs"), IsEmpty());
+  EXPECT_THAT(Files(kWalFile, "/logs/lost"), IsEmpty());
+}
+
 TEST_F(LogDirectoryTest, LogsThatHoldNothingMayStayBehind) {
   options_.wal_dir = "/logs";
   Open();

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <memory>
 
+#include "db/recovery/database_directory.h"
 #include "db/recovery/lost_sequences.h"
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
+#include "util/env/io_error.h"
 #include "util/options/options_file.h"
 
 namespace varve {
@@ -51,14 +53,20 @@ std::string BeginningOf(const LogLocation& place, const std::string& path) {
   return read.ToString();
 }
 
-// The directory of another database: the logs in it are that database's.
-bool IsOfAnother(const LogLocation& place, const std::string& directory) {
-  if (directory == place.db_name) return false;
-  return place.fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok();
+// Whether an OPTIONS file that was written in `was_in` tells where this database's logs are. That
+// of a copy speaks of its original.
+bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool found_logs) {
+  if (was_in.empty() || IsSamePath(was_in, place.db_name)) return true;
+  const std::string lock = LockFileName(was_in);
+  const IOStatus there = place.fs->FileExists(lock, IOOptions(), nullptr);
+  // The database was moved. Those that were found went with it.
+  if (IsMissing(there)) return !found_logs;
+  return there.ok() && IsSameFile(place.fs, lock, LockFileName(place.db_name));
 }
 
-// Where the newest OPTIONS file has the logs; empty if nobody can tell.
-std::string LastLogDirectory(const LogLocation& place) {
+// Where the newest OPTIONS file has the logs; empty if nobody can tell. `found_logs`: some are
+// where they are looked for.
+std::string LastLogDirectory(const LogLocation& place, bool found_logs) {
   std::vector<uint64_t> numbers;
   std::string directory;
   std::string was_in;
@@ -68,8 +76,8 @@ std::string LastLogDirectory(const LogLocation& place) {
            .ok()) {
     return "";
   }
-  // That of a copy speaks of its original, and a relative path of another process.
-  if (!was_in.empty() && !IsSamePath(was_in, place.db_name)) return "";
+  if (!SpeaksOfThis(place, was_in, found_logs)) return "";
+  // A relative path is one of another process.
   if (!directory.starts_with('/')) return "";
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   return directory;
@@ -78,7 +86,9 @@ std::string LastLogDirectory(const LogLocation& place) {
 // The number of a log in `other` with batches that the directory of the options lacks; 0: none.
 uint64_t FindStrayLog(const LogLocation& place, const std::string& other,
                       const std::vector<uint64_t>& numbers, uint64_t min_log) {
-  if (other.empty() || other == place.directory || IsOfAnother(place, other)) return 0;
+  if (other.empty() || other == place.directory ||
+      IsOfAnotherDatabase(place.fs, place.db_name, other))
+    return 0;
   for (uint64_t number : LogsIn(place, other, min_log)) {
     const std::string path = LogFileName(other, number);
     const std::string beginning = BeginningOf(place, path);
@@ -96,7 +106,7 @@ uint64_t FindStrayLog(const LogLocation& place, const std::string& other,
 
 Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& numbers,
                          uint64_t min_log) {
-  const std::string last = place.was_locked ? LastLogDirectory(place) : "";
+  const std::string last = place.was_locked ? LastLogDirectory(place, !numbers.empty()) : "";
   for (const std::string& other : {place.db_name, last}) {
     const uint64_t number = FindStrayLog(place, other, numbers, min_log);
     if (number == 0) continue;

@@ -328,6 +328,38 @@ TEST_F(LogPathsTest, LinksAndOtherSpellingsLeadToTheSame) {
   EXPECT_TRUE(Try("db", "logs").ok());
 }
 
+TEST_F(LogPathsTest, AnotherNameOfTheDatabaseHidesNoLogs) {
+  Make("logs");
+  std::filesystem::create_directory_symlink(root_ + "/here/db", root_ + "/there/db");
+  for (const std::string& name : {root_ + "/here/db", root_ + "/there/db"}) {
+    const Status s = Try(name, "");
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr(root_ + "/here/logs/0"));
+  }
+  std::filesystem::remove(root_ + "/there/db");
+  std::filesystem::rename(root_ + "/here/db", root_ + "/there/db");
+  const Status moved = Try(root_ + "/there/db", "");
+  EXPECT_TRUE(moved.IsInvalidArgument()) << moved.ToString();
+  EXPECT_TRUE(Try(root_ + "/there/db", "logs").ok());
+}
+
+// Others may write into the directory that the logs were moved out of.
+TEST_F(LogPathsTest, LogsThatWereMovedWithTheDatabaseAreItsOwn) {
+  Make("logs");
+  std::filesystem::rename(root_ + "/here/db", root_ + "/there/db");
+  std::filesystem::rename(root_ + "/here/logs", root_ + "/there/logs");
+  options_.wal_dir = "logs";
+  std::unique_ptr<DB> other;
+  ASSERT_TRUE(DB::Open(options_, "other", &other).ok());
+  for (int i = 0; i < 3; i++) {
+    ASSERT_TRUE(other->Put(WriteOptions(), "others", "o").ok());
+    if (i == 2) break;
+    ASSERT_TRUE(other->Flush(FlushOptions()).ok());
+  }
+  const Status s = Try("../there/db", "../there/logs");
+  EXPECT_TRUE(s.ok()) << s.ToString();
+}
+
 TEST_F(LogPathsTest, DirectoriesThatWereMovedTogetherOpen) {
   Make("logs");
   std::filesystem::rename(root_ + "/here/db", root_ + "/there/db");

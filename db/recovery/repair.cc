@@ -21,6 +21,7 @@
 #include "db/recovery/start_work.h"
 #include "db/recovery/table_directories.h"
 #include "db/version/manifest_replay.h"
+#include "db/wal/synced_marks.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -50,7 +51,7 @@ constexpr uint64_t kMaxTraceBytes = kTraceHeader.size() + kMaxCurrentTextBytes;
 //    whose order is in doubt are merged.
 // 5. CURRENT names the last MANIFEST. The repair is done.
 // 6. What the tree does not need moves to lost/, and the file of step 1 goes.
-// A repair that finds the traces of another one that did not come to step 5 undoes it first.
+// One that fails before step 5 is undone at once, and one that was interrupted by the next repair.
 class Repairer {
  public:
   Repairer(const RepairRequest& request, RepairReport* report)
@@ -61,6 +62,7 @@ class Repairer {
  private:
   Status Prepare();
   Status RunLocked();
+  Status Make();
   Status UndoUnfinished();
   Status UndoOne(const std::string& trace, uint64_t first);
   Status SetAsideFrom(uint64_t first);
@@ -75,6 +77,8 @@ class Repairer {
   Status FindTableDirectories();
   Status MergeDisordered();
   bool IsDisordered(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
+  Status CloseMade();
+  void DropEngine();
   Status Publish();
   Status SetAsideLeftovers();
   Status SetAside(const std::string& directory, const std::string& file);
@@ -162,11 +166,7 @@ Status Repairer::Run() {
   FileLock* lock = nullptr;
   VARVE_RETURN_IF_ERROR(fs_->LockFile(LockFileName(name_), IOOptions(), &lock, nullptr));
   Status s = Guarded([this] { return RunLocked(); });
-  if (engine_ != nullptr) {
-    CloseEngine(engine_.get()).PermitUncheckedError();
-    ReleaseFamilies(engine_.get());
-    engine_.reset();
-  }
+  DropEngine();
   IOStatus unlocked = fs_->UnlockFile(lock, IOOptions(), nullptr);
   return s.ok() ? unlocked : s;
 }
@@ -179,7 +179,18 @@ Status Repairer::RunLocked() {
   VARVE_RETURN_IF_ERROR(planner.Run(&plan_, report_));
   if (!plan_.needs_repair) VARVE_RETURN_IF_ERROR(CheckHealthy());
   if (report_->healthy || request_.repair.dry_run) return Status::OK();
+  Status s = Make();
+  if (s.ok()) s = Publish();
+  if (s.ok()) return s;
+  DropEngine();
+  UndoUnfinished().PermitUncheckedError();  // or else the next repair does
+  return s;
+}
+
+// All but what brings it into force.
+Status Repairer::Make() {
   VARVE_RETURN_IF_ERROR(Begin());
+  VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_.get(), WalDirectory()));
   VARVE_RETURN_IF_ERROR(CopyDamaged());
   const uint64_t manifest = plan_.next_file_number++;
   VARVE_RETURN_IF_ERROR(WriteRepairManifest(fs_.get(), name_, plan_, manifest));
@@ -187,7 +198,7 @@ Status Repairer::RunLocked() {
   live_manifest_ = manifest;
   VARVE_RETURN_IF_ERROR(Reopen());
   VARVE_RETURN_IF_ERROR(MergeDisordered());
-  return Publish();
+  return CloseMade();
 }
 
 // What CURRENT holds in that directory. Empty: nothing that could name a MANIFEST.
@@ -232,7 +243,9 @@ Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
     }
     if (hides) VARVE_RETURN_IF_ERROR(ShowCurrent());
   }
-  return request_.repair.dry_run ? Status::OK() : fs_->DeleteFile(trace, IOOptions(), nullptr);
+  if (request_.repair.dry_run) return Status::OK();
+  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));  // CURRENT stays as it is now
+  return fs_->DeleteFile(trace, IOOptions(), nullptr);
 }
 
 // Of files that a repair makes, those with numbers from `first` on.
@@ -240,7 +253,7 @@ Status Repairer::SetAsideFrom(uint64_t first) {
   for (const std::string& directory : Directories()) {
     std::vector<std::string> entries;
     const IOStatus s = fs_->GetChildren(directory, IOOptions(), &entries, nullptr);
-    if (!s.ok()) return s;
+    if (!s.ok() && !IsMissing(s)) return s;
     for (const std::string& entry : entries) {
       uint64_t number = 0;
       FileType type;
@@ -248,13 +261,14 @@ Status Repairer::SetAsideFrom(uint64_t first) {
       if (Holds(directory, type)) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
     }
   }
-  return Status::OK();
+  // They were in force only for the repair.
+  const wal::SyncedMark mark = wal::ReadSyncedMark(fs_.get(), name_);
+  if (mark.manifest < first && mark.log < first) return Status::OK();
+  return fs_->DeleteFile(SyncedMarksFileName(name_), IOOptions(), nullptr);
 }
 
 Status Repairer::ShowCurrent() {
-  VARVE_RETURN_IF_ERROR(
-      fs_->RenameFile(Lost() + "/CURRENT", CurrentFileName(name_), IOOptions(), nullptr));
-  return SyncDirectory(fs_.get(), name_);
+  return fs_->RenameFile(Lost() + "/CURRENT", CurrentFileName(name_), IOOptions(), nullptr);
 }
 
 OpenRequest Repairer::MakeOpening() const {
@@ -410,7 +424,7 @@ Status Repairer::MergeDisordered() {
   return Status::OK();
 }
 
-Status Repairer::Publish() {
+Status Repairer::CloseMade() {
   VARVE_ASSERT(engine_ != nullptr);
   Engine& e = *engine_;
   for (const std::string& line : {report_->ToString()}) {
@@ -428,8 +442,19 @@ Status Repairer::Publish() {
     live_manifest_ = e.state.versions->manifest_file_number();
     live_log_ = e.state.versions->MinLogNumber();
   }
-  ReleaseFamilies(&e);
+  DropEngine();
+  return Status::OK();
+}
+
+void Repairer::DropEngine() {
+  if (engine_ == nullptr) return;
+  CloseEngine(engine_.get()).PermitUncheckedError();  // once more if it is closed
+  ReleaseFamilies(engine_.get());
   engine_.reset();
+}
+
+Status Repairer::Publish() {
+  VARVE_ASSERT(engine_ == nullptr && live_manifest_ >= first_number_);
   VARVE_RETURN_IF_ERROR(SetCurrentFile(fs_.get(), name_, live_manifest_));
   VARVE_RETURN_IF_ERROR(SetAsideLeftovers());
   return fs_->DeleteFile(Lost() + "/" + std::to_string(first_number_) + ".dbtmp", IOOptions(),

@@ -8,6 +8,7 @@
 #include "varve/column_family.h"
 
 #include "db/recovery/log_directory.h"
+#include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
 #include "db/wal/log_reader.h"
 #include "util/base/assert.h"
@@ -191,6 +192,10 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
     std::vector<std::string> names;
     IOStatus s = fs_->GetChildren(other, IOOptions(), &names, nullptr);
     if (!s.ok() && !IsMissing(s)) return s;
+    if (!s.ok() && other == WalDirectory()) {
+      report->logs.push_back({other, 0, 0, "the directory is missing"});
+      plan->needs_repair = true;
+    }
     NoteNumbers(names);
     for (const std::string& entry : names) {
       uint64_t number = 0;
@@ -203,7 +208,7 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   const ManifestSurvey& manifest = plan->manifest;
   if (manifest.number != 0) report->manifest = DescriptorFileBaseName(manifest.number);
   report->manifest_damage = manifest.damage;
-  plan->needs_repair = !manifest.whole || manifest.current_lost;
+  plan->needs_repair |= !manifest.whole || manifest.current_lost;
   plan->last_sequence = manifest.last_sequence;
   plan->next_file_number = std::max(plan->next_file_number, manifest.next_file_number);
   for (auto& [id, family] : plan->manifest.families) {
@@ -214,7 +219,30 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   VARVE_RETURN_IF_ERROR(LookAtUnknown());
   TakeFound();
   for (const auto& [id, family] : plan->families) report->families.push_back(family.state.name);
+  VARVE_RETURN_IF_ERROR(CheckOpenable());
   return SurveyLogs();
+}
+
+// What options an opening refuses, whatever was repaired.
+Status RepairPlanner::CheckOpenable() const {
+  const auto remembered = MergeOperatorsInOptionsFile(fs_, name_, nullptr);
+  for (const auto& [id, family] : plan_->families) {
+    const SurveyedFamily& state = family.state;
+    const auto named = remembered.find(state.name);
+    const bool says = !state.merge_operator.empty() || named == remembered.end();
+    VARVE_RETURN_IF_ERROR(CheckMergeOperator(state.name, family.options,
+                                             says ? state.merge_operator : named->second));
+    int deepest = 0;
+    for (const auto& [number, file] : state.files) deepest = std::max(deepest, file.level);
+    for (const PlannedFamily::Copy& copy : family.copies) {
+      deepest = std::max(deepest, copy.known.level);
+    }
+    if (deepest < family.options.num_levels) continue;
+    return Status::InvalidArgument("repair: column family " + state.name + " has tables in level " +
+                                   std::to_string(deepest) + ", and num_levels is " +
+                                   std::to_string(family.options.num_levels));
+  }
+  return Status::OK();
 }
 
 Status RepairPlanner::ExamineKnown() {

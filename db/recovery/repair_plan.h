@@ -79,6 +79,7 @@ class RepairPlanner {
   void AddFound(Found found);
   void TakeFound();
   bool ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const;
+  Status CheckOpenable() const;
   Status SurveyLogs();
   Status SurveyLog(const std::string& directory, uint64_t number);
   void NoteNumbers(const std::vector<std::string>& entries);

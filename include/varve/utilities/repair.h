@@ -31,7 +31,7 @@ struct VARVE_EXPORT RepairReport {
     uint64_t lost_bytes = 0;   // of the file, as its index tells
   };
   struct Log {
-    std::string name;
+    std::string name;            // of the file; of wal_dir if that is missing
     uint64_t records = 0;        // before the first damage
     uint64_t dropped_bytes = 0;  // after it
     std::string reason;          // of the first damage; empty: there is none
@@ -68,12 +68,15 @@ struct VARVE_EXPORT RepairReport {
 // - Tables stay where they are in the tree as far as the MANIFEST can be read. Tables that it does
 //   not know go on top; if their sequence numbers do not tell what is newer, all tables of their
 //   family are merged into one run.
-// - A repair that was interrupted leaves a directory that is refused; another repair begins again.
+// - A missing wal_dir is made.
+// - A repair that fails leaves CURRENT as it was, and what it has made in lost/. One that was
+//   interrupted leaves a directory that is refused; another repair begins again.
 //
 // `column_families` and `unknown_cf_opts` (for all others; may be null) give the options of column
 // families, without compaction filters being asked. InvalidArgument, with nothing changed, for
-// another comparator than a family was written with, a family for which there are no options, or a
-// directory of logs or tables (wal_dir, db_paths, cf_paths) that is another database's own.
+// another comparator than a family was written with, a merge operator that an opening
+// refuses, fewer levels than there are, a family for which there are no options, or a directory of
+// logs or tables (wal_dir, db_paths, cf_paths) that is another database's own.
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                              const std::vector<ColumnFamilyDescriptor>& column_families,
                              const ColumnFamilyOptions* unknown_cf_opts,

@@ -13,6 +13,7 @@
 
 #include "varve/comparator.h"
 #include "varve/table.h"
+#include "varve/utilities/merge_operators.h"
 
 #include "db/wal/log_writer.h"
 #include "tests/harness/database.h"
@@ -629,6 +630,94 @@ TEST_F(RepairTest, AnInterruptedRepairPutsCurrentBack) {
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   WriteFile(manifest, bytes);
   ExpectEachCallMayFail(mem().CrashClone(CrashPolicy::kKill, 1));
+}
+
+// One call fails; the database could be opened before.
+TEST_F(RepairTest, ARepairThatFailsPutsBackWhatItFound) {
+  MakeHealthy();
+  MakeTable({"unreadable"});
+  ASSERT_TRUE(Close().ok());
+  std::string bytes = ReadFile(Path(Files(kTableFile).back()));
+  bytes[0] = static_cast<char>(bytes[0] ^ 1);
+  WriteFile(Path(Files(kTableFile).back()), bytes);
+  const std::shared_ptr<MemFileSystem> damaged = mem().CrashClone(CrashPolicy::kKill, 1);
+  uint64_t failed = 0;
+  bool done = false;
+  for (uint64_t nth = 1; !done; nth++) {
+    SCOPED_TRACE(nth);
+    Remount(damaged->CrashClone(CrashPolicy::kKill, 1));
+    FaultRule rule;
+    rule.calls = kMutatingFaultCalls;
+    rule.nth = nth;
+    faults().Inject(rule);
+    RepairReport report;
+    const Status s = Repair(&report);
+    done = faults().strikes() == 0;
+    failed += s.ok() ? 0 : 1;
+    faults().ClearFaults();
+    ASSERT_THAT(Files(kTempFile, Path("lost")), ::testing::IsEmpty());
+    Remount(mem().CrashClone(CrashPolicy::kSyncedOnly, nth));
+    const Status opened = TryOpen({"default", "b"});
+    ASSERT_TRUE(opened.ok()) << opened.ToString() << " after " << s.ToString();
+    EXPECT_EQ(Get("a"), "new");
+    EXPECT_EQ(Get("u", "b"), "logged");
+    ASSERT_TRUE(Close().ok());
+  }
+  EXPECT_GT(failed, 20u);
+}
+
+TEST_F(RepairTest, OptionsThatAnOpeningRefusesChangeNothing) {
+  options_.num_levels = 9;
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open();
+  MakeTable({"a"});
+  Compact(8, "a", "b");
+  MakeTable({"unreadable"});
+  ASSERT_TRUE(Close().ok());
+  std::string bytes = ReadFile(Path(Files(kTableFile).back()));
+  bytes[0] = static_cast<char>(bytes[0] ^ 1);
+  WriteFile(Path(Files(kTableFile).back()), bytes);
+  const auto before = Contents();
+  const Options right = options_;
+  for (const bool levels : {true, false}) {
+    options_ = right;
+    if (levels) {
+      options_.num_levels = 7;
+    } else {
+      options_.merge_operator = MergeOperators::CreateUInt64AddOperator();
+    }
+    for (const bool dry_run : {true, false}) {
+      RepairReport report;
+      const Status s = Repair(&report, dry_run);
+      EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+      EXPECT_THAT(s.ToString(), HasSubstr(levels ? "num_levels is 7" : "not UInt64AddOperator"));
+      EXPECT_TRUE(Contents() == before);
+    }
+  }
+  options_ = right;
+  Open();
+  EXPECT_EQ(Get("a"), "of a");
+}
+
+TEST_F(RepairTest, ADirectoryOfLogsThatIsGoneIsMade) {
+  options_.wal_dir = "/logs";
+  Open();
+  MakeTable({"a"});
+  ASSERT_TRUE(Close().ok());
+  for (const std::string& log : Files(kWalFile, "/logs")) {
+    ASSERT_TRUE(mem().DeleteFile("/logs/" + log, IOOptions(), nullptr).ok());
+  }
+  ASSERT_TRUE(mem().DeleteDir("/logs", IOOptions(), nullptr).ok());
+  options_.create_if_missing = false;
+  ASSERT_FALSE(TryOpen().ok());
+  RepairReport report;
+  const Status s = Repair(&report, /*dry_run=*/true);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_THAT(report.ToString(), HasSubstr("log /logs: 0 records, 0 bytes dropped (the directory"));
+  ExpectRepaired(&report);
+  EXPECT_FALSE(report.healthy);
+  Open();
+  EXPECT_EQ(Scan(), "a=of a");
 }
 
 // Random writes, flushes and compactions to random levels; then the MANIFEST goes, or its end.

@@ -145,7 +145,8 @@ Status FindManifest(FileSystem* fs, const std::string& db_name,
   std::vector<uint64_t> numbers;
   for (const std::string& name : entries) {
     FileType type;
-    if (ParseFileName(name, &number, &type) && type == kDescriptorFile) numbers.push_back(number);
+    if (!ParseFileName(name, &number, &type) || type != kDescriptorFile) continue;
+    if (number <= kMaxFoundFileNumber) numbers.push_back(number);  // nobody has made others
   }
   std::sort(numbers.rbegin(), numbers.rend());
   for (uint64_t candidate : numbers) {

@@ -10,6 +10,7 @@
 #include "db/recovery/log_directory.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
+#include "db/version/manifest_replay.h"
 #include "db/wal/log_reader.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
@@ -122,6 +123,7 @@ void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(entry, &number, &type) || type == kInfoLogFile) continue;
+    if (number > kMaxFoundFileNumber) continue;  // nobody has made that
     plan_->next_file_number = std::max(plan_->next_file_number, number + 1);
   }
 }
@@ -201,7 +203,7 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
       uint64_t number = 0;
       FileType type;
       const bool is_log = ParseFileName(entry, &number, &type) && type == kWalFile;
-      if (is_log && other == WalDirectory()) logs_.insert(number);
+      if (is_log && other == WalDirectory() && number <= kMaxFoundFileNumber) logs_.insert(number);
     }
   }
   VARVE_RETURN_IF_ERROR(FindManifest(fs_, name_, entries, &plan->manifest));
@@ -324,6 +326,10 @@ Status RepairPlanner::LookAtUnknown() {
   for (const auto& [number, path] : tables_) {
     if (plan_->manifest.deleted_files.count(number) > 0) {
       report_->unexplained.push_back({BaseName(path), "", "the MANIFEST has deleted it"});
+      continue;
+    }
+    if (number > kMaxFoundFileNumber) {
+      report_->unexplained.push_back({BaseName(path), "", "no database gives out such numbers"});
       continue;
     }
     Found found;

@@ -720,6 +720,30 @@ TEST_F(RepairTest, ADirectoryOfLogsThatIsGoneIsMade) {
   EXPECT_EQ(Scan(), "a=of a");
 }
 
+TEST_F(RepairTest, AFileWithANumberThatNobodyGaveOutIsNoHindrance) {
+  MakeHealthy();
+  Kill();
+  const std::string table = ReadFile(Path(Files(kTableFile)[0]));
+  const std::string manifest = ReadFile(Path(Files(kDescriptorFile)[0]));
+  const std::string log = ReadFile(Path(Files(kWalFile).back()));
+  const std::shared_ptr<MemFileSystem> healthy = mem().CrashClone(CrashPolicy::kKill, 1);
+  const std::string number = "9000000000000000000";
+  const std::vector<std::pair<std::string, std::string>> strays = {
+      {number + ".sst", "x"}, {number + ".sst", table},   {"MANIFEST-" + number, manifest},
+      {number + ".log", log}, {"OPTIONS-" + number, "x"}, {"lost/" + number + ".sst", table},
+  };
+  for (const auto& [name, bytes] : strays) {
+    SCOPED_TRACE(name);
+    Remount(healthy->CrashClone(CrashPolicy::kKill, 1));
+    ASSERT_TRUE(mem().CreateDirIfMissing(Path("lost"), IOOptions(), nullptr).ok());
+    WriteFile(Path(name), bytes);
+    Remove("CURRENT");
+    RepairReport report;
+    ExpectRepaired(&report);
+    ExpectAll();
+  }
+}
+
 // Random writes, flushes and compactions to random levels; then the MANIFEST goes, or its end.
 TEST_F(RepairTest, RandomHistoriesComeBackWithoutTheirManifest) {
   for (uint64_t seed = 1; seed <= 40; seed++) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "table/table_reader.h"
+#include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/key/internal_key.h"
 
@@ -93,7 +94,10 @@ Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
       if (!context.fs()->GetFileSize(path, IOOptions(), &table.size, nullptr).ok()) continue;
       for (const auto& [id, family] : state->families.all()) {
         const std::vector<std::string>& of_family = family->table_paths().directories();
-        const auto at = std::ranges::find(of_family, directory);
+        const auto at = std::ranges::find_if(of_family, [&](const std::string& own) {
+          const std::string there = own + path.substr(path.rfind('/'));
+          return there == path || IsSameFile(context.fs().get(), there, path);
+        });
         if (at == of_family.end()) continue;
         table.path_id = static_cast<uint32_t>(at - of_family.begin());
         if (!IsNewerThanFamily(state, *family, table, replayed)) continue;

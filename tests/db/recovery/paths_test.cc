@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -128,6 +129,33 @@ TEST_F(PathsTest, ARepairFindsTablesByWhicheverNameTheirDirectoryHas) {
     EXPECT_EQ(report.healthy, healthy) << report.ToString();
     std::string value;
     EXPECT_TRUE(Open("link")->Get(ReadOptions(), "k", &value).ok());
+  }
+}
+
+TEST_F(PathsTest, AManifestThatLostItsEndIsNoticedByWhicheverNameTheDirectoryHas) {
+  Go("here");
+  std::filesystem::create_directories("db");
+  std::filesystem::create_directory_symlink(root_ + "/here/db", "link");
+  options_.db_paths = {{root_ + "/here/db", uint64_t{1} << 40}};
+  std::string manifest;
+  {
+    const std::unique_ptr<DB> db = Open("link");
+    ASSERT_TRUE(db->Put(WriteOptions(), "k", "old").ok());
+    ASSERT_TRUE(db->Flush(FlushOptions()).ok());
+    std::getline(std::ifstream("db/CURRENT"), manifest);
+    std::filesystem::copy("db/" + manifest, "older");
+    ASSERT_TRUE(db->Put(WriteOptions(), "k", "new").ok());
+    ASSERT_TRUE(db->Flush(FlushOptions()).ok());
+  }
+  std::filesystem::rename("older", "db/" + manifest);
+  std::filesystem::remove("db/1.dbtmp");  // where its length is
+  for (const auto& entry : std::filesystem::directory_iterator("db")) {
+    if (entry.path().extension() == ".log") std::filesystem::remove(entry.path());
+  }
+  for (const char* name : {"db", "link"}) {
+    std::unique_ptr<DB> db;
+    const Status s = DB::Open(options_, name, &db);
+    EXPECT_TRUE(s.IsCorruption()) << name << ": " << s.ToString();
   }
 }
 

@@ -370,12 +370,18 @@ Status CompactionWork::Install(ColumnFamily* family, const CompactionPlan& plan,
                                       context_.directory());
 }
 
-// Outputs that did not get into the MANIFEST. While it is not known whether they did, they stay.
+// Outputs that did not get into the MANIFEST. While it is not known whether they did, the version
+// set has them.
 void CompactionWork::RemoveOutputs(const ColumnFamily& family, const CompactionResult& result) {
+  std::vector<std::string> paths;
   for (const NewFile& file : result.outputs) {
-    context_.fs()
-        ->DeleteFile(family.table_paths().FileName(file), IOOptions(), nullptr)
-        .PermitUncheckedError();
+    if (state_.versions->TableInDoubt(file.number)) continue;
+    paths.push_back(family.table_paths().FileName(file));
+  }
+  if (paths.empty()) return;
+  DbUnlock unlock(&state_.mu);
+  for (const std::string& path : paths) {
+    context_.fs()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
   }
 }
 
@@ -447,10 +453,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
         NoteForCalls(*family, *plan, *result, control, job_id);
         return Install(family, *plan, *result);
       });
-      if (!s.ok() && !state_.versions->manifest_in_doubt()) {
-        DbUnlock unlock(&state_.mu);
-        RemoveOutputs(*family, *result);
-      }
+      if (!s.ok()) RemoveOutputs(*family, *result);
     }
     if (s.ok()) {
       if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);

@@ -175,8 +175,9 @@ class CompactionWork final : public CompactionScheduler {
   Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   // A call was given up that has kept jobs from its files. Does not throw.
   void GoOnAfterCall(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
+  // Releases the mutex while files go.
   void RemoveOutputs(const ColumnFamily& family, const CompactionResult& result)
-      VARVE_EXCLUDES(kDbMutex);
+      VARVE_REQUIRES(kDbMutex);
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
   static void NoteJobOfInputs(const CompactionPlan& plan, int job_id) VARVE_REQUIRES(kDbMutex);

@@ -422,7 +422,7 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
 }
 
 void FlushWork::CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s) {
-  if (s.ok() || !state_.versions->manifest_in_doubt()) RemoveOutputs(flushes);
+  RemoveOutputs(flushes);
   DbUnlock unlock(&state_.mu);
   LogError(context_.info_log(), "flush failed: %s",
            s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
@@ -494,13 +494,13 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
   return Status::OK();
 }
 
-// Tables of a job that did not get into the MANIFEST: it failed, or the family is gone. Not called
-// when it is not known whether a failed edit is there: the next open explains the files or sets
-// them aside.
+// Tables of a job that did not get into the MANIFEST: it failed, or the family is gone. While it is
+// not known whether a failed edit is there, the version set has its tables.
 void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
   std::vector<std::string> paths;
   for (const FamilyFlush& flush : flushes) {
-    if (flush.result.wrote_file && !flush.in_force) {
+    const uint64_t number = flush.result.file.number;
+    if (flush.result.wrote_file && !flush.in_force && !state_.versions->TableInDoubt(number)) {
       paths.push_back(flush.family->table_paths().FileName(flush.result.file));
     }
   }

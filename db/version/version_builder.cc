@@ -239,4 +239,12 @@ Status VersionBuilder::Build(uint64_t version_number, VersionRef* version,
   return Status::OK();
 }
 
+std::vector<FileRef> VersionBuilder::NewFiles() const {
+  std::vector<FileRef> files;
+  for (const auto& [number, added] : added_) {
+    if (!deleted_from_base_.contains(number)) files.push_back(added.file);
+  }
+  return files;
+}
+
 }  // namespace varve

@@ -41,6 +41,8 @@ class VersionBuilder {
   // Checks the levels. `removed` gets the files of base that the result does not hold. MemoryLimit
   // if a charge is refused.
   Status Build(uint64_t version_number, VersionRef* version, std::vector<FileRef>* removed);
+  // The files of the edits that base does not have.
+  std::vector<FileRef> NewFiles() const;
 
  private:
   struct Added {

@@ -141,7 +141,6 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   }
   families_ = std::move(recovered);
   rep_->manifest.reset();
-  rep_->in_doubt = false;
   if (point == nullptr) {
     VARVE_RETURN_IF_ERROR(CheckNotCut(known, manifest_number, replay.end()));
   }
@@ -260,8 +259,11 @@ uint64_t VersionSet::OldestLogNeeded() const {
   return std::min(MinLogNumber(), options_.log_holder->OldestLogHeld(FamilyLogs()));
 }
 
-bool VersionSet::manifest_in_doubt() const {
-  return rep_->in_doubt;
+bool VersionSet::TableInDoubt(uint64_t number) const {
+  for (const FileRef& table : rep_->doubtful_tables) {
+    if (table->number == number) return true;
+  }
+  return false;
 }
 
 std::vector<uint64_t> VersionSet::TakeObsoleteManifests() {

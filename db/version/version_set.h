@@ -108,9 +108,11 @@ struct VersionSetOptions {
 // Locking: what opens a database has the set to itself; CreateNew and Recover need no mutex.
 //   LogAndApply, CreateFamily, DropFamily and CloseManifest release it while they write.
 // Errors: after a failed append or sync the MANIFEST is abandoned; the next LogAndApply starts a
-//   new one that holds the whole state. (A failed append's outcome is not known until then.)
-//   LogAndApply, CreateFamily and DropFamily do not throw; what fails for lack of memory has
-//   changed nothing, but for a MANIFEST that is in doubt then.
+//   new one that holds the whole state. A failed append's outcome is not known until then, so the
+//   tables of that edit stay (TableInDoubt); the caller deletes those of any other edit that
+//   failed, and makes what it offers again under another number. LogAndApply, CreateFamily and
+//   DropFamily do not throw; what fails for lack of memory has changed nothing, but for a MANIFEST
+//   that is in doubt then.
 class VersionSet {
  public:
   VersionSet(VersionSetOptions options, DbMutex* db_mutex);
@@ -168,9 +170,10 @@ class VersionSet {
   uint64_t manifest_file_size() const VARVE_REQUIRES(kDbMutex) { return manifest_file_size_; }
   // Syncs and closes the MANIFEST, after the edits under way; later ones get ShutdownInProgress.
   Status CloseManifest() VARVE_REQUIRES(kDbMutex);
-  // True after an append or a sync of the MANIFEST failed, until a fresh one is in force: whether
-  // the failed edit is on disk is not known, so files it names must stay.
-  bool manifest_in_doubt() const VARVE_REQUIRES(kDbMutex);
+  // Whether an edit that failed adds this table, and a MANIFEST that may be read has that edit: as
+  // after a failed append or sync. The file stays until a fresh MANIFEST is in force, and is
+  // obsolete then.
+  bool TableInDoubt(uint64_t number) const VARVE_REQUIRES(kDbMutex);
   const std::string& db_id() const { return db_id_; }
   void set_db_id(const std::string& id) { db_id_ = id; }
 
@@ -218,9 +221,13 @@ class VersionSet {
   struct FamilyChange;
   struct ManifestWrite;
 
-  // With the turn.
-  Status WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir, bool new_manifest)
-      VARVE_REQUIRES(kDbMutex);
+  // With the turn. `tables` are those that the edits add.
+  Status WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
+                    FSDirectory* dir, bool new_manifest) VARVE_REQUIRES(kDbMutex);
+  // What follows from a failed write.
+  void AfterFailure(ManifestWrite* write, const IOStatus& error) VARVE_REQUIRES(kDbMutex);
+  void KeepDoubtfulTables(std::vector<FileRef> tables) VARVE_REQUIRES(kDbMutex);
+  void ReleaseDoubtfulTables() VARVE_REQUIRES(kDbMutex);
   // Refuses tables whose names are in doubt, but for those that are only moved.
   Status CheckNames(const VersionEdit& edit, ManifestWrite* write) const VARVE_REQUIRES(kDbMutex);
   // With the turn; the mutex is not needed.
@@ -231,7 +238,9 @@ class VersionSet {
   void PlanMinLog(const std::vector<FamilyChange>& changes, std::vector<VersionEdit*>* edits,
                   VersionEdit* extra) const VARVE_REQUIRES(kDbMutex);
   void FillInNumbers(const std::vector<VersionEdit*>& edits) VARVE_REQUIRES(kDbMutex);
-  Status BuildVersions(std::vector<FamilyChange>* changes) VARVE_REQUIRES(kDbMutex);
+  // *added gets the tables that the families do not have yet.
+  Status BuildVersions(std::vector<FamilyChange>* changes, std::vector<FileRef>* added)
+      VARVE_REQUIRES(kDbMutex);
   void MakeRoomToInstall(const std::vector<FamilyChange>& changes) VARVE_REQUIRES(kDbMutex);
   void Install(std::vector<FamilyChange>* changes) VARVE_REQUIRES(kDbMutex);
   Status EncodeSnapshot(std::vector<std::string>* records) const VARVE_REQUIRES(kDbMutex);

@@ -26,12 +26,14 @@ struct VersionSet::Rep {
   // Null until the first edit, and in doubt. Changed under the DB mutex by the thread that has the
   // turn, which writes to it without.
   std::unique_ptr<wal::LogWriter> manifest;
-  bool in_doubt VARVE_GUARDED_BY(kDbMutex) = false;
   bool closed VARVE_GUARDED_BY(kDbMutex) = false;  // no edit follows
-  // MANIFESTs of which CURRENT may name any while it is in doubt; they go when a new one is in
-  // force.
+  // MANIFESTs of which CURRENT may name any while it is in doubt, and failed ones that could not be
+  // deleted; they go when a new one is in force.
   std::vector<uint64_t> doubtful_manifests VARVE_GUARDED_BY(kDbMutex);
   std::vector<uint64_t> obsolete_manifests VARVE_GUARDED_BY(kDbMutex);
+  // Tables of edits that failed, and that one of these MANIFESTs, or the abandoned one, may hold:
+  // they become obsolete when a new one is in force.
+  std::vector<FileRef> doubtful_tables VARVE_GUARDED_BY(kDbMutex);
   // A sync of the directory failed when tables with smaller numbers may have been new: the system
   // may have dropped their names, and no later sync would say so.
   uint64_t doubtful_tables_end VARVE_GUARDED_BY(kDbMutex) = 0;
@@ -72,10 +74,13 @@ struct VersionSet::ManifestWrite {
   uint64_t number = 0;                      // of the file that is written
   std::set<std::string> table_directories;  // with names that are to be made durable first
   std::vector<std::string> records;
+  std::vector<FileRef> tables;  // that the records add
   FSDirectory* dir = nullptr;
   std::unique_ptr<wal::LogWriter> writer;  // out, of a fresh file
-  bool in_doubt = false;                   // out, after a failure: the records may be in force
-  bool names_in_doubt = false;             // out: the directory's sync for them failed
+  // Out, after a failure.
+  bool in_doubt = false;        // the records may be in force
+  bool left_behind = false;     // a fresh file with some of them could not be deleted
+  bool names_in_doubt = false;  // the sync of the directories failed
 };
 
 }  // namespace varve

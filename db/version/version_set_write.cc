@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/io_error.h"
 #include "util/env/writable_file_writer.h"
 #include "util/metrics/statistics.h"
 
@@ -72,9 +74,10 @@ Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir,
   }
   VersionEdit min_log_record;
   PlanMinLog(changes, &records, &min_log_record);
-  VARVE_RETURN_IF_ERROR(BuildVersions(&changes));
+  std::vector<FileRef> added;
+  VARVE_RETURN_IF_ERROR(BuildVersions(&changes, &added));
   MakeRoomToInstall(changes);
-  VARVE_RETURN_IF_ERROR(WriteEdits(records, dir, new_manifest));
+  VARVE_RETURN_IF_ERROR(WriteEdits(records, std::move(added), dir, new_manifest));
   Install(&changes);
   return Status::OK();
 } catch (...) {
@@ -125,7 +128,7 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
       std::vector<std::vector<FileRef>>(static_cast<size_t>(versions->num_levels)));
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> added = {{versions->id, versions}};
   rep_->versions.reserve(rep_->versions.size() + 1);
-  VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
+  VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, {}, dir, /*new_manifest=*/false));
   VARVE_ASSERT(FindFamily(versions->id) == nullptr);
   SetCurrent(versions.get(), std::move(empty));
   families_.merge(added);
@@ -149,7 +152,7 @@ Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   edit.column_family = family->id;
   edit.family.dropped = true;
   edit.numbers.max_column_family = max_family_id_;
-  VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, dir, /*new_manifest=*/false));
+  VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, {}, dir, /*new_manifest=*/false));
   family->dropped = true;
   for (int level = 0; level < family->current->num_levels(); level++) {
     for (const FileRef& file : family->current->level(level).files()) {
@@ -230,7 +233,7 @@ void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
   edits->push_back(extra);
 }
 
-Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
+Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector<FileRef>* added) {
   std::vector<uint64_t> numbers;
   for (size_t i = 0; i < changes->size(); i++) numbers.push_back(rep_->next_version_number++);
   DbUnlock unlock(mu_);
@@ -251,6 +254,7 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes) {
     builder.PlaceFilesIn(change.family->paths);
     for (const VersionEdit* edit : change.edits) VARVE_RETURN_IF_ERROR(builder.Apply(*edit));
     VARVE_RETURN_IF_ERROR(builder.Build(numbers[i], &change.version, &change.removed));
+    for (FileRef& file : builder.NewFiles()) added->push_back(std::move(file));
   }
   return Status::OK();
 }
@@ -364,6 +368,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
     write->writer = std::make_unique<wal::LogWriter>(std::move(file), write->number,
                                                      wal::LogWriterOptions{.manual_flush = true});
     writer = write->writer.get();
+    write->left_behind = true;
   } else {
     write->in_doubt = true;
   }
@@ -380,7 +385,8 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
     if (s.ok()) s = SyncDir(fs, options_.db_name, write->dir);
     if (!s.ok()) {
       write->writer.reset();
-      fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+      const IOStatus deleted = fs->DeleteFile(path, IOOptions(), nullptr);
+      write->left_behind = !deleted.ok() && !IsMissing(deleted);
       return s;
     }
     if (options_.detached_manifest != 0) return s;
@@ -400,6 +406,7 @@ Status VersionSet::CheckNames(const VersionEdit& edit, ManifestWrite* write) con
   if (edit.new_files.empty()) return Status::OK();
   const TablePaths& paths = *FindFamily(edit.column_family)->paths;
   for (const NewFile& file : edit.new_files) {
+    VARVE_ASSERT(!TableInDoubt(file.number));
     write->table_directories.insert(paths.directory(file.path_id));
     if (file.number >= rep_->doubtful_tables_end) continue;
     const bool moved = std::ranges::any_of(
@@ -411,12 +418,13 @@ Status VersionSet::CheckNames(const VersionEdit& edit, ManifestWrite* write) con
   return Status::OK();
 }
 
-Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirectory* dir,
-                              bool new_manifest) {
+Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
+                              FSDirectory* dir, bool new_manifest) {
   VARVE_ASSERT(!rep_->queue.empty());
   if (options_.read_only) return Status::NotSupported(options_.db_name, "is open for reading only");
   if (rep_->closed) return Status::ShutdownInProgress(options_.db_name, "the MANIFEST is closed");
   ManifestWrite write;
+  write.tables = std::move(tables);
   write.dir = dir;
   write.fresh = new_manifest || rep_->manifest == nullptr ||
                 rep_->manifest->file_size() > options_.max_manifest_file_size;
@@ -435,6 +443,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
   auto& obsolete = rep_->obsolete_manifests;
   rep_->doubtful_manifests.reserve(rep_->doubtful_manifests.size() + 1);
   obsolete.reserve(obsolete.size() + rep_->doubtful_manifests.size() + 1);
+  rep_->doubtful_tables.reserve(rep_->doubtful_tables.size() + write.tables.size());
   IOStatus s;
   {
     DbUnlock unlock(mu_);
@@ -452,33 +461,56 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, FSDirector
   }
   VARVE_ASSERT(!s.ok() || !write.in_doubt);
   if (!s.ok()) {
-    if (write.names_in_doubt) rep_->doubtful_tables_end = next_file_number();
-    std::unique_ptr<wal::LogWriter> left;
-    if (write.in_doubt && !VARVE_CANARY(kAppendToFailedManifest)) {
-      rep_->in_doubt = true;
-      left = std::move(rep_->manifest);
-      if (write.fresh) rep_->doubtful_manifests.push_back(write.number);
-    }
-    DbUnlock unlock(mu_);
-    left.reset();
-    LogError(options_.info_log, "MANIFEST %llu: %s", static_cast<unsigned long long>(write.number),
-             s.ToString().c_str());
+    AfterFailure(&write, s);
     return s;
   }
   if (write.fresh) {
     rep_->manifest = std::move(write.writer);
-    rep_->in_doubt = false;
     obsolete.push_back(manifest_file_number_);
     obsolete.insert(obsolete.end(), rep_->doubtful_manifests.begin(),
                     rep_->doubtful_manifests.end());
     rep_->doubtful_manifests.clear();
     manifest_file_number_ = write.number;
+    ReleaseDoubtfulTables();
   }
-  VARVE_ASSERT(!rep_->in_doubt && rep_->manifest != nullptr);
+  VARVE_ASSERT(rep_->manifest != nullptr);
   VARVE_ASSERT(write.fresh || rep_->manifest->file_size() > manifest_file_size_ || edits.empty());
   manifest_file_size_ = rep_->manifest->file_size();
   min_log_number_to_keep_ = min_log;
   return Status::OK();
+}
+
+void VersionSet::AfterFailure(ManifestWrite* write, const IOStatus& error) {
+  if (write->names_in_doubt) rep_->doubtful_tables_end = next_file_number();
+  if (write->in_doubt || write->left_behind) {
+    if (write->fresh) rep_->doubtful_manifests.push_back(write->number);
+    KeepDoubtfulTables(std::move(write->tables));
+  }
+  std::unique_ptr<wal::LogWriter> left;
+  if (write->in_doubt && !VARVE_CANARY(kAppendToFailedManifest)) left = std::move(rep_->manifest);
+  DbUnlock unlock(mu_);
+  left.reset();
+  LogError(options_.info_log, "MANIFEST %llu: %s", static_cast<unsigned long long>(write->number),
+           error.ToString().c_str());
+}
+
+// The MANIFEST that ends the doubt tells a later opening that they are gone. Without memory for
+// that it sets them aside.
+void VersionSet::KeepDoubtfulTables(std::vector<FileRef> tables) {
+  BestEffort([&] {
+    mu_->AssertHeld();
+    for (const FileRef& table : tables) gone_tables_.insert(table->number);
+  });
+  VARVE_ASSERT(rep_->doubtful_tables.capacity() - rep_->doubtful_tables.size() >= tables.size());
+  std::ranges::move(tables, std::back_inserter(rep_->doubtful_tables));
+}
+
+void VersionSet::ReleaseDoubtfulTables() {
+  // Release: as in Install.
+  for (const FileRef& table : rep_->doubtful_tables) {
+    table->obsolete.store(true, std::memory_order_release);
+  }
+  rep_->doubtful_tables.clear();
 }
 
 // Install has no way back, so what it assigns and adds has its room before the edits are written.

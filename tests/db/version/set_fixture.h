@@ -140,6 +140,14 @@ class VersionSetTest : public ::testing::Test {
     return set_->CreateFamily(Named(name), log_number, nullptr, &family);
   }
 
+  // Takes the tables whose files may go.
+  std::vector<uint64_t> Obsolete() {
+    NobodyElseIsThere();
+    std::vector<uint64_t> numbers;
+    for (const auto& file : set_->obsolete_files()->TakeAll()) numbers.push_back(file->number);
+    return numbers;
+  }
+
   std::string ManifestPath() { return DescriptorFileName(kDir, set()->manifest_file_number()); }
 
   void WriteManifest(const std::vector<std::string>& records) {

@@ -31,14 +31,17 @@ TEST_F(VersionSetTest, AFailedAppendOrSyncLeavesTheManifestInDoubt) {
     const uint64_t abandoned = set()->manifest_file_number();
     (void)set()->TakeObsoleteManifests();
     fs_->Inject(Fail(call, "MANIFEST"));
-    VersionEdit edit = Adding({MakeTable(0, "a", "b", 3, 4)});
-    EXPECT_TRUE(Apply(&edit).IsIOError());
-    EXPECT_TRUE(set()->manifest_in_doubt());
+    const NewFile doubtful = MakeTable(0, "a", "b", 3, 4);
+    EXPECT_TRUE(Apply(Adding({doubtful})).IsIOError());
+    EXPECT_TRUE(set()->TableInDoubt(doubtful.number));
     EXPECT_EQ(Describe(*set_), before);
+    EXPECT_TRUE(set()->obsolete_files()->Empty());
     fs_->ClearFaults();
-    // Again the same edit: into a fresh MANIFEST.
-    ASSERT_TRUE(Apply(&edit).ok());
-    EXPECT_FALSE(set()->manifest_in_doubt());
+    // The same with a table made again: into a fresh MANIFEST.
+    ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)})).ok());
+    EXPECT_FALSE(set()->TableInDoubt(doubtful.number));
+    EXPECT_THAT(Obsolete(), ElementsAre(doubtful.number));
+    EXPECT_TRUE(set()->gone_tables().contains(doubtful.number));
     EXPECT_NE(set()->manifest_file_number(), abandoned);
     EXPECT_THAT(set()->TakeObsoleteManifests(), ElementsAre(abandoned));
     EXPECT_EQ(Recovered(mem_), Describe(*set_));
@@ -52,9 +55,10 @@ TEST_F(VersionSetTest, AFreshManifestThatFailsLeavesTheOldOneInForce) {
   for (FaultCall call : {FaultCall::kCreate, FaultCall::kWrite, FaultCall::kSync}) {
     const std::string before = Describe(*set_);
     fs_->Inject(Fail(call, "MANIFEST"));
-    EXPECT_FALSE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)}), "default", /*fresh=*/true).ok());
+    const NewFile file = MakeTable(0, "a", "b", 3, 4);
+    EXPECT_FALSE(Apply(Adding({file}), "default", /*fresh=*/true).ok());
     fs_->ClearFaults();
-    EXPECT_FALSE(set()->manifest_in_doubt());
+    EXPECT_FALSE(set()->TableInDoubt(file.number));
     EXPECT_EQ(set()->manifest_file_number(), old_number);
     EXPECT_EQ(Recovered(mem_), before);
     EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)})).ok());
@@ -63,21 +67,67 @@ TEST_F(VersionSetTest, AFreshManifestThatFailsLeavesTheOldOneInForce) {
   }
 }
 
+// Whoever looks for the newest MANIFEST may find it.
+TEST_F(VersionSetTest, AFreshManifestThatFailedAndStaysKeepsItsTables) {
+  Create();
+  ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
+  const uint64_t old_number = set()->manifest_file_number();
+  (void)set()->TakeObsoleteManifests();
+  fs_->Inject(Fail(FaultCall::kSync, "MANIFEST"));
+  fs_->Inject(Fail(FaultCall::kDelete, "MANIFEST"));
+  const NewFile named = MakeTable(0, "a", "b", 3, 4);
+  EXPECT_FALSE(Apply(Adding({named}), "default", /*fresh=*/true).ok());
+  fs_->ClearFaults();
+  EXPECT_TRUE(set()->TableInDoubt(named.number));
+  const uint64_t left_behind = named.number + 1;
+  EXPECT_TRUE(mem_->FileExists(DescriptorFileName(kDir, left_behind), IOOptions(), nullptr).ok());
+  // The old one is in no doubt.
+  EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)})).ok());
+  EXPECT_EQ(set()->manifest_file_number(), old_number);
+  EXPECT_TRUE(set()->TableInDoubt(named.number));
+  EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 5, 6)}), "default", /*fresh=*/true).ok());
+  EXPECT_THAT(Obsolete(), ElementsAre(named.number));
+  EXPECT_THAT(set()->TakeObsoleteManifests(), UnorderedElementsAre(old_number, left_behind));
+}
+
+// The file is in force, wherever it is.
+TEST_F(VersionSetTest, ATableThatAFailedEditOnlyMovesIsInNoDoubt) {
+  Create();
+  const NewFile file = MakeTable(0, "a", "b", 1, 2);
+  ASSERT_TRUE(Apply(Adding({file})).ok());
+  VersionEdit move = Adding({file});
+  move.new_files.front().level = 1;
+  move.deleted_files.emplace_back(0, file.number);
+  fs_->Inject(Fail(FaultCall::kSync, "MANIFEST"));
+  EXPECT_FALSE(Apply(&move).ok());
+  fs_->ClearFaults();
+  EXPECT_FALSE(set()->TableInDoubt(file.number));
+  EXPECT_TRUE(Apply(&move).ok());
+  EXPECT_TRUE(set()->obsolete_files()->Empty());
+  EXPECT_EQ(Recovered(mem_), Describe(*set_));
+}
+
 TEST_F(VersionSetTest, AFailedSwitchOfCurrentKeepsBothManifests) {
   Create();
   ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
   (void)set()->TakeObsoleteManifests();
   const uint64_t old_number = set()->manifest_file_number();
-  // The directory's first sync is for the MANIFEST's name, the second for CURRENT.
-  fs_->Inject(Fail(FaultCall::kSyncDir, "", 2));
-  VersionEdit edit;
-  EXPECT_FALSE(Apply(&edit, "default", /*fresh=*/true).ok());
+  // The directory's first sync is for the table's name, the second for the MANIFEST's, the third
+  // for CURRENT.
+  fs_->Inject(Fail(FaultCall::kSyncDir, "", 3));
+  const NewFile doubtful = MakeTable(0, "a", "b", 3, 4);
+  // The directory's first sync is for the table's name, the second for that of the MANIFEST.
+  EXPECT_FALSE(Apply(Adding({doubtful}), "default", /*fresh=*/true).ok());
   fs_->ClearFaults();
-  EXPECT_TRUE(set()->manifest_in_doubt());
+  EXPECT_TRUE(set()->TableInDoubt(doubtful.number));
   EXPECT_THAT(set()->TakeObsoleteManifests(), ElementsAre());
-  EXPECT_EQ(Recovered(mem_), Describe(*set_)) << "whichever CURRENT names must be there";
-  ASSERT_TRUE(Apply(&edit).ok());
-  EXPECT_THAT(set()->TakeObsoleteManifests(), UnorderedElementsAre(old_number, old_number + 1));
+  EXPECT_THAT(Recovered(mem_), HasSubstr("," + std::to_string(doubtful.number)))
+      << "whichever CURRENT names must be there";
+  VersionEdit nothing;
+  ASSERT_TRUE(Apply(&nothing).ok());
+  EXPECT_THAT(Obsolete(), ElementsAre(doubtful.number));
+  EXPECT_THAT(set()->TakeObsoleteManifests(),
+              UnorderedElementsAre(old_number, doubtful.number + 1));
 }
 
 // The MANIFEST is not in doubt then. Of the tables that were new nobody knows whether they keep
@@ -91,10 +141,10 @@ TEST_F(VersionSetTest, AFailedDirectorySyncBeforeAnEditDoubtsTheTablesOfThatTime
   fs_->Inject(Fail(FaultCall::kSyncDir, ""));
   EXPECT_FALSE(Apply(Adding({file})).ok());
   fs_->ClearFaults();
-  EXPECT_FALSE(set()->manifest_in_doubt());
+  EXPECT_FALSE(set()->TableInDoubt(file.number));
   EXPECT_TRUE(Apply(Adding({file})).IsIOError());
   EXPECT_TRUE(Apply(Adding({of_another_job})).IsIOError());
-  EXPECT_FALSE(set()->manifest_in_doubt());
+  EXPECT_FALSE(set()->TableInDoubt(of_another_job.number));
   EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 7, 8)})).ok());
   // What was durable before may be moved.
   VersionEdit move = Adding({old});

@@ -375,7 +375,6 @@ TEST_F(VersionSetTest, WhatCannotBeIsNotLogged) {
   EXPECT_TRUE(Apply(Adding({MakeTable(1, "k", "z", 3, 4)})).IsCorruption());
   EXPECT_TRUE(Apply(Adding({MakeTable(7, "k", "z", 3, 4)})).IsInvalidArgument());
   EXPECT_EQ(set()->manifest_file_size(), size);
-  EXPECT_FALSE(set()->manifest_in_doubt());
   EXPECT_TRUE(Apply(Adding({MakeTable(1, "n", "z", 3, 4)})).ok());
 }
 

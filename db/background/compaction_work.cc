@@ -198,6 +198,7 @@ void CompactionWork::BackgroundCompaction() {
     Report(Guarded([this] {
       state_.mu.AssertHeld();
       purger_.Purge();
+      NoteEndOfJob();
     }));
   }
   if (pressure_ != nullptr) pressure_->TellAfterCompaction();
@@ -398,6 +399,32 @@ Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) 
   return NoRoomFor(plan);
 }
 
+// Others, of other families or levels, say nothing of the one that failed.
+void CompactionWork::NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) {
+  if (!errors_.state().on_trial()) return;
+  if (family->failed_compaction_level == plan.start_level) family->failed_compaction_level = -1;
+  const bool others = std::ranges::any_of(state_.families.all(), [](const auto& each) {
+    AssumeDbMutexHeld();
+    return !each.second->dropped() && each.second->failed_compaction_level >= 0;
+  });
+  if (!others) errors_.NoteCompactionsWork();
+}
+
+// The first since compactions worked forgets what failed before.
+void CompactionWork::NoteFailure(ColumnFamily* family, const CompactionPlan& plan) {
+  if (errors_.state().soft_error().ok()) {
+    for (const auto& [id, each] : state_.families.all()) each->failed_compaction_level = -1;
+  }
+  family->failed_compaction_level = plan.start_level;
+}
+
+// What failed may be wanted no more: when this was the last of all that is due, all that is has
+// succeeded.
+void CompactionWork::NoteEndOfJob() {
+  if (errors_.state().awaits_resume()) stalls_.WakeStopped();
+  if (Working() == 1 && queue_.empty() && ask_again_at_ == 0) errors_.NoteCompactionsWork();
+}
+
 void CompactionWork::GoOnAfterCall(ColumnFamily* family) {
   Guarded([&] {
     state_.mu.AssertHeld();
@@ -469,8 +496,11 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     // Writing has to stop, not only compacting.
     const Status room = result->outputs.empty() ? Status::OK() : context_.CheckSpace();
     if (!room.ok()) errors_.Report(room, BackgroundErrorReason::kFlush);
+    NoteSuccess(family, *plan);
   } else if (plan->is_manual && !family->dropped()) {
     GoOnAfterCall(family);  // nobody is told of an error
+  } else {
+    NoteFailure(family, *plan);
   }
   {
     const int l0_files = family->shape().l0_files;

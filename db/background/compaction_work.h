@@ -171,6 +171,10 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_REQUIRES(kDbMutex);
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const VARVE_REQUIRES(kDbMutex);
+  // After an error of compactions: whether they work again.
+  void NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
+  void NoteFailure(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
+  void NoteEndOfJob() VARVE_REQUIRES(kDbMutex);
   // Of a plan for which there is no room.
   Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   // A call was given up that has kept jobs from its files. Does not throw.

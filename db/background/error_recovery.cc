@@ -58,51 +58,58 @@ void ErrorRecovery::Hurry() {
 void ErrorRecovery::RetryLoop() {
   const uint64_t longest_pause =
       std::max(kFirstPauseMicros, with_.context.options().bgerror_resume_retry_interval);
-  const auto attempts_max = static_cast<uint64_t>(with_.context.options().max_bgerror_resume_count);
   DbLock lock(&with_.state.mu);
   VARVE_ASSERT(retrying_);
+  const ErrorState& errors = with_.errors.state();
   // An error that is back soon after it was lifted lasts: pauses go on growing where they were.
   const bool again =
-      lifted_micros_ != 0 && with_.context.MonotonicMicros() - lifted_micros_ < 2 * longest_pause;
+      errors.retries() > 0 ||
+      (lifted_micros_ != 0 && with_.context.MonotonicMicros() - lifted_micros_ < 2 * longest_pause);
   if (!again) pause_micros_ = kFirstPauseMicros;
-  uint64_t tries = 0;
-  while (!with_.lifecycle.shutting_down() && with_.errors.state().recoverable() &&
-         with_.errors.state().retries() < attempts_max) {
+  while (!with_.lifecycle.shutting_down() && errors.retries_itself()) {
     const uint64_t until = with_.context.MonotonicMicros() + pause_micros_;
     while (!with_.lifecycle.shutting_down() && !hurries_ &&
            with_.context.MonotonicMicros() < until) {
       with_.state.work.WaitFor(std::max<uint64_t>(until - with_.context.MonotonicMicros(), 1));
     }
     hurries_ = false;
-    if (with_.lifecycle.shutting_down() || !with_.errors.state().recoverable()) break;
-    with_.errors.state().CountRetry();
-    Statistics* const statistics = with_.context.statistics();
-    RecordTick(statistics, ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT);
-    tries++;
+    if (with_.lifecycle.shutting_down() || !errors.retries_itself()) break;
     {
       DbUnlock unlock(&with_.state.mu);
-      if (Guarded([this] { return Resume(); }).ok()) {
-        RecordTick(statistics, ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT);
-        RecordInHistogram(statistics, ERROR_HANDLER_AUTORESUME_RETRY_COUNT, tries);
-      }
+      Guarded([this] { return TryOnce(/*asked=*/false); }).PermitUncheckedError();
     }
     pause_micros_ = std::min(2 * pause_micros_, longest_pause);
   }
   retrying_ = false;
+  // Writers that wait for compactions wait for nothing if that was the last attempt.
+  if (errors.awaits_resume()) with_.stalls.WakeStopped();
 }
 
 Status ErrorRecovery::Resume() {
+  Status s = TryOnce(/*asked=*/true);
+  DbLock lock(&with_.state.mu);
+  if (with_.errors.state().retries_itself()) StartRetrying();
+  return s;
+}
+
+Status ErrorRecovery::TryOnce(bool asked) {
+  ErrorState& errors = with_.errors.state();
   Status old_error;
   ErrorState::Severity severity = ErrorState::Severity::kNone;
+  uint64_t retries = 0;
   {
     DbLock lock(&with_.state.mu);
-    if (with_.errors.state().severity() == ErrorState::Severity::kNone) return Status::OK();
-    if (with_.errors.state().severity() == ErrorState::Severity::kFatal)
-      return with_.errors.state().error();
-    if (!with_.errors.state().BeginAttempt())
-      return Status::Busy("resume: an attempt is under way");
-    old_error = with_.errors.state().error();
-    severity = with_.errors.state().severity();
+    if (asked) errors.ForgetRetries();
+    if (errors.severity() == ErrorState::Severity::kNone) return Status::OK();
+    if (errors.severity() == ErrorState::Severity::kFatal) return errors.error();
+    if (!errors.BeginAttempt()) return Status::Busy("resume: an attempt is under way");
+    if (!asked) {
+      errors.CountRetry();
+      RecordTick(with_.context.statistics(), ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT);
+    }
+    old_error = errors.error();
+    severity = errors.severity();
+    retries = errors.retries();
   }
   Status s = Guarded([&] {
     // Room for what is under way. What a soft error wants to write can wait for room.
@@ -112,37 +119,38 @@ Status ErrorRecovery::Resume() {
     if (attempt.ok()) with_.reserve.TakeIfThereIsRoom();
     return attempt;
   });
+  bool over = true;
   {
     DbLock lock(&with_.state.mu);
-    with_.errors.state().EndAttempt();
-    // Lifted it was; another may have come since.
-    if (s.ok()) s = with_.errors.state().error();
-    if (s.ok()) {
-      lifted_micros_ = with_.context.MonotonicMicros();
-      s = Guarded([&] {
-        with_.state.mu.AssertHeld();
-        ScheduleBacklog();
-      });
-      if (!s.ok()) with_.errors.Report(s, BackgroundErrorReason::kCompaction);
-    } else if (s.severity() == Status::kNoError) {
-      s = ErrorState::Judged(s, BackgroundErrorReason::kFlush);
-    }
-    with_.errors.WriteRefusal().PermitUncheckedError();
-    with_.stalls.slow_path().Set();
-    with_.state.work.SignalAll();
+    s = Conclude(severity, s, &over);
   }
-  BestEffort([&] { Tell(old_error, s); });
-  events::ErrorRecoveryEnd(with_.context, old_error, s);
+  if (over) with_.errors.TellOfAttempt(old_error, s, retries);
   return s;
 }
 
-void ErrorRecovery::Tell(const Status& old_error, const Status& result) const {
-  Logger* const log = with_.context.info_log();
-  if (result.ok()) {
-    LogInfo(log, "recovered from: %s", old_error.ToString().c_str());
-  } else {
-    LogWarn(log, "could not recover yet: %s", result.ToString().c_str());
+Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over) {
+  ErrorState& errors = with_.errors.state();
+  errors.EndAttempt();
+  // Of a soft error the compactions that are tried now show what comes of it.
+  *over = attempted != ErrorState::Severity::kSoft || !attempt.ok();
+  // Lifted it was; another may have come since.
+  Status s = attempt.ok() ? errors.error() : attempt;
+  if (s.ok()) {
+    lifted_micros_ = with_.context.MonotonicMicros();
+    s = Guarded([&] {
+      with_.state.mu.AssertHeld();
+      ScheduleBacklog();
+      if (!with_.compaction.MayMakeRoom()) with_.errors.NoteCompactionsWork();
+    });
+    if (!s.ok()) with_.errors.Report(s, BackgroundErrorReason::kCompaction);
+  } else if (s.severity() == Status::kNoError) {
+    s = ErrorState::Judged(s, BackgroundErrorReason::kFlush);
   }
+  with_.errors.WriteRefusal().PermitUncheckedError();
+  with_.stalls.slow_path().Set();
+  if (errors.awaits_resume()) with_.stalls.WakeStopped();
+  with_.state.work.SignalAll();
+  return s;
 }
 
 // All that follows a job, and that one which failed may not have come to.
@@ -169,6 +177,7 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   VARVE_ASSERT(severity == ErrorState::Severity::kSoft || severity == ErrorState::Severity::kHard);
   VARVE_RETURN_IF_ERROR(with_.context.CheckSpace());
   if (severity == ErrorState::Severity::kSoft) {
+    LogInfo(with_.context.info_log(), "compactions are tried again after an error");
     DbLock lock(&with_.state.mu);
     InstallSuperVersions();
     return Lift(severity);

@@ -35,8 +35,9 @@ class ErrorRecovery final : public RecoveryStarter {
   ErrorRecovery(const ErrorRecovery&) = delete;
   ErrorRecovery& operator=(const ErrorRecovery&) = delete;
 
-  // One attempt. OK: writes work again. Busy: another attempt is under way. Otherwise the error
-  // that stands in the way now. Takes the commit path, too.
+  // One attempt that a user asks for, from which retries count anew. OK: writes work again, and
+  // compactions are tried again. Busy: another attempt is under way. Otherwise the error that
+  // stands in the way now. Takes the commit path, too.
   Status Resume() VARVE_EXCLUDES(kDbMutex);
   void StartRetrying() override VARVE_REQUIRES(kDbMutex);
   void Hurry() override VARVE_REQUIRES(kDbMutex);
@@ -45,6 +46,10 @@ class ErrorRecovery final : public RecoveryStarter {
 
  private:
   void RetryLoop() VARVE_EXCLUDES(kDbMutex);
+  Status TryOnce(bool asked) VARVE_EXCLUDES(kDbMutex);
+  // What follows from an attempt that has ended. *over: people are to be told what came of it.
+  Status Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over)
+      VARVE_REQUIRES(kDbMutex);
   // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable; and
   // then the error is lifted.
   Status Attempt(ErrorState::Severity severity) VARVE_EXCLUDES(kDbMutex);
@@ -53,7 +58,6 @@ class ErrorRecovery final : public RecoveryStarter {
   // Readers may have been left with an older state.
   void InstallSuperVersions() VARVE_REQUIRES(kDbMutex);
   void ScheduleBacklog() VARVE_REQUIRES(kDbMutex);
-  void Tell(const Status& old_error, const Status& result) const;
 
   const Parts with_;
   std::thread thread_ VARVE_GUARDED_BY(kDbMutex);  // joined by Stop

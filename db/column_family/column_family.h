@@ -187,6 +187,8 @@ class ColumnFamily final : public SuperVersionSource,
   std::vector<const CompactionPlan*> running_compactions VARVE_GUARDED_BY(kDbMutex);
   WriteStallCondition stall_condition VARVE_GUARDED_BY(kDbMutex) = WriteStallCondition::kNormal;
   WriteStallCause stall_cause VARVE_GUARDED_BY(kDbMutex) = WriteStallCause::kNone;
+  // From which an automatic compaction failed, and none has succeeded since; -1: there is none.
+  int failed_compaction_level VARVE_GUARDED_BY(kDbMutex) = -1;
 
  private:
   static void ReleaseSlot(void* super_version);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/engine/error_handler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "db/column_family/column_family.h"
@@ -29,6 +30,7 @@ ErrorHandler::ErrorHandler(DbMutex* mu, const DbContext& context, const Lifecycl
       lifecycle_(lifecycle),
       work_(*work),
       refused_(std::move(refused)),
+      state_(static_cast<uint64_t>(std::max(0, context.options().max_bgerror_resume_count))),
       voided_(std::make_shared<VoidedSequences>(kMostVoided)) {}
 
 void ErrorHandler::ForgetVoided() {
@@ -81,8 +83,13 @@ void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
     if (recoverable) RecordTick(context_.statistics(), ERROR_HANDLER_BG_RETRYABLE_IO_ERROR_COUNT);
   }
   const ErrorState::Severity before = state_.severity();
+  const bool was_on_trial = state_.on_trial();
+  const Status old_error = state_.soft_error();
   const Status now = state_.Report(judged, reason);
   if (now.ok()) return;
+  const bool trial_failed = was_on_trial && state_.severity() == ErrorState::Severity::kSoft;
+  const uint64_t retries = state_.retries();
+  const uint64_t question = state_.TakeQuestion();
   WriteRefusal().PermitUncheckedError();
   work_.SignalAll();
   if (before == ErrorState::Severity::kNone) {
@@ -90,21 +97,55 @@ void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
     BestEffort(
         [&] { LogError(context_.info_log(), "background error: %s", now.ToString().c_str()); });
   }
-  StartRecovery(before, reason, now);
+  if (trial_failed) {
+    DbUnlock unlock(mu_);
+    TellOfAttempt(old_error, now, retries);
+  }
+  StartRecovery(question, reason, now);
 }
 
-void ErrorHandler::StartRecovery(ErrorState::Severity before, BackgroundErrorReason reason,
+void ErrorHandler::StartRecovery(uint64_t question, BackgroundErrorReason reason,
                                  const Status& error) {
   if (!state_.recoverable() || context_.read_only()) return;
-  bool automatic = true;
-  if (events::Wanted(context_) && state_.severity() > before) {
-    DbUnlock unlock(mu_);
-    events::ErrorRecoveryBegin(context_, reason, error, &automatic);
+  if (question != 0) {
+    bool automatic = true;
+    if (events::Wanted(context_)) {
+      DbUnlock unlock(mu_);
+      events::ErrorRecoveryBegin(context_, reason, error, &automatic);
+    }
+    state_.Answer(question, automatic);
+    if (automatic && state_.recoverable())
+      RecordTick(context_.statistics(), ERROR_HANDLER_AUTORESUME_COUNT);
   }
   VARVE_ASSERT(recovery_ != nullptr);
-  if (!automatic || !state_.recoverable()) return;
-  if (state_.severity() > before) RecordTick(context_.statistics(), ERROR_HANDLER_AUTORESUME_COUNT);
-  recovery_->StartRetrying();
+  if (state_.retries_itself()) recovery_->StartRetrying();
+  if (state_.awaits_resume()) refused_();
+}
+
+void ErrorHandler::NoteCompactionsWork() {
+  mu_->AssertHeld();
+  if (!state_.on_trial()) return;
+  const Status old_error = state_.soft_error();
+  const uint64_t retries = state_.retries();
+  state_.EndTrial();
+  DbUnlock unlock(mu_);
+  TellOfAttempt(old_error, Status::OK(), retries);
+}
+
+void ErrorHandler::TellOfAttempt(const Status& old_error, const Status& result,
+                                 uint64_t retries) const {
+  if (result.ok() && retries > 0) {
+    RecordTick(context_.statistics(), ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT);
+    RecordInHistogram(context_.statistics(), ERROR_HANDLER_AUTORESUME_RETRY_COUNT, retries);
+  }
+  BestEffort([&] {
+    if (result.ok()) {
+      LogInfo(context_.info_log(), "recovered from: %s", old_error.ToString().c_str());
+    } else {
+      LogWarn(context_.info_log(), "could not recover yet: %s", result.ToString().c_str());
+    }
+  });
+  events::ErrorRecoveryEnd(context_, old_error, result);
 }
 
 void ErrorHandler::HurryRecovery() {

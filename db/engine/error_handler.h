@@ -44,6 +44,14 @@ class ErrorHandler {
   // whatever this answers: what fails for lack of memory is reported, and recovery does it again.
   Status InstallSuperVersion(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
 
+  // Compactions have shown that they work: a soft error that was lifted for that is over, and
+  // people are told so. Releases the mutex to tell them.
+  void NoteCompactionsWork() VARVE_REQUIRES(kDbMutex);
+  // Tells people what came of an attempt to recover. `retries`: that nobody asked for, this one
+  // included; 0: a user asked for it.
+  void TellOfAttempt(const Status& old_error, const Status& result, uint64_t retries) const
+      VARVE_EXCLUDES(kDbMutex);
+
   // Why no write may be made now, or OK; keeps refuses_writes() in step.
   Status WriteRefusal() VARVE_REQUIRES(kDbMutex);
   // Whether that would give an error. Any thread, without order: the commit path takes the mutex
@@ -58,7 +66,8 @@ class ErrorHandler {
   void ForgetVoided() VARVE_REQUIRES(kDbMutex);
 
  private:
-  void StartRecovery(ErrorState::Severity before, BackgroundErrorReason reason, const Status& error)
+  // With the question whether that is to be automatic, if it is to be asked.
+  void StartRecovery(uint64_t question, BackgroundErrorReason reason, const Status& error)
       VARVE_REQUIRES(kDbMutex);
 
   DbMutex* const mu_;

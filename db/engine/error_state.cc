@@ -31,11 +31,15 @@ Status ErrorState::Judged(const Status& error, BackgroundErrorReason reason) {
 
 Status ErrorState::Report(const Status& error, BackgroundErrorReason reason) {
   const Severity severity = Judge(error, reason);
+  if (severity == Severity::kSoft && soft_error_.ok()) {
+    soft_error_ = Judged(error, reason);
+    of_soft_ = Recovery{.question = ++questions_};
+  }
   if (severity > severity_) {
     severity_ = severity;
     error_ = Judged(error, reason);
     recoverable_ = severity != Severity::kFatal;
-    retries_ = 0;
+    if (severity > Severity::kSoft) of_hard_ = Recovery{.question = ++questions_};
     writes_stopped_.store(severity >= Severity::kHard, std::memory_order_release);
   }
   VARVE_ASSERT(error_.ok() == (severity_ == Severity::kNone));
@@ -50,6 +54,31 @@ bool ErrorState::Lift() {
   recoverable_ = false;
   writes_stopped_.store(false, std::memory_order_release);
   return true;
+}
+
+uint64_t ErrorState::TakeQuestion() {
+  if (!recoverable_ || std::exchange(recovery().asked, true)) return 0;
+  return recovery().question;
+}
+
+void ErrorState::Answer(uint64_t question, bool automatic) {
+  for (Recovery* of : {&of_soft_, &of_hard_}) {
+    if (of->question == question) of->automatic = automatic;
+  }
+}
+
+bool ErrorState::retries_itself() const {
+  return recoverable_ && recovery().automatic.value_or(false) && retries() < most_retries_;
+}
+
+bool ErrorState::awaits_resume() const {
+  const bool answered = recovery().automatic.has_value() || retries() >= most_retries_;
+  return recoverable_ && !recovering_ && answered && !retries_itself();
+}
+
+void ErrorState::EndTrial() {
+  VARVE_ASSERT(on_trial());
+  soft_error_ = Status::OK();
 }
 
 }  // namespace varve

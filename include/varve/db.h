@@ -182,7 +182,9 @@ class VARVE_EXPORT DB {
   // be used there. The child may open other databases.
   virtual Status Close() { return Status::NotSupported("Close"); }
 
-  // Leaves an error state that allows it. Busy while automatic recovery runs.
+  // Leaves an error state that allows it, and lets automatic recovery count its attempts anew. OK:
+  // writes work, and compactions are tried again if they had failed. Busy while an attempt of
+  // automatic recovery runs.
   virtual Status Resume() { return Status::NotSupported("Resume"); }
 
   // ---- Column families ----

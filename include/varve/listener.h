@@ -438,9 +438,14 @@ class VARVE_EXPORT EventListener : public Customizable {
   virtual bool ShouldBeNotifiedOnFileIO() { return false; }
 
   // Automatic recovery from an error; setting *auto_recovery to false leaves it to DB::Resume.
+  // Asked once of each error: the answer counts until the database has recovered, or has a worse
+  // error. A compaction that fails when it is tried again is the same error.
   virtual void OnErrorRecoveryBegin(BackgroundErrorReason /*reason*/, Status /*bg_error*/,
                                     bool* /*auto_recovery*/) {}
+  // The database has recovered, by itself or by DB::Resume: of an error of compactions, when one
+  // has succeeded or none is due any more. OnErrorRecoveryEnd follows.
   virtual void OnErrorRecoveryCompleted(Status /*old_bg_error*/) {}
+  // After each attempt, with what came of it.
   virtual void OnErrorRecoveryEnd(const BackgroundErrorRecoveryInfo& /*info*/) {}
 
   // A database was opened, or was found and refused. Runs before DB::Open returns; there is no DB

@@ -362,7 +362,9 @@ struct VARVE_EXPORT DBOptions {
   // Env::GetThreadList tells what this database's jobs do (thread_status.h).
   bool enable_thread_tracking = false;
 
-  // Times and microseconds between attempts to recover from a retryable I/O error.
+  // How often at most the database tries by itself to recover from one error, and the microseconds
+  // between attempts when an error lasts. DB::Resume counts anew; so does the next error, once what
+  // failed has worked. After the last attempt the error stands.
   int max_bgerror_resume_count = INT_MAX;
   uint64_t bgerror_resume_retry_interval = 1000000;
 

@@ -400,6 +400,36 @@ TEST_F(ErrorRecoveryTest, AFamilyCannotBeMadeWhileTheManifestFails) {
   EXPECT_EQ(Get("k", "a"), "v");
 }
 
+// Leaves recovery to the user, and counts how often it was asked.
+class ByHandListener final : public EventListener {
+ public:
+  void OnErrorRecoveryBegin(BackgroundErrorReason, Status, bool* auto_recovery) override {
+    asked++;
+    *auto_recovery = false;
+  }
+  std::atomic<int> asked{0};
+};
+
+TEST_F(ErrorRecoveryTest, AnErrorThatIsMetAgainIsStillLeftToTheUser) {
+  const auto listener = std::make_shared<ByHandListener>();
+  options_.listeners = {listener};
+  options_.manual_wal_flush = true;
+  Open();
+  for (int error = 1; error <= 2; error++) {
+    Put("k", "v");
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kSync);
+    rule.path_contains = ".log";
+    faults().Inject(rule);
+    for (int i = 0; i < 3; i++) EXPECT_FALSE(db()->SyncWAL().ok());
+    faults().ClearFaults();
+    EXPECT_EQ(listener->asked, error);
+    EXPECT_FALSE(Eventually([&] { return WritesWork(); }, 1)) << "nobody has called Resume";
+    ASSERT_TRUE(db()->Resume().ok());
+    EXPECT_TRUE(WritesWork());
+  }
+}
+
 TEST_F(ErrorRecoveryTest, ClosingDoesNotWaitForRecovery) {
   Open();
   Put("k", "v");

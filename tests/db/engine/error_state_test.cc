@@ -57,6 +57,71 @@ TEST(ErrorStateTest, SeverityFollowsKindAndReason) {
   }
 }
 
+TEST(ErrorStateTest, ListenersAnswerOnceForEachError) {
+  DbMutex mu;
+  DbLock lock(&mu);
+  ErrorState state;
+  EXPECT_EQ(state.TakeQuestion(), 0u) << "there is no error";
+  for (const Reason reason : {Reason::kCompaction, Reason::kFlush}) {
+    SCOPED_TRACE(static_cast<int>(reason));
+    state.Report(Status::IOError("x"), reason).PermitUncheckedError();
+    const uint64_t question = state.TakeQuestion();
+    EXPECT_NE(question, 0u);
+    EXPECT_FALSE(state.retries_itself()) << "not before the answer";
+    EXPECT_FALSE(state.awaits_resume()) << "likewise";
+    state.Report(Status::IOError("again"), reason).PermitUncheckedError();
+    EXPECT_EQ(state.TakeQuestion(), 0u);
+    state.Answer(question, false);
+    EXPECT_FALSE(state.retries_itself());
+    EXPECT_TRUE(state.awaits_resume());
+    state.Report(Status::IOError("again"), reason).PermitUncheckedError();
+    EXPECT_EQ(state.TakeQuestion(), 0u);
+    EXPECT_TRUE(state.awaits_resume()) << "the answer counts until the error is over";
+  }
+  EXPECT_TRUE(state.Lift());
+  state.Report(Status::IOError("another"), Reason::kFlush).PermitUncheckedError();
+  const uint64_t question = state.TakeQuestion();
+  EXPECT_NE(question, 0u);
+  state.Answer(question - 1, false);
+  EXPECT_FALSE(state.awaits_resume()) << "the answer was about an older error";
+  state.Answer(question, true);
+  EXPECT_TRUE(state.retries_itself());
+}
+
+TEST(ErrorStateTest, ASoftErrorIsOverWhenCompactionsWorkAndNotWhenTheyAreTriedAgain) {
+  DbMutex mu;
+  DbLock lock(&mu);
+  ErrorState state(/*most_retries=*/2);
+  for (uint64_t retry = 0; retry <= 2; retry++) {
+    SCOPED_TRACE(retry);
+    EXPECT_EQ(state.on_trial(), retry > 0);
+    state.Report(Status::IOError("x"), Reason::kCompaction).PermitUncheckedError();
+    EXPECT_FALSE(state.on_trial());
+    if (retry == 0) state.Answer(state.TakeQuestion(), true);
+    EXPECT_EQ(state.TakeQuestion(), 0u);
+    EXPECT_EQ(state.retries(), retry);
+    EXPECT_EQ(state.retries_itself(), retry < 2);
+    EXPECT_EQ(state.awaits_resume(), retry == 2);
+    if (retry == 2) break;
+    ASSERT_TRUE(state.BeginAttempt());
+    state.CountRetry();
+    EXPECT_FALSE(state.awaits_resume()) << "an attempt is under way";
+    EXPECT_TRUE(state.Lift());
+    state.EndAttempt();
+  }
+  // A recovery from something worse shows nothing of compactions.
+  state.Report(Status::IOError("y"), Reason::kFlush).PermitUncheckedError();
+  EXPECT_EQ(state.retries(), 0u);
+  EXPECT_TRUE(state.Lift());
+  EXPECT_TRUE(state.on_trial());
+  EXPECT_EQ(state.retries(), 2u);
+  state.EndTrial();
+  EXPECT_FALSE(state.on_trial());
+  state.Report(Status::IOError("x"), Reason::kCompaction).PermitUncheckedError();
+  EXPECT_EQ(state.retries(), 0u);
+  EXPECT_NE(state.TakeQuestion(), 0u);
+}
+
 TEST(ErrorStateTest, AStateOnlyGetsWorseUntilLifted) {
   DbMutex mu;
   DbLock lock(&mu);

@@ -72,7 +72,7 @@ class CompactionWork final : public CompactionScheduler {
   // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
   void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
   bool MayMakeRoom() const override VARVE_REQUIRES(kDbMutex) {
-    return Working() > 0 || !queue_.empty();
+    return Working() > 0 || (!queue_.empty() && !errors_.state().awaits_resume());
   }
   // Jobs in background threads or on their way there, and calls that compact in their own thread.
   int Running() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + manual_calls_; }

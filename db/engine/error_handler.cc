@@ -51,6 +51,12 @@ Status ErrorHandler::WriteRefusal() {
   return s;
 }
 
+Status ErrorHandler::CompactionRefusal() const {
+  if (!state_.awaits_resume()) return Status::OK();
+  return Status::CopyAppendMessage(state_.error(), "; ",
+                                   "no compaction is tried again before DB::Resume is called");
+}
+
 Status ErrorHandler::InstallSuperVersion(ColumnFamily* family) {
   const Status s = Guarded([&] {
     mu_->AssertHeld();

@@ -54,6 +54,8 @@ class ErrorHandler {
 
   // Why no write may be made now, or OK; keeps refuses_writes() in step.
   Status WriteRefusal() VARVE_REQUIRES(kDbMutex);
+  // Why no compaction will come unless a user calls DB::Resume, or OK.
+  Status CompactionRefusal() const VARVE_REQUIRES(kDbMutex);
   // Whether that would give an error. Any thread, without order: the commit path takes the mutex
   // before it tells the reason.
   bool refuses_writes() const { return refuses_writes_.load(std::memory_order_relaxed); }

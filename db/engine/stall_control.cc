@@ -59,6 +59,8 @@ void StallControl::Update() {
   const bool stalled_before = stopped() || delayed();
   delayed_families_ = 0;
   stopped_families_ = 0;
+  stopped_for_compaction_ = false;
+  stalled_for_compaction_ = false;
   reason_.clear();
   Judged all;
   for (const auto& [id, family] : families_.all()) {
@@ -96,7 +98,12 @@ void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
   all->compactions = std::max(all->compactions, CompactionUrgency(input, *options));
   all->proximity = std::max(all->proximity, StallProximity(input, *options));
   const StallVerdict verdict = JudgeStall(input, *options);
-  if (verdict.condition == WriteStallCondition::kStopped) stopped_families_++;
+  const bool stops = verdict.condition == WriteStallCondition::kStopped;
+  const bool for_compaction = verdict.cause == WriteStallCause::kL0FileCountLimit ||
+                              verdict.cause == WriteStallCause::kPendingCompactionBytes;
+  if (stops) stopped_families_++;
+  stopped_for_compaction_ |= stops && for_compaction;
+  stalled_for_compaction_ |= for_compaction;
   if (verdict.condition == WriteStallCondition::kDelayed) {
     delayed_families_++;
     all->debt = std::max(all->debt, input.pending_compaction_bytes);
@@ -169,7 +176,9 @@ std::string StallControl::Describe() const {
   char length[48];
   snprintf(length, sizeof(length), "; for %.3f s so far",
            static_cast<double>(now > since_ ? now - since_ : 0) / 1e6);
-  return reason_ + length;
+  if (!stalled_for_compaction_ || !errors_.awaits_resume()) return reason_ + length;
+  return reason_ + length + "; no compaction ends it before DB::Resume is called, after " +
+         errors_.error().ToString();
 }
 
 uint64_t StallControl::BeginWait() {

@@ -44,10 +44,13 @@ class StallControl {
   void Update() VARVE_REQUIRES(kDbMutex);
 
   bool stopped() const VARVE_REQUIRES(kDbMutex) { return stopped_families_ > 0; }
+  // By what compactions end.
+  bool stopped_for_compaction() const VARVE_REQUIRES(kDbMutex) { return stopped_for_compaction_; }
   bool delayed() const VARVE_REQUIRES(kDbMutex) { return delayed_families_ > 0; }
   // Of the worst condition now; empty when there is none.
   const std::string& reason() const VARVE_REQUIRES(kDbMutex) { return reason_; }
-  // The same for people, with the length so far.
+  // The same for people, with the length so far, and the error that keeps compactions from ending
+  // it.
   std::string Describe() const VARVE_REQUIRES(kDbMutex);
 
   // How far the nearest family is on its way to being delayed, or stopped where no rule delays, in
@@ -108,6 +111,8 @@ class StallControl {
   std::unique_ptr<DelayPacer> pacer_ VARVE_GUARDED_BY(kDbMutex);
   int delayed_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
   int stopped_families_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  bool stopped_for_compaction_ VARVE_GUARDED_BY(kDbMutex) = false;
+  bool stalled_for_compaction_ VARVE_GUARDED_BY(kDbMutex) = false;  // stopped or delayed
   int proximity_ VARVE_GUARDED_BY(kDbMutex) = 0;
   bool compactions_hurry_ VARVE_GUARDED_BY(kDbMutex) = false;
   std::string reason_ VARVE_GUARDED_BY(kDbMutex);

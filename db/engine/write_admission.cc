@@ -114,10 +114,12 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
 
 Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
   if (!stalls_.stopped()) return Status::OK();
+  Status s = StopRefusal();
+  if (!s.ok()) return s;
   if (options.no_slowdown) return Status::Incomplete("write stall", stalls_.reason());
   const uint64_t started = stalls_.BeginWait();
   stalls_.totals().stopped_writes++;
-  Status s = Guarded([&] {
+  s = Guarded([&] {
     mu_->AssertHeld();
     flush_.FlushStopped();
   });
@@ -134,11 +136,17 @@ Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
       VARVE_ASSERT(stop_watched_);
       stop_watched_ = false;
     }
-    if (s.ok()) s = errors_.WriteRefusal();
+    if (s.ok()) s = StopRefusal();
   }
   stalls_.WakeStopped();
   stalls_.EndWait(started);
   return s;
+}
+
+Status WriteAdmission::StopRefusal() {
+  Status s = errors_.WriteRefusal();
+  const bool unending = stalls_.stopped_for_compaction() && !compaction_.MayMakeRoom();
+  return s.ok() && unending ? errors_.CompactionRefusal() : s;
 }
 
 // What will end the stop, in case nobody has asked for it. The end of a job asks for what comes

@@ -55,6 +55,8 @@ class WriteAdmission {
   Status SwitchFullMemTables(const WriteOptions& options) VARVE_EXCLUDES(kDbMutex);
   // Those that wait release the mutex meanwhile.
   Status WaitWhileStopped(const WriteOptions& options) VARVE_REQUIRES(kDbMutex);
+  // Why a stop does not end by itself, or OK.
+  Status StopRefusal() VARVE_REQUIRES(kDbMutex);
   void AskForWork() VARVE_REQUIRES(kDbMutex);
   Status WaitWhileDelayed(const WriteOptions& options, size_t bytes) VARVE_REQUIRES(kDbMutex);
   Status WaitForMemory(const WriteOptions& options) VARVE_REQUIRES(kDbMutex);

@@ -364,7 +364,8 @@ struct VARVE_EXPORT DBOptions {
 
   // How often at most the database tries by itself to recover from one error, and the microseconds
   // between attempts when an error lasts. DB::Resume counts anew; so does the next error, once what
-  // failed has worked. After the last attempt the error stands.
+  // failed has worked. After the last attempt the error stands: writes that are stopped until
+  // compactions have done something end with it, as do all when it is a hard one.
   int max_bgerror_resume_count = INT_MAX;
   uint64_t bgerror_resume_retry_interval = 1000000;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: compactions that fail are tried again as often as is allowed and no more, and
-// people are told of a recovery once a compaction has shown it.
+// Goal: compactions that fail are tried again as often as is allowed and no more, people are told
+// of a recovery once a compaction has shown it, and no writer waits for one that will not come.
 // Method: a compaction filter that throws while it is told to.
 
 #include <gmock/gmock.h>
@@ -23,6 +23,7 @@ namespace varve::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 class BreakingFilter final : public CompactionFilter {
@@ -102,6 +103,13 @@ class CompactionErrorsTest : public Database {
       ASSERT_TRUE(db()->Flush(flush).ok());
     }
   }
+  // Writes are stopped, and the compaction that would end that is held.
+  void FillL0() {
+    filter_.held = true;
+    AddTables(kStop);
+    EXPECT_NE(Text("varve.write-stall-reason"), "");
+  }
+  Status Write() { return db()->Put(WriteOptions(), "k", "w"); }
   // No more compaction breaks, for as long as takes several retries.
   void ExpectRunsStay(int runs) {
     EXPECT_TRUE(Eventually([&] { return filter_.runs >= runs; }));
@@ -178,6 +186,62 @@ TEST_F(CompactionErrorsTest, AreLeftToTheUserAsLongAsTheyLast) {
   filter_.broken = false;
   EXPECT_TRUE(db()->Resume().ok());
   EXPECT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+}
+
+TEST_F(CompactionErrorsTest, AStoppedWriterDoesNotWaitForWhatWillNotCome) {
+  options_.max_bgerror_resume_count = 0;
+  OpenOverATable();
+  FillL0();
+  filter_.held = false;
+  EXPECT_TRUE(Eventually([&] { return Number("rocksdb.background-errors") > 0; }));
+  EXPECT_THAT(Text("varve.write-stall-reason"), HasSubstr("the filter is broken"));
+  EXPECT_THAT(Text("varve.write-stall-reason"), HasSubstr("DB::Resume"));
+  const Status s = Write();
+  EXPECT_FALSE(s.ok());
+  EXPECT_EQ(s.severity(), Status::kSoftError);
+  EXPECT_THAT(s.ToString(), HasSubstr("the filter is broken"));
+  EXPECT_THAT(s.ToString(), HasSubstr("DB::Resume"));
+  WriteOptions no_slowdown;
+  no_slowdown.no_slowdown = true;
+  EXPECT_EQ(db()->Put(no_slowdown, "k", "w").ToString(), s.ToString());
+  EXPECT_EQ(Get("k"), "v");
+  filter_.broken = false;
+  EXPECT_TRUE(db()->Resume().ok());
+  EXPECT_TRUE(Write().ok());
+  EXPECT_EQ(Text("varve.write-stall-reason"), "");
+}
+
+TEST_F(CompactionErrorsTest, WritersThatWaitAreToldWhenTheLastRetryHasFailed) {
+  options_.max_bgerror_resume_count = 2;
+  OpenOverATable();
+  FillL0();
+  std::atomic<int> told{0};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 3; i++) {
+    writers.emplace_back([&] {
+      EXPECT_THAT(Write().ToString(), HasSubstr("DB::Resume"));
+      EXPECT_EQ(filter_.runs, 3) << "a retry may help";
+      told++;
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(told, 0);
+  filter_.held = false;
+  EXPECT_TRUE(Eventually([&] { return told == 3; }, 5));
+  filter_.broken = false;
+  EXPECT_TRUE(db()->Resume().ok());
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_TRUE(Write().ok());
+}
+
+TEST_F(CompactionErrorsTest, WritersWaitForARetryThatHelps) {
+  OpenOverATable();
+  FillL0();
+  std::thread writer([&] { EXPECT_TRUE(Write().ok()); });
+  filter_.held = false;
+  EXPECT_TRUE(Eventually([&] { return filter_.runs >= 2; }));
+  filter_.broken = false;
+  writer.join();
 }
 
 }  // namespace

@@ -121,7 +121,8 @@ Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& 
 }
 
 Status CheckMayBeMissing(const LogLocation& place) {
-  if (!place.was_locked || LastLogDirectory(place) != place.directory) return Status::OK();
+  if (!place.was_locked || LastLogDirectory(place, /*found_logs=*/false) != place.directory)
+    return Status::OK();
   return Status::InvalidArgument(
       place.db_name, "its logs were last written to " + place.directory +
                          " (wal_dir), which is missing; nothing was changed. Bring the directory "

@@ -2,6 +2,8 @@
 #include "db/recovery/log_recovery.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "db/recovery/section_replay.h"
 #include "db/recovery/stale_manifest.h"
@@ -140,7 +142,23 @@ Status LogRecovery::FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t
   return Status::OK();
 }
 
+std::vector<std::string> LogRecovery::NamesSetAside() const {
+  std::set<std::string> directories = {context_.WalDirectory()};
+  for (const auto& [directory, names] : wanted_.directories) directories.insert(directory);
+  std::vector<std::string> all;
+  for (const std::string& directory : directories) {
+    std::vector<std::string> names;
+    // As a rule there is none.
+    context_.fs()
+        ->GetChildren(directory + "/lost", IOOptions(), &names, nullptr)
+        .PermitUncheckedError();
+    std::ranges::move(names, std::back_inserter(all));
+  }
+  return all;
+}
+
 void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
+  const std::vector<std::string> set_aside = NamesSetAside();
   DbLock lock(&state_.mu);
   const auto mark = [this](const std::vector<std::string>& names, auto is_one) {
     state_.mu.AssertHeld();
@@ -152,6 +170,10 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
     }
   };
   mark(logs, [](FileType type) { return type == kWalFile; });
+  // Nothing is ever moved over what was set aside.
+  mark(set_aside, [](FileType type) {
+    return type == kTableFile || type == kWalFile || type == kDescriptorFile;
+  });
   // They may come back.
   if (wanted_.synced.log <= kMaxFoundFileNumber) {
     state_.versions->MarkFileNumberUsed(wanted_.synced.log);

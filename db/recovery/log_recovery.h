@@ -57,6 +57,8 @@ class LogRecovery {
   Status FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const
       VARVE_EXCLUDES(kDbMutex);
   void MarkNumbersUsed(const std::vector<std::string>& names) VARVE_EXCLUDES(kDbMutex);
+  // In lost/, wherever the database has files.
+  std::vector<std::string> NamesSetAside() const;
 
   const DbContext& context_;
   DbState& state_;

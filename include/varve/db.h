@@ -132,6 +132,9 @@ class VARVE_EXPORT DB {
                                    std::string trim_ts);
 
   // Changes no file; writes return NotSupported. A subset of column families may be listed.
+  // Nobody writes to the database meanwhile: beside a writer in another process, which deletes
+  // files that this one still wants, the opening or a later read may fail (it says Corruption or
+  // IOError of a file that is missing), or show less than what was written. Open it again then.
   static Status OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
                                 bool error_if_wal_file_exists = false);
   static Status OpenForReadOnly(const Options& options, const std::string& name,

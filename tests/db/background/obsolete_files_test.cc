@@ -227,6 +227,18 @@ TEST_F(ObsoleteFilesTest, WhatNothingExplainsIsSetAside) {
   EXPECT_THAT(Entries(kLost), ElementsAre("000900.sst"));
 }
 
+// The next that is moved there must not have the same name.
+TEST_F(ObsoleteFilesTest, NumbersOfWhatWasSetAsideAreNotUsedAgain) {
+  Open();
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(mem().CreateDirIfMissing(kLost, IOOptions(), nullptr).ok());
+  WriteFile(TableFileName(kLost, 50), "set aside");
+  Open();
+  MakeTable({"a"});
+  EXPECT_GT(Files(kTableFile).back(), "000050.sst");
+  EXPECT_EQ(ReadFile(TableFileName(kLost, 50)), "set aside");
+}
+
 TEST_F(ObsoleteFilesTest, WhatIsSetAsideIsBounded) {
   Open();
   ASSERT_TRUE(Close().ok());

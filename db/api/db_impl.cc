@@ -340,6 +340,10 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   }
   if (!s.ok()) return s;
   VARVE_ASSERT(family->dropped());
+  {
+    DbLock lock(&e.state.mu);
+    e.errors.HurryRecovery();
+  }
   return e.jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();
@@ -371,6 +375,7 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   if (!call.inside() || engine_->context.read_only()) return Status::OK();
   DbLock lock(&engine_->state.mu);
   engine_->jobs->obsolete.Purge();
+  engine_->errors.HurryRecovery();
   return Status::OK();
 } catch (...) {
   return CaughtException();

@@ -175,7 +175,7 @@ class DbImpl final : public DB, public TransactionHost {
   Status HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key, const Slice& timestamp,
                            bool* newer) override;
   const Snapshot* CheckedSnapshot() override;
-  SequenceNumber FilesDroppedAt() override;
+  SequenceNumber NewestDroppedWithFiles(ColumnFamilyHandle* handle) override;
   const Snapshot* TimestampedSnapshot(uint64_t timestamp) override;
   void WatchKeys() override;
   Status WriteIf(const WriteOptions& options, WriteBatch* updates,

@@ -119,9 +119,6 @@ Status DbImpl::DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* r
   Status s = CheckWritable(call);
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
-  // Before a key can be missing for it.
-  engine_->state.files_dropped_at.store(engine_->state.commit->NewestSequence(),
-                                        std::memory_order_release);
   return engine_->jobs->compaction.DeleteFilesInRanges(family, ranges, n, include_end);
 } catch (...) {
   return CaughtException();

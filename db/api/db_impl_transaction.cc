@@ -114,8 +114,10 @@ void DbImpl::ReleaseTraces(TraceHolds::Slot* slot) {
   if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();
 }
 
-SequenceNumber DbImpl::FilesDroppedAt() {
-  return engine_->state.files_dropped_at.load(std::memory_order_acquire);
+SequenceNumber DbImpl::NewestDroppedWithFiles(ColumnFamilyHandle* handle) {
+  Status s;
+  const ColumnFamily* const family = engine_->state.Resolve(handle, &s);
+  return family == nullptr ? 0 : family->newest_dropped_with_files();
 }
 
 const Comparator* DbImpl::ComparatorOf(uint32_t family) {

@@ -252,7 +252,7 @@ void FlushWork::RestAfterFailure() {
   const auto is_quiet = [this] {
     state_.mu.AssertHeld();
     return !lifecycle_.shutting_down() && tree_.paused() == 0 &&
-           errors_.state().severity() == ErrorState::Severity::kNone;
+           errors_.state().severity() < ErrorState::Severity::kHard;
   };
   while (is_quiet()) {
     const uint64_t now = context_.MonotonicMicros();

@@ -372,9 +372,14 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
   Party party(this, TreeAdmission::Kind::kAtOnce, family);
   const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
                               bool*) {
+    state_.mu.AssertHeld();
     auto deletion = std::make_unique<CompactionPlan>();
     PickFilesInRanges(ground.version, ranges, n, include_end, deletion.get());
-    if (!deletion->inputs.empty()) *plan = std::move(deletion);
+    if (deletion->inputs.empty()) return Status::OK();
+    for (const CompactionInputLevel& level : deletion->inputs) {
+      for (const FileRef& file : level.files) family->NoteDroppedWithFiles(file->largest_seq);
+    }
+    *plan = std::move(deletion);
     return Status::OK();
   };
   CompactionResult result;

@@ -179,6 +179,16 @@ class ColumnFamily final : public SuperVersionSource,
     return super_version_number_.load(std::memory_order_acquire);
   }
 
+  // The newest entry of files that were, or are about to be, deleted for what they held. Only
+  // grows.
+  SequenceNumber newest_dropped_with_files() const {
+    return newest_dropped_with_files_.load(std::memory_order_acquire);
+  }
+  void NoteDroppedWithFiles(SequenceNumber largest) VARVE_REQUIRES(kDbMutex) {
+    if (largest <= newest_dropped_with_files()) return;
+    newest_dropped_with_files_.store(largest, std::memory_order_release);
+  }
+
   // --- Scheduling state
   bool flush_requested VARVE_GUARDED_BY(kDbMutex) = false;  // asked for, not picked yet
   // Each of other immutables; they are installed in order.
@@ -198,6 +208,7 @@ class ColumnFamily final : public SuperVersionSource,
   const std::string remembered_merge_operator_;
   const std::shared_ptr<FamilyVersions> versions_;
   const FamilyEnvironment env_;
+  std::atomic<SequenceNumber> newest_dropped_with_files_{0};
   const bool has_merge_operator_;
   std::shared_ptr<TableCache> table_cache_;
   // Read by writers before they check the family; set once under the DB mutex.

@@ -537,6 +537,8 @@ CompactionIterator::Step CompactionIterator::FilterOperand() {
       return Step::kEmit;
     case Decision::kRemove:
     case Decision::kPurge:
+      // Who asks whether the key was changed finds it; later compactions ask again.
+      if (UnpackSequence(last_trailer_) > options_.traces_since) return Step::kEmit;
       counts_.dropped_by_filter++;
       return Step::kUnseen;
     case Decision::kRemoveAndSkipUntil:

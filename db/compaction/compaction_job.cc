@@ -90,6 +90,7 @@ class Job {
       : plan_(plan), context_(context), snapshots_(context.snapshots) {
     read_options_.fill_cache = false;
     read_options_.io_activity = Env::IOActivity::kCompaction;
+    read_options_.rate_limiter_priority = Env::IO_LOW;
     iter_options_.for_compaction = true;
     iter_options_.skip_filters = true;
   }

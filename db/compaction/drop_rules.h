@@ -56,6 +56,7 @@ class DropRules {
   void StartKey() {
     base_stripe_ = kNoStripe;
     pair_stripe_ = kNoStripe;
+    trace_stripe_ = kNoStripe;
   }
 
   [[nodiscard]] size_t StripeOf(SequenceNumber sequence) const {
@@ -111,11 +112,15 @@ class DropRules {
                                           const Follower& next, MayExistDeeper&& may_exist_deeper) {
     VARVE_ASSERT(stripe == StripeOf(sequence));
     const bool buried = base_stripe_ == stripe;  // newer entries of the stripe decide what is read
-    if (buried && base_deletes_) return Verdict::kHidden;
+    if ((buried && base_deletes_) || trace_stripe_ == stripe) return Verdict::kHidden;
+    const bool is_trace = sequence > options_.traces_since && !buried;
     if (next.present && StripeOf(next.sequence) == stripe) {
       switch (next.type) {
         case kTypeSingleDeletion:
-          return Verdict::kHidden;  // the older one does the same
+          // Either of them does the same for readers.
+          if (!is_trace) return Verdict::kHidden;
+          pair_stripe_ = trace_stripe_ = stripe;
+          return Verdict::kKeep;
         case kTypeDeletion:
           return buried ? JudgeBuried(stripe, may_exist_deeper) : Verdict::kBroken;
         case kTypeMerge:
@@ -129,8 +134,10 @@ class DropRules {
       }
       if (buried) return Verdict::kDropPair;
       pair_stripe_ = stripe;
-      // Without its value it deletes nothing, and tells that there was something.
-      return sequence > options_.traces_since ? Verdict::kKeep : Verdict::kDropPair;
+      if (!is_trace) return Verdict::kDropPair;
+      // Without its value it tells that there was something, and deletes what an older one would.
+      trace_stripe_ = stripe;
+      return Verdict::kKeep;
     }
     if (stripe == 0 && !may_exist_deeper()) return Verdict::kExpired;
     return Verdict::kKeep;
@@ -173,6 +180,7 @@ class DropRules {
   // Of the last SingleDelete that went together with its value. Older values there are none of the
   // readers' business; older deletions are, for they may have work in deeper levels.
   size_t pair_stripe_ = kNoStripe;
+  size_t trace_stripe_ = kNoStripe;  // of a SingleDelete that was kept as a trace
 };
 
 }  // namespace varve

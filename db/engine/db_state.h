@@ -32,9 +32,8 @@ struct DbState {
   LiveSnapshots snapshots;
   PreparedSections sections;
   std::unique_ptr<LogSet> logs;
-  std::atomic<uint64_t> transaction_bytes{0};       // updates and locks of open transactions
-  std::atomic<SequenceNumber> files_dropped_at{0};  // TransactionHost::FilesDroppedAt
-  std::atomic<int> next_job_id{1};                  // only unique numbers matter
+  std::atomic<uint64_t> transaction_bytes{0};  // updates and locks of open transactions
+  std::atomic<int> next_job_id{1};             // only unique numbers matter
 
   int NextJobId() { return next_job_id.fetch_add(1, std::memory_order_relaxed); }
   // A family by handle. Null and *status set when the handle is null or another database's. A

@@ -155,7 +155,8 @@ void ErrorHandler::TellOfAttempt(const Status& old_error, const Status& result,
 }
 
 void ErrorHandler::HurryRecovery() {
-  if (state_.recoverable() && recovery_ != nullptr) recovery_->Hurry();
+  const bool helps = state_.recoverable() && state_.error().IsSpaceLimit();
+  if (helps && recovery_ != nullptr) recovery_->Hurry();
 }
 
 Status ErrorHandler::Reported(const Status& error, BackgroundErrorReason reason) {

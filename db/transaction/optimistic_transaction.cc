@@ -132,6 +132,7 @@ Status OptimisticTransaction::Commit() try {
     return Status::InvalidArgument(
         "Commit: a commit-time batch, and the transaction is not prepared");
   }
+  TakeAnnouncedSnapshot();
   WriteBatch* const updates = batch_.GetWriteBatch();
   if (updates->GetDataSize() <= kBatchHeaderBytes) {
     VARVE_RETURN_IF_ERROR(LookUp());
@@ -171,7 +172,8 @@ Status OptimisticTransaction::LookUp() {
     // Of a family that was dropped there is nothing to be known, and the write says so.
     if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key->key, &newest));
     const bool vanished =
-        !newest.found && (key->was_read || host_->FilesDroppedAt() > key->unchanged_since);
+        (key->was_read && !newest.found) ||
+        (family != nullptr && host_->NewestDroppedWithFiles(family) > key->unchanged_since);
     if (newest.sequence > key->unchanged_since || vanished) {
       return Status::Busy("Commit: a key was changed after the transaction read or wrote it");
     }

@@ -356,7 +356,7 @@ Status PessimisticTransaction::ValidateSequence(ColumnFamilyHandle* family, Held
   if (db_->GetLatestSequenceNumber() != since) {
     TransactionHost::NewestWrite newest;
     VARVE_RETURN_IF_ERROR(host_->FindNewest(family, lock->key.key, &newest));
-    const bool vanished = !newest.found && host_->FilesDroppedAt() > since;
+    const bool vanished = host_->NewestDroppedWithFiles(family) > since;
     if (newest.sequence > since || vanished) {
       return Status::Busy("the key was changed after the transaction's snapshot");
     }

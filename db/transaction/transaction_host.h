@@ -55,9 +55,10 @@ class TransactionHost {
   // A snapshot beside which keys can be checked: compactions leave a trace of each change after it.
   // nullptr as GetSnapshot.
   virtual const Snapshot* CheckedSnapshot() = 0;
-  // What was visible when files were last dropped with all that was in them: of a key that is not
-  // found, a change before this may have gone without a trace. 0: never.
-  virtual SequenceNumber FilesDroppedAt() = 0;
+  // The newest change of the family that may have gone without a trace, with files that were
+  // deleted for what they held (DeleteFilesInRanges); 0: none. What FindNewest did not find has
+  // been counted here before.
+  virtual SequenceNumber NewestDroppedWithFiles(ColumnFamilyHandle* family) = 0;
   // A snapshot that tells this timestamp; nullptr as GetSnapshot.
   virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
   // Until ReleaseTraces, compactions leave a trace of each change after what is visible when this

@@ -146,6 +146,7 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   RandomAccessFileReader::Options reader_options;
   reader_options.stats = options_.statistics;
   reader_options.clock = options_.clock;
+  reader_options.rate_limiter = options_.file_options.rate_limiter;
   reader_options.read_histogram = SST_READ_MICROS;
   reader_options.temperature = file.temperature;
   reader_options.in_last_level = level == options_.cf_options->num_levels - 1;

@@ -62,7 +62,8 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
   }
 
   /// False promises that keys are equal only if their bytes are: then hashes may stand for keys. Of
-  /// true the engine asks no hash of its own, but filters of tables do (filter_policy.h).
+  /// true the engine asks no hash of its own, but filters of tables (filter_policy.h) and the locks
+  /// of a TransactionDB go by bytes.
   virtual bool CanKeysWithDifferentByteContentsBeEqual() const { return true; }
 
   /// What a wrapper wraps, down to the bottom.

@@ -91,15 +91,14 @@ void CacheShard::FreeAll(CacheEntry* doomed) {
   }
 }
 
-size_t CacheShard::Slack() const {
-  const size_t capacity = this->capacity();
+size_t CacheShard::Slack(size_t capacity) const {
   return std::min(std::max(capacity / kSlackShare, waiting_bytes_), capacity / kSlackShareMin);
 }
 
 bool CacheShard::FarOverCapacity() const {
   const size_t capacity = this->capacity();
   const size_t live = LiveUsage();
-  return live > capacity && live - capacity > Slack();
+  return live > capacity && live - capacity > Slack(capacity);
 }
 
 void CacheShard::CountShare(const CacheEntry& entry, bool comes) {
@@ -197,7 +196,7 @@ void CacheShard::TakeDropped(uint64_t below, CacheEntry** doomed) {
 }
 
 void CacheShard::FreeWaitingIfMany() {
-  const size_t many = WaitingMost() / 4 * 3;
+  const size_t many = WaitingMost(Slack(capacity())) / 4 * 3;
   if (waiting_->bytes.load(std::memory_order_relaxed) > many) all_->FreeWaiting(*waiting_, many);
 }
 
@@ -248,8 +247,9 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
 
 bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   const size_t capacity = this->capacity();
-  VARVE_ASSERT(Slack() + EvictedAtOnce() <= capacity);
-  const size_t goal = capacity - Slack() - EvictedAtOnce();
+  const size_t slack = Slack(capacity);
+  VARVE_ASSERT(slack + EvictedAtOnce(slack) <= capacity);
+  const size_t goal = capacity - slack - EvictedAtOnce(slack);
   const size_t buckets = table_.bucket_count();
   size_t in_vain = 0;  // buckets since the last that gave something
   Search search;
@@ -280,11 +280,12 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
     mu_.Unlock();
     FreeAll(doomed);
     // Where too much is referenced, the capacity is kept to the byte.
-    if (!fits && LiveUsage() > capacity() - Slack()) all_->FreeWaiting(*waiting_, 0);
+    const size_t capacity = this->capacity();
+    if (!fits && LiveUsage() > capacity - Slack(capacity)) all_->FreeWaiting(*waiting_, 0);
     FreeWaitingIfMany();
-    fits = fits || usage() <= capacity();
+    fits = fits || usage() <= capacity;
     // Others may have added entries and left the eviction to this thread.
-    if (!fits || usage() <= capacity()) return fits;
+    if (!fits || usage() <= capacity) return fits;
   }
 }
 
@@ -292,7 +293,7 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   const size_t capacity = this->capacity();
   usage_.fetch_add(charge, std::memory_order_relaxed);
   // What is evicted waits in room that is left free for it.
-  if (LiveUsage() <= capacity - Slack() &&
+  if (LiveUsage() <= capacity - Slack(capacity) &&
       (usage() <= capacity || !strict_.load(std::memory_order_relaxed))) {
     return true;
   }
@@ -315,7 +316,9 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
 }
 
 bool CacheShard::Welcomes(size_t charge) {
-  if (strict_.load(std::memory_order_relaxed) || LiveUsage() + charge <= capacity() - Slack()) {
+  const size_t capacity = this->capacity();
+  const bool is_strict = strict_.load(std::memory_order_relaxed);
+  if (is_strict || LiveUsage() + charge <= capacity - Slack(capacity)) {
     return true;
   }
   if (FarOverCapacity()) return false;

@@ -169,16 +169,18 @@ class alignas(64) CacheShard final : private ForkWatch {
   void EmptyLimbo(uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // How much of the capacity is left free for what waits in limbo, so that readers are asked once
   // for many entries.
-  [[nodiscard]] size_t Slack() const;
+  // The capacity may change between two looks at it: what belongs together asks once.
+  [[nodiscard]] size_t Slack(size_t capacity) const;
   // Several go at once: the hand, which looks for so long only, must not pass what is used more
   // often than others come.
-  [[nodiscard]] size_t EvictedAtOnce() const { return Slack() / 4; }
+  static size_t EvictedAtOnce(size_t slack) { return slack / 4; }
   // How much may wait in the shards that share `waiting_`: what comes in and can do without is sent
   // away instead.
-  [[nodiscard]] size_t WaitingMost() const { return Slack() * sharers_; }
+  [[nodiscard]] size_t WaitingMost(size_t slack) const { return slack * sharers_; }
   [[nodiscard]] bool WaitingHasRoom(size_t charge) const {
     const size_t bytes = waiting_->bytes.load(std::memory_order_relaxed);
-    return bytes == 0 || bytes + charge + EvictedAtOnce() <= WaitingMost();
+    const size_t slack = Slack(capacity());
+    return bytes == 0 || bytes + charge + EvictedAtOnce(slack) <= WaitingMost(slack);
   }
   // Has readers asked when it is time.
   void FreeWaitingIfMany() VARVE_EXCLUDES(mu_);

@@ -117,8 +117,11 @@ Status TableOpener::ReadTail() {
   if (options_.prefetch_index_and_filter) {
     RecordInHistogram(options_.statistics, TABLE_OPEN_PREFETCH_TAIL_READ_BYTES, n);
   }
-  file.mapped = tail.data() != tail_.data();
+  // A file system may answer one read with memory of its own, and the next into the scratch.
+  file.mapped = parts_.file->maps() && tail.data() != tail_.data();
   if (!file.mapped) {
+    if (tail.data() != tail_.data()) std::copy_n(tail.data(), n, tail_.data());
+    tail = Slice(tail_.data(), n);
     store().preread = tail;
     store().preread_offset = offset;
   }

@@ -91,7 +91,10 @@ IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
   const IOTimer<&IOStatsContext::open_nanos> timer;
   std::unique_ptr<FSRandomAccessFile> file;
   IOStatus s = fs->NewRandomAccessFile(fname, file_options, &file, nullptr);
-  if (s.ok()) *reader = std::make_unique<RandomAccessFileReader>(std::move(file), fname, options);
+  if (!s.ok()) return s;
+  Options own = options;
+  own.maps = file_options.use_mmap_reads;
+  *reader = std::make_unique<RandomAccessFileReader>(std::move(file), fname, own);
   return s;
 }
 

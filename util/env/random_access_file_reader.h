@@ -32,6 +32,7 @@ class RandomAccessFileReader {
     // By which reads are counted.
     Temperature temperature = Temperature::kUnknown;
     bool in_last_level = false;
+    bool maps = false;  // the file was opened with use_mmap_reads; set by Open
   };
   static constexpr uint32_t kNoHistogram = ~uint32_t{0};
 
@@ -40,6 +41,8 @@ class RandomAccessFileReader {
   static IOStatus Open(FileSystem* fs, const std::string& fname, const FileOptions& file_options,
                        const Options& options, std::unique_ptr<RandomAccessFileReader>* reader);
 
+  // Whether reads may return memory that lives as long as the file, and then want no scratch.
+  [[nodiscard]] bool maps() const { return options_.maps; }
   // Reads [offset, offset + n). *result has exactly n bytes, in scratch or in memory that lives as
   // long as the file; Corruption when the file ends before. With direct I/O any offset, n and
   // scratch will do. io_options.rate_limiter_priority other than IO_TOTAL asks the rate limiter.

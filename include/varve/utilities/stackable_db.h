@@ -330,7 +330,7 @@ class VARVE_EXPORT StackableDB : public DB {
     return db_->GetPropertiesOfTablesInRange(column_family, range, n, props);
   }
   Status DeleteFilesInRanges(ColumnFamilyHandle* column_family, const RangePtr* ranges, size_t n,
-                             bool include_end) override {
+                             bool include_end = true) override {
     return db_->DeleteFilesInRanges(column_family, ranges, n, include_end);
   }
   void CancelAllBackgroundWork(bool wait) override { db_->CancelAllBackgroundWork(wait); }

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -15,10 +16,12 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "varve/cache.h"
 #include "varve/compaction_filter.h"
 #include "varve/env_wrappers.h"
+#include "varve/file_system_wrappers.h"
 #include "varve/listener.h"
 #include "varve/rate_limiter.h"
 #include "varve/statistics.h"
@@ -664,6 +667,92 @@ TEST_F(OptionPromisesTest, KeysAreInMessagesOnlyWhereTheyMayBe) {
         << s.ToString();
     ASSERT_TRUE(DestroyDB(kName, options_).ok());
   }
+}
+
+TEST_F(OptionPromisesTest, ReadsPayTheRateLimiterWhereTheyAreAskedTo) {
+  options_.rate_limiter.reset(
+      NewGenericRateLimiter(1 << 30, 1000, 10, RateLimiter::Mode::kReadsOnly));
+  options_.disable_auto_compactions = true;
+  BlockBasedTableOptions table;
+  table.no_block_cache = true;
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Open();
+  MakeTable({"a", "b"});
+  MakeTable({"a", "c"});
+  const auto paid = [&](Env::IOPriority priority) {
+    return options_.rate_limiter->GetTotalBytesThrough(priority);
+  };
+  EXPECT_EQ(Get("b"), "of b");
+  EXPECT_EQ(paid(Env::IO_TOTAL), 0);
+  ReadOptions read;
+  read.rate_limiter_priority = Env::IO_USER;
+  std::string value;
+  ASSERT_TRUE(db()->Get(read, "b", &value).ok());
+  EXPECT_GT(paid(Env::IO_USER), 0);
+  const int64_t before = paid(Env::IO_LOW);
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_GT(paid(Env::IO_LOW), before);
+}
+
+// The end of each file is kept by the file system, the rest is read into the caller's memory.
+class TailCachingFiles final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "TailCachingFiles"; }
+  IOStatus NewRandomAccessFile(const std::string& name, const FileOptions& options,
+                               std::unique_ptr<FSRandomAccessFile>* file,
+                               IODebugContext* dbg) override {
+    uint64_t size = 0;
+    IOStatus s = target()->GetFileSize(name, IOOptions(), &size, dbg);
+    if (s.ok()) s = FileSystemWrapper::NewRandomAccessFile(name, options, file, dbg);
+    if (s.ok()) *file = std::make_unique<File>(std::move(*file), size);
+    return s;
+  }
+
+ private:
+  class File final : public FSRandomAccessFileOwnerWrapper {
+   public:
+    File(std::unique_ptr<FSRandomAccessFile> file, uint64_t size)
+        : FSRandomAccessFileOwnerWrapper(std::move(file)),
+          start_(size - std::min<uint64_t>(size, 4096)),
+          tail_(static_cast<size_t>(size - start_), 0) {
+      Slice read;
+      EXPECT_TRUE(FSRandomAccessFileOwnerWrapper::Read(start_, tail_.size(), IOOptions(), &read,
+                                                       tail_.data(), nullptr)
+                      .ok());
+      if (read.data() != tail_.data()) tail_ = read.ToString();
+    }
+    IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result, char* scratch,
+                  IODebugContext* dbg) const override {
+      if (offset >= start_ && offset + n <= start_ + tail_.size()) {
+        *result = Slice(tail_.data() + (offset - start_), n);
+        return IOStatus::OK();
+      }
+      EXPECT_NE(scratch, nullptr);
+      if (scratch == nullptr) return IOStatus::InvalidArgument("no scratch");
+      return FSRandomAccessFileOwnerWrapper::Read(offset, n, options, result, scratch, dbg);
+    }
+
+   private:
+    const uint64_t start_;
+    std::string tail_;
+  };
+};
+
+TEST_F(OptionPromisesTest, AFileSystemMayAnswerSomeReadsWithItsOwnMemory) {
+  const auto env = NewCompositeEnv(std::make_shared<TailCachingFiles>(file_system()));
+  Env* const own = std::exchange(options_.env, env.get());
+  options_.compression = kNoCompression;
+  Open();
+  const std::string value(100, 'v');
+  for (int i = 0; i < 500; i++) Put("k" + std::to_string(i), value);
+  Flush();
+  for (int i = 0; i < 500; i++) ASSERT_EQ(Get("k" + std::to_string(i)), value) << i;
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  Reopen();
+  for (int i = 0; i < 500; i += 7) ASSERT_EQ(Get("k" + std::to_string(i)), value) << i;
+  ASSERT_TRUE(Close().ok());
+  options_.env = own;
 }
 
 }  // namespace

@@ -347,6 +347,15 @@ TEST(DropRules, SingleDeleteOutlivesItsValueWhereTracesAreHeld) {
   EXPECT_EQ(Show(Compact(history, {snapshots, true})), "") << "readers need no trace";
   const History older = {{12, kTypeSingleDeletion, ""}, {11, kTypeValue, "b"}};
   EXPECT_EQ(Show(Compact(older, {snapshots, true, nullptr, 15})), "");
+  // The newest says most, and stands for older ones, whose values may be deeper.
+  const History twice = {{40, kTypeSingleDeletion, ""}, {30, kTypeSingleDeletion, ""}};
+  EXPECT_EQ(Show(Compact(twice, {snapshots, true, nullptr, 15})), "Single@40 ");
+  EXPECT_EQ(Show(Compact(twice, {snapshots, true})), "Single@30 ");
+  const History cycles = {{60, kTypeSingleDeletion, ""},
+                          {50, kTypeValue, "e"},
+                          {40, kTypeSingleDeletion, ""},
+                          {30, kTypeValue, "d"}};
+  EXPECT_EQ(Show(Compact(cycles, {snapshots, true, nullptr, 15})), "Single@60 ");
   const History buried = {
       {40, kTypeValue, "c"}, {30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};
   EXPECT_EQ(Show(Compact(buried, {snapshots, true, nullptr, 15})), "Put@40 ") << "which is a trace";

@@ -352,6 +352,19 @@ TEST_F(OptimisticTest, BusyWhereAValueCameAndWent) {
   }
 }
 
+TEST_F(OptimisticTest, CommitTakesASnapshotThatWasAnnounced) {
+  struct Listener final : TransactionNotifier {
+    void SnapshotCreated(const Snapshot* snapshot) override { told = snapshot != nullptr; }
+    bool told = false;
+  };
+  const auto listener = std::make_shared<Listener>();
+  const auto txn = Begin();
+  ASSERT_TRUE(txn->Put("a", "1").ok());
+  txn->SetSnapshotOnNextOperation(listener);
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_TRUE(listener->told);
+}
+
 // Reading one's own update says nothing of what the database has.
 TEST_F(OptimisticTest, WhatTheTransactionItselfHasWrittenIsNotReadFromTheDatabase) {
   for (const bool in_batch : {false, true}) {

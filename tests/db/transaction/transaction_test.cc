@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "varve/merge_operator.h"
+#include "varve/metadata.h"
 #include "varve/utilities/merge_operators.h"
 #include "varve/utilities/write_batch_with_index.h"
 
@@ -673,6 +674,35 @@ TEST_F(TransactionTest, BusyWhereAValueCameAndWentAfterTheSnapshot) {
   ASSERT_TRUE(txn_db_->SingleDelete(WriteOptions(), "k").ok());
   ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
   EXPECT_TRUE(txn->Put("k", "2").IsBusy());
+}
+
+// An older value that comes to light again is no sign that there was no newer one.
+TEST_F(TransactionTest, BusyWhereAChangeWentWithItsFile) {
+  options_.disable_auto_compactions = true;
+  OpenTransactions();
+  const auto move_to = [&](int level) {
+    ASSERT_TRUE(txn_db_->Flush(FlushOptions()).ok());
+    std::vector<LiveFileMetaData> files;
+    txn_db_->GetLiveFilesMetaData(&files);
+    for (const LiveFileMetaData& file : files) {
+      if (file.level != 0) continue;
+      ASSERT_TRUE(txn_db_->CompactFiles(CompactionOptions(), {file.name}, level).ok());
+    }
+  };
+  for (const char* const key : {"a", "k", "z"}) {
+    ASSERT_TRUE(txn_db_->Put(WriteOptions(), key, "old").ok());
+  }
+  move_to(6);
+  const auto txn = Begin(WithSnapshot());
+  ASSERT_TRUE(txn_db_->Put(WriteOptions(), "k", "new").ok());
+  move_to(5);
+  const Slice begin("j");
+  const Slice end("l");
+  const RangePtr range(&begin, &end);
+  ASSERT_TRUE(txn_db_->DeleteFilesInRanges(txn_db_->DefaultColumnFamily(), &range, 1).ok());
+  EXPECT_EQ(Committed("k"), "old");
+  EXPECT_TRUE(txn->Put("k", "2").IsBusy());
+  EXPECT_TRUE(Begin(WithSnapshot())->Put("k", "2").ok()) << "one that came later";
 }
 
 TEST_F(TransactionTest, ATransactionThatHasEndedKeepsNoFamily) {

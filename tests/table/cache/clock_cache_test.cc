@@ -264,6 +264,19 @@ TEST_F(ClockCacheTest, BottomPriorityGoesBeforeLow) {
   for (int i = 0; i < 5; i++) EXPECT_EQ(Find("low" + std::to_string(i)), i);
 }
 
+TEST_F(ClockCacheTest, CapacityMayChangeBesideInsertions) {
+  cache_ = NewLRUCache(SmallOptions(100));
+  std::atomic<bool> stop{false};
+  std::thread changer([&] {
+    for (size_t i = 0; !stop; i++) cache_->SetCapacity(i % 2 == 0 ? 20 : size_t{1} << 30);
+  });
+  for (int i = 0; i < 100'000; i++) Put("k" + std::to_string(i % 500), i);
+  stop = true;
+  changer.join();
+  cache_->SetCapacity(10);
+  EXPECT_LE(cache_->GetUsage(), 10u);
+}
+
 TEST_F(ClockCacheTest, ShrinkingEvictsAtOnceAndUnreferencedEntriesCanBeDropped) {
   cache_ = NewLRUCache(SmallOptions(100));
   for (int i = 0; i < 100; i++) Put("k" + std::to_string(i), i);

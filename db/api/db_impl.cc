@@ -340,10 +340,6 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   }
   if (!s.ok()) return s;
   VARVE_ASSERT(family->dropped());
-  {
-    DbLock lock(&e.state.mu);
-    e.errors.HurryRecovery();
-  }
   return e.jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();
@@ -375,7 +371,6 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   if (!call.inside() || engine_->context.read_only()) return Status::OK();
   DbLock lock(&engine_->state.mu);
   engine_->jobs->obsolete.Purge();
-  engine_->errors.HurryRecovery();
   return Status::OK();
 } catch (...) {
   return CaughtException();

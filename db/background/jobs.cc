@@ -9,7 +9,7 @@ namespace varve {
 // The admission of trees is only handed on here.
 Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
     : reserve(e->context, e->lifecycle),
-      obsolete({e->context, e->state, e->lifecycle, e->deletions, e->new_logs}),
+      obsolete({e->context, e->state, e->lifecycle, e->deletions, e->new_logs, e->errors}),
       flush({e->context, e->options, e->state, e->lifecycle, e->errors, e->stalls, e->log_gate,
              e->new_logs, e->tree, e->statistics, obsolete, reserve}),
       compaction({e->context, e->options, e->state, e->lifecycle, e->errors, e->stalls, e->tree,

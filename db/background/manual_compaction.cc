@@ -80,7 +80,7 @@ Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOption
 class CompactionWork::ManualTurn {
  public:
   ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
-      : work_(work), makes_room_(control.only_deletes) {
+      : work_(work) {
     DbLock lock(&work_->state_.mu);
     obstacle_ = work_->ManualObstacle(family, control);
     if (obstacle_.ok()) work_->manual_calls_++;
@@ -92,7 +92,6 @@ class CompactionWork::ManualTurn {
       work_->state_.mu.AssertHeld();
       work_->purger_.Purge();
     }));
-    if (makes_room_) work_->errors_.HurryRecovery();
     VARVE_ASSERT(work_->manual_calls_ > 0);
     work_->manual_calls_--;
     work_->state_.work.SignalAll();
@@ -103,7 +102,6 @@ class CompactionWork::ManualTurn {
 
  private:
   CompactionWork* const work_;
-  const bool makes_room_;
   Status obstacle_;
   const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under the mutex
 };

@@ -132,6 +132,7 @@ void ObsoleteFiles::Purge() {
   std::vector<std::unique_ptr<FileMetaData>> tables =
       with_.state.versions->obsolete_files()->TakeAll();
   if (logs.empty() && paths.empty() && tables.empty()) return;
+  const bool makes_room = !tables.empty();
   std::vector<uint64_t> gone;
   {
     DbUnlock unlock(&with_.state.mu);
@@ -140,6 +141,7 @@ void ObsoleteFiles::Purge() {
     Delete(paths);
   }
   for (uint64_t number : gone) with_.state.versions->ForgetGoneTable(number);
+  if (makes_room) with_.errors.HurryRecovery();
 }
 
 void ObsoleteFiles::StartListening() {

@@ -13,6 +13,7 @@
 
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
+#include "db/engine/error_handler.h"
 #include "db/engine/file_deletions.h"
 #include "db/engine/job_interfaces.h"
 #include "db/engine/lifecycle.h"
@@ -31,6 +32,7 @@ class ObsoleteFiles final : public FilePurger {
     const Lifecycle& lifecycle;
     const FileDeletions& deletions;
     NewLogs& new_logs;
+    ErrorHandler& errors;
   };
   explicit ObsoleteFiles(const Parts& parts) : with_(parts) {}
   ObsoleteFiles(const ObsoleteFiles&) = delete;

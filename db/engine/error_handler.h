@@ -38,7 +38,7 @@ class ErrorHandler {
   // The same; the answer is the error with its severity, for the caller.
   [[nodiscard]] Status Reported(const Status& error, BackgroundErrorReason reason)
       VARVE_REQUIRES(kDbMutex);
-  // What an error was about may be gone.
+  // Tables are gone: if the error is that there is no room for more, the next attempt is due.
   void HurryRecovery() VARVE_REQUIRES(kDbMutex);
   // Makes the family as it is now what new readers see. The change that led to this is in force
   // whatever this answers: what fails for lack of memory is reported, and recovery does it again.

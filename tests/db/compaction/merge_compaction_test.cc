@@ -365,6 +365,19 @@ TEST_F(MergeCompactionTest, WithAllOperandsRemovedTheFilterIsAskedAboutTheValueB
   EXPECT_EQ(filter.asked, "ma2 va1 ");
 }
 
+// Who asks whether the key was changed must find that it was.
+TEST_F(MergeCompactionTest, AnOperandStaysAsATraceThoughTheFilterRemovesIt) {
+  const OperandFilter filter([](CompactionFilter::ValueType type, auto&, auto*, auto*) {
+    return type == CompactionFilter::kMergeOperand ? Decision::kRemove : Decision::kKeep;
+  });
+  options_.filter = &filter;
+  options_.snapshots = {7};
+  const std::vector<Entry> entries = {{"a", 9, kTypeMerge, "2"}, {"a", 6, kTypeValue, "1"}};
+  EXPECT_EQ(Run(entries).find("a@9"), std::string::npos);
+  options_.traces_since = 7;
+  EXPECT_NE(Run(entries).find("a@9+2"), std::string::npos);
+}
+
 TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
   std::string until = "c";
   const OperandFilter filter(

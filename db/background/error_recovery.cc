@@ -50,7 +50,7 @@ void ErrorRecovery::StartRetrying() {
 
 void ErrorRecovery::Hurry() {
   with_.state.mu.AssertHeld();
-  if (!retrying_) return;
+  // Also of a loop that is about to begin: who reports an error tells people first.
   hurries_ = true;
   with_.state.work.SignalAll();
 }

@@ -35,8 +35,8 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   return full;
 }
 
-// More than any memtable will have; four times what 64 of them take is still a number.
-constexpr uint64_t kLargestBuffer = uint64_t{1} << 50;
+// More than all memtables will ever take; four times that is still a number.
+constexpr uint64_t kLargestCapacity = uint64_t{1} << 60;
 
 // Bytes of all logs at which the families that hold the oldest are flushed. RocksDB's default, four
 // times what memtables may take, lets many idle families with a little data keep logs of many GiB:
@@ -48,9 +48,10 @@ uint64_t FlushWork::LogLimit() const {
   uint64_t held = 0;
   for (const auto& [id, family] : state_.families.all()) {
     const auto options = family->options();
-    const auto buffers = static_cast<uint64_t>(std::clamp(options->max_write_buffer_number, 1, 64));
-    const uint64_t own = std::min<uint64_t>(options->write_buffer_size, kLargestBuffer) * buffers;
-    capacity = std::min(capacity + own, kLargestBuffer * 64);
+    const auto buffers = static_cast<uint64_t>(std::max(options->max_write_buffer_number, 1));
+    const uint64_t own =
+        std::min<uint64_t>(options->write_buffer_size, kLargestCapacity / buffers) * buffers;
+    capacity = std::min(capacity + own, kLargestCapacity);
     largest = std::max(largest, own);
     held += family->MemTableBytes();
   }

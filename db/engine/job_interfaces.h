@@ -88,7 +88,7 @@ class RecoveryStarter {
   // Starts the thread that tries to recover from an error until it helps, if it is not there. May
   // release the DB mutex.
   virtual void StartRetrying() VARVE_REQUIRES(kDbMutex) = 0;
-  // What stood in the way may be gone: a thread that is there tries again at once.
+  // What stood in the way may be gone: the next attempt is due.
   virtual void Hurry() VARVE_REQUIRES(kDbMutex) = 0;
 };
 

@@ -111,23 +111,30 @@ class RepairTest : public Database {
     EXPECT_EQ(Get("more"), "x");
     ASSERT_TRUE(Close().ok());
   }
+  // A repair of `damaged` whose nth call fails, and with `sticky` all after it. *done: it has
+  // fewer.
+  Status RepairWithFault(const std::shared_ptr<MemFileSystem>& damaged, uint64_t nth, bool sticky,
+                         bool* done) {
+    Remount(damaged->CrashClone(CrashPolicy::kKill, 1));
+    FaultRule rule;
+    rule.calls = kMutatingFaultCalls;
+    rule.nth = nth;
+    rule.sticky = sticky;
+    faults().Inject(rule);
+    RepairReport report;
+    Status s = Repair(&report);
+    *done = faults().strikes() == 0;
+    faults().ClearFaults();
+    return s;
+  }
   // Each call of a repair in turn, and all after it; then another repair has none that fail.
   void ExpectEachCallMayFail(const std::shared_ptr<MemFileSystem>& damaged) {
     bool done = false;
     uint64_t failed = 0;
     for (uint64_t nth = 1; !done; nth++) {
       SCOPED_TRACE(nth);
-      Remount(damaged->CrashClone(CrashPolicy::kKill, 1));
-      FaultRule rule;
-      rule.calls = kMutatingFaultCalls;
-      rule.nth = nth;
-      rule.sticky = true;
-      faults().Inject(rule);
-      RepairReport report;
-      const Status s = Repair(&report);
-      done = faults().strikes() == 0;
+      const Status s = RepairWithFault(damaged, nth, /*sticky=*/true, &done);
       failed += s.ok() ? 0 : 1;
-      faults().ClearFaults();
       Remount(mem().CrashClone(CrashPolicy::kKill, 1));
       if (s.ok()) {
         ExpectAll();
@@ -137,6 +144,7 @@ class RepairTest : public Database {
         EXPECT_EQ(Scan(), kAll) << "an opening that goes through has everything";
         ASSERT_TRUE(Close().ok());
       }
+      RepairReport report;
       const Status again = Repair(&report);
       ASSERT_TRUE(again.ok()) << again.ToString();
       ExpectAll();
@@ -645,16 +653,8 @@ TEST_F(RepairTest, ARepairThatFailsPutsBackWhatItFound) {
   bool done = false;
   for (uint64_t nth = 1; !done; nth++) {
     SCOPED_TRACE(nth);
-    Remount(damaged->CrashClone(CrashPolicy::kKill, 1));
-    FaultRule rule;
-    rule.calls = kMutatingFaultCalls;
-    rule.nth = nth;
-    faults().Inject(rule);
-    RepairReport report;
-    const Status s = Repair(&report);
-    done = faults().strikes() == 0;
+    const Status s = RepairWithFault(damaged, nth, /*sticky=*/false, &done);
     failed += s.ok() ? 0 : 1;
-    faults().ClearFaults();
     ASSERT_THAT(Files(kTempFile, Path("lost")), ::testing::IsEmpty());
     Remount(mem().CrashClone(CrashPolicy::kSyncedOnly, nth));
     const Status opened = TryOpen({"default", "b"});

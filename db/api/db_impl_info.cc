@@ -6,6 +6,7 @@
 #include "db/api/stored_history.h"
 #include "db/background/jobs.h"
 #include "db/observe/metadata.h"
+#include "db/observe/number_properties.h"
 #include "db/observe/properties.h"
 #include "db/observe/verification.h"
 #include "util/base/caught_exception.h"

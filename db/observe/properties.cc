@@ -6,9 +6,8 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
-#include <functional>
+#include <utility>
 
-#include "varve/cache.h"
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 
@@ -18,6 +17,7 @@
 #include "db/observe/garbage.h"
 #include "db/observe/memory_by_owner.h"
 #include "db/observe/metadata.h"
+#include "db/observe/number_properties.h"
 #include "util/base/assert.h"
 #include "util/metrics/cache_entry_stats.h"
 
@@ -26,8 +26,6 @@ namespace varve {
 namespace {
 
 using P = DB::Properties;
-
-const std::string kScrubCorruptions = "varve.scrub-corruptions";
 
 void AppendF(std::string* out, const char* format, ...) __attribute__((format(printf, 2, 3)));
 void AppendF(std::string* out, const char* format, ...) {
@@ -43,243 +41,19 @@ double Megabytes(uint64_t bytes) {
   return static_cast<double>(bytes) / 1048576.0;
 }
 
-bool ConsumeLevel(const Slice& name, const std::string& prefix, int levels, int* level) {
+// Whether the name is the prefix and a number below `end`.
+bool ConsumeNumber(const Slice& name, const std::string& prefix, int end, int* number) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
   int value = 0;
   for (size_t i = prefix.size(); i < name.size(); i++) {
     if (name[i] < '0' || name[i] > '9' || value > 1000) return false;
     value = value * 10 + (name[i] - '0');
   }
-  *level = value;
-  return value < levels;
+  *number = value;
+  return value < end;
 }
 
-// --- Numbers.
-
-struct NumberProperty {
-  const std::string* name;
-  uint64_t (*get)(Engine& e, ColumnFamily& f);  // with the DB mutex held ...
-  bool summable;                                // over families
-  bool lock_free = false;                       // ... but for this: it takes long
-};
-
-uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const)
-    VARVE_REQUIRES(kDbMutex) {
-  uint64_t sum = 0;
-  for (const ImmutableMemTable& imm : f.immutables()) sum += (imm.mem.get()->*get)();
-  return sum;
-}
-
-uint64_t UsedByMemTables(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  return f.mem()->UsedBytes() + SumImmutables(f, &MemTable::UsedBytes);
-}
-
-uint64_t UsedByHistory(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  uint64_t sum = 0;
-  for (const auto& mem : f.history()) sum += mem->UsedBytes();
-  return sum;
-}
-
-// Of the files: entries less twice the deletions, as each deletion hides itself and, on average,
-// one other entry beneath it. What files do not tell is taken to be like what others do.
-uint64_t EstimateKeysInFiles(const Version& version) {
-  uint64_t entries = 0;
-  uint64_t deletions = 0;
-  uint64_t known_bytes = 0;
-  for (int level = 0; level < version.num_levels(); level++) {
-    for (const FileRef& file : version.level(level).files()) {
-      const TableCounts& counts = file->counts();
-      if (!counts.known()) continue;
-      entries += counts.entries;
-      deletions += counts.deletions;
-      known_bytes += file->size;
-    }
-  }
-  if (entries <= 2 * deletions) return 0;
-  const uint64_t keys = entries - 2 * deletions;
-  const uint64_t bytes = version.TotalBytes();
-  VARVE_ASSERT(known_bytes > 0 && known_bytes <= bytes);
-  if (known_bytes == bytes) return keys;
-  return static_cast<uint64_t>(static_cast<double>(keys) * static_cast<double>(bytes) /
-                               static_cast<double>(known_bytes));
-}
-
-// Deletions in memtables may delete what files hold, but not the reverse.
-uint64_t EstimateKeys(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  const uint64_t entries = f.mem()->entry_count() + SumImmutables(f, &MemTable::entry_count) +
-                           EstimateKeysInFiles(*f.current());
-  const uint64_t deletions =
-      f.mem()->deletion_count() + SumImmutables(f, &MemTable::deletion_count);
-  return entries > 2 * deletions ? entries - 2 * deletions : 0;
-}
-
-uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  uint64_t sum = 0;
-  for (int level = 0; level < f.current()->num_levels(); level++) {
-    for (const FileRef& file : f.current()->level(level).files()) {
-      const TableReader* reader = file->reader.load(std::memory_order_acquire);
-      if (reader != nullptr) sum += reader->MemoryUsage();
-    }
-  }
-  return sum;
-}
-
-const Cache* BlockCacheOf(ColumnFamily& f) {
-  return TableOptionsOf(*f.options()).block_cache.get();
-}
-
-// The last level's files, which hold each live key once, stand for the live data.
-uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  const Version& version = *f.current();
-  for (int level = version.num_levels() - 1; level > 0; level--) {
-    if (!version.level(level).empty()) return version.level(level).bytes();
-  }
-  return version.level(0).bytes();
-}
-
-const std::vector<NumberProperty>& Numbers() {
-  static const auto* table = new std::vector<NumberProperty>{
-      {&P::kNumImmutableMemTable,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.immutables().size(); },
-       true},
-      {&P::kNumImmutableMemTableFlushed,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.history().size(); },
-       true},
-      {&P::kMemTableFlushPending,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.flush_requested ? 1 : 0; },
-       true},
-      {&P::kCurSizeActiveMemTable,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.mem()->UsedBytes(); },
-       true},
-      {&P::kCurSizeAllMemTables,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f); }, true},
-      {&P::kSizeAllMemTables,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f) + UsedByHistory(f); },
-       true},
-      {&P::kNumEntriesActiveMemTable,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->entry_count(); },
-       true},
-      {&P::kNumEntriesImmMemTables,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::entry_count); },
-       true},
-      {&P::kNumDeletesActiveMemTable,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->deletion_count(); },
-       true},
-      {&P::kNumDeletesImmMemTables,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::deletion_count); },
-       true},
-      {&P::kNumRunningFlushes,
-       [](Engine& e, ColumnFamily&)
-           VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(e.jobs->flush.running()); },
-       false},
-      {&P::kCompactionPending,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.compaction_queued ? 1 : 0; },
-       true},
-      {&P::kNumRunningCompactions,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.running_compactions.size(); },
-       true},
-      {&P::kBackgroundErrors,
-       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
-         return e.errors.state().severity() != ErrorState::Severity::kNone
-                    ? 1 + e.errors.state().retries()
-                    : 0;
-       },
-       false},
-      {&kScrubCorruptions,
-       [](Engine& e, ColumnFamily&)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.jobs->scrubber.progress().corruptions; },
-       false},
-      {&P::kEstimatePendingCompactionBytes,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) { return f.shape().pending_compaction_bytes; },
-       true},
-      {&P::kActualDelayedWriteRate,
-       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.stalls.DelayedRate(); },
-       false},
-      {&P::kIsWriteStopped,
-       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
-         return e.stalls.stopped() || e.errors.state().writes_stopped() ? 1 : 0;
-       },
-       false},
-      {&P::kIsFileDeletionsEnabled,
-       [](Engine& e, ColumnFamily&)
-           VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.deletions.disabled() ? 0 : 1; },
-       false},
-      {&P::kEstimateNumKeys, EstimateKeys, true},
-      {&P::kEstimateLiveDataSize, LiveDataBytes, true},
-      {&P::kEstimateTableReadersMem, TableReaderBytes, true},
-      {&P::kTotalSstFilesSize,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.current()->TotalBytes(); },
-       true},
-      {&P::kLiveSstFilesSize,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.current()->TotalBytes(); },
-       true},
-      {&P::kBaseLevel,
-       [](Engine&, ColumnFamily& f)
-           VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(f.shape().base_level); },
-       false},
-      {&P::kNumSnapshots,
-       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.state.snapshots.count(); },
-       false},
-      {&P::kOldestSnapshotTime,
-       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
-         return static_cast<uint64_t>(e.state.snapshots.oldest_unix_seconds());
-       },
-       false},
-      {&P::kOldestSnapshotSequence,
-       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
-         return e.state.snapshots.count() == 0 ? 0 : e.state.snapshots.oldest();
-       },
-       false},
-      {&P::kCurrentSuperVersionNumber,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.SuperVersionNumber(); },
-       false},
-      {&P::kMinLogNumberToKeep,
-       [](Engine& e, ColumnFamily&)
-           VARVE_REQUIRES(kDbMutex) { return e.state.versions->OldestLogNeeded(); },
-       false},
-      {&P::kBlockCacheCapacity,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
-         return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetCapacity();
-       },
-       false},
-      {&P::kBlockCacheUsage,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
-         return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetUsage();
-       },
-       false},
-      {&P::kBlockCachePinnedUsage,
-       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
-         return BlockCacheOf(f) == nullptr ? 0 : BlockCacheOf(f)->GetPinnedUsage();
-       },
-       false, /*lock_free=*/true},
-      {&P::kNumBlobFiles,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; }, true},
-      {&P::kTotalBlobFileSize,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; }, true},
-      {&P::kLiveBlobFileSize,
-       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; }, true},
-  };
-  return *table;
-}
-
-const NumberProperty* FindNumber(const Slice& name) {
-  for (const NumberProperty& property : Numbers()) {
-    if (name == Slice(*property.name)) return &property;
-  }
-  return nullptr;
-}
-
-// --- Texts. Called with the DB mutex held.
+// Called with the DB mutex held.
 
 std::string LevelStats(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::string out = "Level Files Size(MB)\n--------------------\n";
@@ -288,6 +62,49 @@ std::string LevelStats(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
     AppendF(&out, "%3d %8zu %8.0f\n", level, files.size(), Megabytes(files.bytes()));
   }
   return out;
+}
+
+// Bytes of keys and values for each byte of the level's tables, as far as those tell; -1: none
+// does.
+std::string CompressionRatio(const LevelFiles& files) {
+  uint64_t raw = 0;
+  uint64_t stored = 0;
+  for (const FileRef& file : files.files()) {
+    const TableCounts& counts = file->counts();
+    if (!counts.known()) continue;
+    raw += counts.raw_key_bytes + counts.raw_value_bytes;
+    stored += file->size;
+  }
+  return std::to_string(stored == 0 ? -1.0
+                                    : static_cast<double>(raw) / static_cast<double>(stored));
+}
+
+std::string BytesAtTemperature(const Version& version, int temperature) {
+  uint64_t bytes = 0;
+  for (int level = 0; level < version.num_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      if (static_cast<int>(file->temperature) == temperature) bytes += file->size;
+    }
+  }
+  return std::to_string(bytes);
+}
+
+// The properties whose names end in a number.
+bool NumberedText(ColumnFamily& f, const Slice& name, std::string* value) VARVE_REQUIRES(kDbMutex) {
+  const Version& version = *f.current();
+  const int levels = version.num_levels();
+  int number = 0;
+  if (ConsumeNumber(name, P::kNumFilesAtLevelPrefix, levels, &number)) {
+    *value = std::to_string(version.level(number).size());
+  } else if (ConsumeNumber(name, P::kCompressionRatioAtLevelPrefix, levels, &number)) {
+    *value = CompressionRatio(version.level(number));
+  } else if (ConsumeNumber(name, P::kLiveSstFilesSizeAtTemperature,
+                           static_cast<int>(Temperature::kLastTemperature), &number)) {
+    *value = BytesAtTemperature(version, number);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 std::string AsText(const std::map<std::string, std::string>& values) {
@@ -358,6 +175,29 @@ std::map<std::string, std::string> BackgroundMap(const Engine& e) {
           {"compactions", NameOf(SharedUrgency::OfCompactions().nearest())}};
 }
 
+// What writes came to is known if DBOptions::statistics counts them.
+std::map<std::string, std::string> DatabaseMap(Engine& e) VARVE_REQUIRES(kDbMutex) {
+  std::map<std::string, std::string> values = {
+      {"db.uptime",
+       std::to_string(static_cast<double>(e.context.MonotonicMicros() - e.context.open_micros()) /
+                      1e6)},
+      {"db.user_write_stall_micros", std::to_string(e.stalls.WaitedMicros())}};
+  const Statistics* const counted = e.context.statistics();
+  if (counted == nullptr) return values;
+  static constexpr std::pair<const char*, Tickers> kCounted[] = {
+      {"db.wal_bytes_written", WAL_FILE_BYTES},
+      {"db.wal_syncs", WAL_FILE_SYNCED},
+      {"db.user_bytes_written", BYTES_WRITTEN},
+      {"db.user_keys_written", NUMBER_KEYS_WRITTEN},
+      {"db.user_writes_by_other", WRITE_DONE_BY_OTHER},
+      {"db.user_writes_by_self", WRITE_DONE_BY_SELF},
+      {"db.user_writes_with_wal", WRITE_WITH_WAL}};
+  for (const auto& [name, ticker] : kCounted) {
+    values[name] = std::to_string(counted->getTickerCount(ticker));
+  }
+  return values;
+}
+
 std::string DatabaseStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
   std::string out = "\n** DB Stats **\n";
   AppendF(&out, "Uptime(secs): %.1f\n",
@@ -423,7 +263,7 @@ bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* s
   if (name != Slice(P::kAggregatedTableProperties)) {
     DbLock lock(&e->state.mu);
     const int levels = f->current()->num_levels();
-    if (!ConsumeLevel(name, P::kAggregatedTablePropertiesAtLevel, levels, &level)) return false;
+    if (!ConsumeNumber(name, P::kAggregatedTablePropertiesAtLevel, levels, &level)) return false;
   }
   const OpenCall call(&e->lifecycle);
   return call.inside() && SumTableProperties(e, f, level, sum).ok();
@@ -478,6 +318,12 @@ const std::vector<TextProperty>& Texts() {
       {P::kDBWriteStallStats, [](Engine& e, ColumnFamily&) VARVE_REQUIRES(
                                   kDbMutex) { return AsText(DatabaseStallStats(e)); }},
       {P::kCFWriteStallStats, FamilyStallText},
+      {P::kBlobStats,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return std::string(
+             "Number of blob files: 0\nTotal size of blob files: 0\n"
+             "Size of garbage in blob files: 0\n");
+       }},
       {kRecovery,
        [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.recovery.ToString(); }},
       {kBackground,
@@ -501,29 +347,6 @@ const std::vector<TextProperty>& Texts() {
 }
 
 }  // namespace
-
-bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value) {
-  const NumberProperty* property = FindNumber(name);
-  if (property == nullptr) return false;
-  if (property->lock_free) {
-    *value = property->get(*engine, *family);
-    return true;
-  }
-  DbLock lock(&engine->state.mu);
-  *value = property->get(*engine, *family);
-  return true;
-}
-
-bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value) {
-  const NumberProperty* property = FindNumber(name);
-  if (property == nullptr || !property->summable) return false;
-  VARVE_ASSERT(!property->lock_free);  // it takes long, and the mutex is held for all
-  DbLock lock(&engine->state.mu);
-  *value = 0;
-  for (const auto& [id, family] : engine->state.families.all())
-    *value += property->get(*engine, *family);
-  return true;
-}
 
 bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, std::string* value) {
   uint64_t number = 0;
@@ -550,11 +373,7 @@ bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, st
     return true;
   }
   DbLock lock(&engine->state.mu);
-  int level = 0;
-  if (ConsumeLevel(name, P::kNumFilesAtLevelPrefix, family->current()->num_levels(), &level)) {
-    *value = std::to_string(family->current()->level(level).size());
-    return true;
-  }
+  if (NumberedText(*family, name, value)) return true;
   for (const TextProperty& property : Texts()) {
     if (name == Slice(property.name)) {
       *value = property.get(*engine, *family);
@@ -603,6 +422,10 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
   DbLock lock(&engine->state.mu);
   if (name == Slice(P::kDBWriteStallStats)) {
     *value = DatabaseStallStats(*engine);
+    return true;
+  }
+  if (name == Slice(P::kDBStats)) {
+    *value = DatabaseMap(*engine);
     return true;
   }
   const bool stalls_only = name == Slice(P::kCFWriteStallStats);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Named facts about a running database: DB::GetProperty and its kin.
+// Named facts about a running database as texts and maps: DB::GetProperty and its kin. Those that
+// are numbers come from number_properties.
 
-#include <cstdint>
 #include <map>
 #include <string>
 
@@ -16,12 +16,8 @@ struct Engine;
 
 // False for an unknown name. Text properties may allocate much.
 bool GetTextProperty(Engine* engine, ColumnFamily* family, const Slice& name, std::string* value);
-bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value);
 bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
                       std::map<std::string, std::string>* value);
-// Summed over families; false for unknown names and those that have no sum.
-bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value);
-
 // For the LOG (DBOptions::stats_dump_period_sec): rocksdb.stats of every family, and what
 // DBOptions::statistics has counted.
 std::string DescribeStatistics(Engine* engine);

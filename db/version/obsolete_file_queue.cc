@@ -71,6 +71,15 @@ std::vector<std::unique_ptr<FileMetaData>> ObsoleteFileQueue::TakeAll() {
   return taken;
 }
 
+uint64_t ObsoleteFileQueue::Bytes() const {
+  const MutexLock lock(&mu_);
+  uint64_t bytes = 0;
+  for (const FileMetaData* file = newest_; file != nullptr; file = file->next_obsolete) {
+    bytes += file->size;
+  }
+  return bytes;
+}
+
 bool ObsoleteFileQueue::Empty() const {
   const MutexLock lock(&mu_);
   return newest_ == nullptr;

@@ -3,6 +3,7 @@
 
 // Table files that a logged edit removed and that no reader holds any more.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -57,6 +58,8 @@ class ObsoleteFileQueue final : private ForkWatch {
   // One of what was taken whose file is still there.
   void Requeue(std::unique_ptr<FileMetaData> file) noexcept;
   bool Empty() const;
+  // Of the files that are here.
+  uint64_t Bytes() const;
 
  private:
   void Link(std::unique_ptr<FileMetaData> file) noexcept VARVE_REQUIRES(mu_);

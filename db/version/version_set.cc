@@ -312,6 +312,16 @@ void VersionSet::AddLiveFiles(std::set<uint64_t>* numbers) const {
   }
 }
 
+std::vector<VersionRef> VersionSet::LiveVersions(const FamilyVersions& family) const {
+  std::vector<VersionRef> live;
+  for (const std::weak_ptr<const Version>& weak : rep_->versions) {
+    VersionRef version = weak.lock();
+    if (version != nullptr && version->icmp() == family.icmp.get())
+      live.push_back(std::move(version));
+  }
+  return live;
+}
+
 void VersionSet::SetCurrent(FamilyVersions* family, VersionRef version) {
   VARVE_ASSERT(version != nullptr && version->icmp() == family->icmp.get());
   auto& watched = rep_->versions;

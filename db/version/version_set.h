@@ -213,6 +213,8 @@ class VersionSet {
 
   // Table numbers referenced by any Version that is still alive anywhere (for checks and purging).
   void AddLiveFiles(std::set<uint64_t>* numbers) const VARVE_REQUIRES(kDbMutex);
+  // Of that family; somebody may read them.
+  std::vector<VersionRef> LiveVersions(const FamilyVersions& family) const VARVE_REQUIRES(kDbMutex);
   const std::shared_ptr<ObsoleteFileQueue>& obsolete_files() const { return obsolete_files_; }
 
  private:

@@ -419,6 +419,7 @@ class VARVE_EXPORT DB {
   // Names for GetProperty and its kin. Those that end in "level" take a level number appended.
   struct Properties {
     inline static const std::string kNumFilesAtLevelPrefix = "rocksdb.num-files-at-level";
+    // Bytes of keys and values for each byte of the level's tables; -1 where none tells.
     inline static const std::string kCompressionRatioAtLevelPrefix =
         "rocksdb.compression-ratio-at-level";
 
@@ -427,9 +428,11 @@ class VARVE_EXPORT DB {
     inline static const std::string kSSTables = "rocksdb.sstables";
     inline static const std::string kCFStats = "rocksdb.cfstats";  // Also as a map.
     inline static const std::string kCFStatsNoFileHistogram = "rocksdb.cfstats-no-file-histogram";
+    // Not counted: no answer.
     inline static const std::string kCFFileHistogram = "rocksdb.cf-file-histogram";
     inline static const std::string kCFWriteStallStats = "rocksdb.cf-write-stall-stats";
     inline static const std::string kDBWriteStallStats = "rocksdb.db-write-stall-stats";
+    // Also as a map, which has what writes came to if DBOptions::statistics counts.
     inline static const std::string kDBStats = "rocksdb.dbstats";
     inline static const std::string kLevelStats = "rocksdb.levelstats";
     // What is in the block cache, by role; also as a map (BlockCacheEntryStatsMapKeys). Found out
@@ -479,10 +482,14 @@ class VARVE_EXPORT DB {
     inline static const std::string kEstimateNumKeys = "rocksdb.estimate-num-keys";
     inline static const std::string kEstimateLiveDataSize = "rocksdb.estimate-live-data-size";
     inline static const std::string kEstimateTableReadersMem = "rocksdb.estimate-table-readers-mem";
+    // Of families that drop tables by age, which there are none of: no answer.
     inline static const std::string kEstimateOldestKeyTime = "rocksdb.estimate-oldest-key-time";
+    // Bytes of tables: of all that somebody may read, of those of now, and of those that nobody
+    // can read any more and whose deletion has not begun.
     inline static const std::string kTotalSstFilesSize = "rocksdb.total-sst-files-size";
     inline static const std::string kLiveSstFilesSize = "rocksdb.live-sst-files-size";
     inline static const std::string kObsoleteSstFilesSize = "rocksdb.obsolete-sst-files-size";
+    // A Temperature's number is appended.
     inline static const std::string kLiveSstFilesSizeAtTemperature =
         "rocksdb.live-sst-files-size-at-temperature";
     inline static const std::string kBaseLevel = "rocksdb.base-level";
@@ -495,6 +502,7 @@ class VARVE_EXPORT DB {
     inline static const std::string kCurrentSuperVersionNumber =
         "rocksdb.current-super-version-number";
     inline static const std::string kMinLogNumberToKeep = "rocksdb.min-log-number-to-keep";
+    // No table stays because of its number: always the largest there is.
     inline static const std::string kMinObsoleteSstNumberToKeep =
         "rocksdb.min-obsolete-sst-number-to-keep";
 
@@ -503,7 +511,7 @@ class VARVE_EXPORT DB {
     inline static const std::string kBlockCacheUsage = "rocksdb.block-cache-usage";
     inline static const std::string kBlockCachePinnedUsage = "rocksdb.block-cache-pinned-usage";
 
-    // Value files: none here.
+    // Value files: none here, and no cache of their values, which gives no answer.
     inline static const std::string kNumBlobFiles = "rocksdb.num-blob-files";
     inline static const std::string kBlobStats = "rocksdb.blob-stats";
     inline static const std::string kTotalBlobFileSize = "rocksdb.total-blob-file-size";
@@ -532,7 +540,8 @@ class VARVE_EXPORT DB {
     return GetIntProperty(DefaultColumnFamily(), property, value);
   }
 
-  // Summed over all column families.
+  // Summed over all column families; a fact of the whole database is told once, and a block cache
+  // counts once, however many families share it.
   virtual bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) = 0;
 
   // Zeroes what kStats counts (not DBOptions::statistics).

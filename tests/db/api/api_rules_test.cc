@@ -7,6 +7,7 @@
 #include "db/api/db_impl.h"
 #include "db/observe/garbage.h"
 #include "db/observe/metadata.h"
+#include "db/observe/number_properties.h"
 #include "db/observe/properties.h"
 #include "tests/db/broken_rules.h"
 #include "tests/db/engine/parts_fixture.h"

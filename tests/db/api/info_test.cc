@@ -66,6 +66,11 @@ TEST_F(DbInfoTest, NumbersAreThoseOfTheTree) {
       {P::kNumBlobFiles, 0},
       {P::kTotalBlobFileSize, 0},
       {P::kLiveBlobFileSize, 0},
+      {P::kLiveBlobFileGarbageSize, 0},
+      {P::kNumRunningCompactionSortedRuns, 0},
+      {P::kObsoleteSstFilesSize, 0},
+      {P::kMinObsoleteSstNumberToKeep, UINT64_MAX},
+      {P::kNumLiveVersions, 1},
   };
   for (const Case& c : kExact) {
     EXPECT_EQ(Number(c.name), c.value) << c.name;
@@ -90,6 +95,68 @@ TEST_F(DbInfoTest, NumbersAreThoseOfTheTree) {
   EXPECT_EQ(Text(P::kNumFilesAtLevelPrefix + "6"), "0");
 }
 
+TEST_F(DbInfoTest, TablesCountFromTheirMakingToTheirDeletion) {
+  Open();
+  MakeTable({"a", "b"});
+  const uint64_t before = Number(P::kLiveSstFilesSize);
+  EXPECT_EQ(Number(P::kTotalSstFilesSize), before);
+  std::unique_ptr<Iterator> reader(db()->NewIterator(ReadOptions()));
+  ASSERT_TRUE(db()->DisableFileDeletions().ok());
+  CompactRangeOptions anew;
+  anew.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(anew, nullptr, nullptr).ok());
+  MakeTable({"c"});
+  const uint64_t live = Number(P::kLiveSstFilesSize);
+  EXPECT_EQ(Number(P::kTotalSstFilesSize), live + before) << "the iterator may read the old table";
+  EXPECT_EQ(Number(P::kNumLiveVersions), 2u);
+  EXPECT_EQ(Number(P::kObsoleteSstFilesSize), 0u);
+  reader.reset();
+  EXPECT_EQ(Number(P::kTotalSstFilesSize), live);
+  EXPECT_EQ(Number(P::kNumLiveVersions), 1u);
+  EXPECT_EQ(Number(P::kObsoleteSstFilesSize), before) << "its deletion waits";
+  ASSERT_TRUE(db()->EnableFileDeletions().ok());
+  EXPECT_EQ(Number(P::kObsoleteSstFilesSize), 0u);
+}
+
+TEST_F(DbInfoTest, SumsCountNothingTwice) {
+  Open({"default", "a"});
+  MakeTable({"a", "b"});
+  MakeTable({"c"}, "a");
+  const ManagedSnapshot snapshot(db());
+  const auto sum = [this](const std::string& name) {
+    uint64_t value = 0;
+    EXPECT_TRUE(db()->GetAggregatedIntProperty(name, &value)) << name;
+    return value;
+  };
+  EXPECT_EQ(sum(P::kNumLiveVersions), 2u);
+  uint64_t of_a = 0;
+  ASSERT_TRUE(db()->GetIntProperty(Handle("a"), P::kTotalSstFilesSize, &of_a));
+  EXPECT_EQ(sum(P::kTotalSstFilesSize), Number(P::kTotalSstFilesSize) + of_a);
+  EXPECT_EQ(sum(P::kNumSnapshots), 1u) << "of the database, once";
+  EXPECT_EQ(sum(P::kBlockCacheCapacity), uint64_t{8} << 20) << "one that both families have";
+  EXPECT_EQ(sum(P::kBlockCacheUsage), Number(P::kBlockCacheUsage));
+  EXPECT_EQ(sum(P::kBlockCachePinnedUsage), Number(P::kBlockCachePinnedUsage));
+  for (const std::string* name : {&P::kBaseLevel, &P::kCurrentSuperVersionNumber}) {
+    uint64_t value = 0;
+    EXPECT_FALSE(db()->GetAggregatedIntProperty(*name, &value)) << *name;
+  }
+}
+
+TEST_F(DbInfoTest, LevelsAndTemperaturesAreAskedByTheirNumbers) {
+  options_.compression = kNoCompression;
+  Open();
+  EXPECT_EQ(std::stod(Text(P::kCompressionRatioAtLevelPrefix + "0")), -1.0) << "nothing tells";
+  Put("k", std::string(10000, 'v'));
+  Flush();
+  const double ratio = std::stod(Text(P::kCompressionRatioAtLevelPrefix + "0"));
+  EXPECT_GT(ratio, 0.8);
+  EXPECT_LT(ratio, 1.0) << "a table has more than keys and values";
+  EXPECT_EQ(std::stod(Text(P::kCompressionRatioAtLevelPrefix + "6")), -1.0);
+  const std::string all = Text(P::kLiveSstFilesSize);
+  EXPECT_EQ(Text(P::kLiveSstFilesSizeAtTemperature + "0"), all);
+  EXPECT_EQ(Text(P::kLiveSstFilesSizeAtTemperature + "4"), "0");
+}
+
 TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
   Open({"default", "a"});
   MakeTable({"a"}, "a");
@@ -103,6 +170,7 @@ TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
            Case{P::kCFStats, "[a]"},
            Case{P::kCFStatsNoFileHistogram, "Flushes: 1"},
            Case{P::kDBStats, "Uptime"},
+           Case{P::kBlobStats, "Number of blob files: 0"},
            Case{P::kLevelStats, "Level Files"},
            Case{P::kSSTables, ""},
            Case{P::kOptionsStatistics, "rocksdb.number.keys.written"},
@@ -119,6 +187,9 @@ TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
   std::map<std::string, std::string> map;
   ASSERT_TRUE(db()->GetMapProperty(Handle("a"), P::kCFStats, &map));
   EXPECT_EQ(map["compaction.L0.NumFiles"], "1");
+  ASSERT_TRUE(db()->GetMapProperty(P::kDBStats, &map));
+  EXPECT_EQ(map["db.user_keys_written"], "1");
+  EXPECT_GT(std::stod(map["db.uptime"]), 0);
   EXPECT_FALSE(db()->GetMapProperty(P::kLevelStats, &map));
 }
 
@@ -184,6 +255,8 @@ TEST_F(DbInfoTest, UnknownNamesHaveNoAnswer) {
        {std::string(""), std::string("rocksdb"), std::string("rocksdb.no-such-property"),
         P::kNumFilesAtLevelPrefix, P::kNumFilesAtLevelPrefix + "7",
         P::kNumFilesAtLevelPrefix + "99999999999999999999", P::kNumFilesAtLevelPrefix + "x",
+        P::kCompressionRatioAtLevelPrefix, P::kCompressionRatioAtLevelPrefix + "7",
+        P::kLiveSstFilesSizeAtTemperature + "17", P::kCFFileHistogram, P::kBlobCacheUsage,
         P::kStats + "1"}) {
     SCOPED_TRACE(name);
     EXPECT_FALSE(db()->GetProperty(name, &text));

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/observe/number_properties.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "varve/cache.h"
+#include "varve/db.h"
+
+#include "db/background/jobs.h"
+#include "db/compaction/plan.h"
+#include "db/engine/engine.h"
+#include "db/engine/output_options.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+namespace {
+
+using P = DB::Properties;
+
+const std::string kScrubCorruptions = "varve.scrub-corruptions";
+
+enum class Scope : uint8_t {
+  kSummed,    // of a family; all families' together make sense
+  kFamily,    // of a family
+  kDatabase,  // the same whichever family is asked
+};
+
+struct NumberProperty {
+  const std::string* name;
+  uint64_t (*get)(Engine& e, ColumnFamily& f);  // with the DB mutex held
+  Scope scope;
+};
+
+uint64_t SumImmutables(ColumnFamily& f, uint64_t (MemTable::*get)() const)
+    VARVE_REQUIRES(kDbMutex) {
+  uint64_t sum = 0;
+  for (const ImmutableMemTable& imm : f.immutables()) sum += (imm.mem.get()->*get)();
+  return sum;
+}
+
+uint64_t UsedByMemTables(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  return f.mem()->UsedBytes() + SumImmutables(f, &MemTable::UsedBytes);
+}
+
+uint64_t UsedByHistory(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  uint64_t sum = 0;
+  for (const auto& mem : f.history()) sum += mem->UsedBytes();
+  return sum;
+}
+
+// Of the files: entries less twice the deletions, as each deletion hides itself and, on average,
+// one other entry beneath it. What files do not tell is taken to be like what others do.
+uint64_t EstimateKeysInFiles(const Version& version) {
+  uint64_t entries = 0;
+  uint64_t deletions = 0;
+  uint64_t known_bytes = 0;
+  for (int level = 0; level < version.num_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      const TableCounts& counts = file->counts();
+      if (!counts.known()) continue;
+      entries += counts.entries;
+      deletions += counts.deletions;
+      known_bytes += file->size;
+    }
+  }
+  if (entries <= 2 * deletions) return 0;
+  const uint64_t keys = entries - 2 * deletions;
+  const uint64_t bytes = version.TotalBytes();
+  VARVE_ASSERT(known_bytes > 0 && known_bytes <= bytes);
+  if (known_bytes == bytes) return keys;
+  return static_cast<uint64_t>(static_cast<double>(keys) * static_cast<double>(bytes) /
+                               static_cast<double>(known_bytes));
+}
+
+// Deletions in memtables may delete what files hold, but not the reverse.
+uint64_t EstimateKeys(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  const uint64_t entries = f.mem()->entry_count() + SumImmutables(f, &MemTable::entry_count) +
+                           EstimateKeysInFiles(*f.current());
+  const uint64_t deletions =
+      f.mem()->deletion_count() + SumImmutables(f, &MemTable::deletion_count);
+  return entries > 2 * deletions ? entries - 2 * deletions : 0;
+}
+
+uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  uint64_t sum = 0;
+  for (int level = 0; level < f.current()->num_levels(); level++) {
+    for (const FileRef& file : f.current()->level(level).files()) {
+      const TableReader* reader = file->reader.load(std::memory_order_acquire);
+      if (reader != nullptr) sum += reader->MemoryUsage();
+    }
+  }
+  return sum;
+}
+
+// The last level's files, which hold each live key once, stand for the live data.
+uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  const Version& version = *f.current();
+  for (int level = version.num_levels() - 1; level > 0; level--) {
+    if (!version.level(level).empty()) return version.level(level).bytes();
+  }
+  return version.level(0).bytes();
+}
+
+// Of all tables that somebody can read: also those of older versions, as readers may hold them.
+uint64_t BytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  std::set<uint64_t> counted;
+  uint64_t bytes = 0;
+  for (const VersionRef& version : e.state.versions->LiveVersions(*f.versions())) {
+    for (int level = 0; level < version->num_levels(); level++) {
+      for (const FileRef& file : version->level(level).files()) {
+        if (counted.insert(file->number).second) bytes += file->size;
+      }
+    }
+  }
+  return bytes;
+}
+
+// Each file of L0 is one, and so is what there is of any other level.
+uint64_t RunsBeingCompacted(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+  uint64_t runs = 0;
+  for (const CompactionPlan* plan : f.running_compactions) {
+    for (const CompactionInputLevel& input : plan->inputs) {
+      runs += input.level == 0 ? input.files.size() : std::min<size_t>(input.files.size(), 1);
+    }
+  }
+  return runs;
+}
+
+const std::vector<NumberProperty>& Numbers() {
+  static const auto* table = new std::vector<NumberProperty>{
+      {&P::kNumImmutableMemTable,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.immutables().size(); },
+       Scope::kSummed},
+      {&P::kNumImmutableMemTableFlushed,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.history().size(); },
+       Scope::kSummed},
+      {&P::kMemTableFlushPending,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.flush_requested ? 1 : 0; },
+       Scope::kSummed},
+      {&P::kCurSizeActiveMemTable,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.mem()->UsedBytes(); },
+       Scope::kSummed},
+      {&P::kCurSizeAllMemTables,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f); },
+       Scope::kSummed},
+      {&P::kSizeAllMemTables,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f) + UsedByHistory(f); },
+       Scope::kSummed},
+      {&P::kNumEntriesActiveMemTable,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->entry_count(); },
+       Scope::kSummed},
+      {&P::kNumEntriesImmMemTables,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::entry_count); },
+       Scope::kSummed},
+      {&P::kNumDeletesActiveMemTable,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->deletion_count(); },
+       Scope::kSummed},
+      {&P::kNumDeletesImmMemTables,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::deletion_count); },
+       Scope::kSummed},
+      {&P::kNumRunningFlushes,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(e.jobs->flush.running()); },
+       Scope::kDatabase},
+      {&P::kCompactionPending,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.compaction_queued ? 1 : 0; },
+       Scope::kSummed},
+      {&P::kNumRunningCompactions,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.running_compactions.size(); },
+       Scope::kSummed},
+      {&P::kNumRunningCompactionSortedRuns,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return RunsBeingCompacted(f); },
+       Scope::kSummed},
+      {&P::kBackgroundErrors,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
+         return e.errors.state().severity() != ErrorState::Severity::kNone
+                    ? 1 + e.errors.state().retries()
+                    : 0;
+       },
+       Scope::kDatabase},
+      {&kScrubCorruptions,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.jobs->scrubber.progress().corruptions; },
+       Scope::kDatabase},
+      {&P::kEstimatePendingCompactionBytes,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return f.shape().pending_compaction_bytes; },
+       Scope::kSummed},
+      {&P::kActualDelayedWriteRate,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.stalls.DelayedRate(); },
+       Scope::kDatabase},
+      {&P::kIsWriteStopped,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
+         return e.stalls.stopped() || e.errors.state().writes_stopped() ? 1 : 0;
+       },
+       Scope::kDatabase},
+      {&P::kIsFileDeletionsEnabled,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.deletions.disabled() ? 0 : 1; },
+       Scope::kDatabase},
+      {&P::kEstimateNumKeys, EstimateKeys, Scope::kSummed},
+      {&P::kEstimateLiveDataSize, LiveDataBytes, Scope::kSummed},
+      {&P::kEstimateTableReadersMem, TableReaderBytes, Scope::kSummed},
+      {&P::kTotalSstFilesSize, BytesOfLiveVersions, Scope::kSummed},
+      {&P::kObsoleteSstFilesSize,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) { return e.state.versions->obsolete_files()->Bytes(); },
+       Scope::kDatabase},
+      {&P::kLiveSstFilesSize,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.current()->TotalBytes(); },
+       Scope::kSummed},
+      {&P::kBaseLevel,
+       [](Engine&, ColumnFamily& f)
+           VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(f.shape().base_level); },
+       Scope::kFamily},
+      {&P::kNumSnapshots,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.state.snapshots.count(); },
+       Scope::kDatabase},
+      {&P::kOldestSnapshotTime,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return static_cast<uint64_t>(e.state.snapshots.oldest_unix_seconds());
+       },
+       Scope::kDatabase},
+      {&P::kOldestSnapshotSequence,
+       [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) {
+         return e.state.snapshots.count() == 0 ? 0 : e.state.snapshots.oldest();
+       },
+       Scope::kDatabase},
+      {&P::kNumLiveVersions,
+       [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
+         return e.state.versions->LiveVersions(*f.versions()).size();
+       },
+       Scope::kSummed},
+      {&P::kCurrentSuperVersionNumber,
+       [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.SuperVersionNumber(); },
+       Scope::kFamily},
+      {&P::kMinLogNumberToKeep,
+       [](Engine& e, ColumnFamily&)
+           VARVE_REQUIRES(kDbMutex) { return e.state.versions->OldestLogNeeded(); },
+       Scope::kDatabase},
+      // What is being written is known by its job, and what is read by its readers: no table stays
+      // because of its number.
+      {&P::kMinObsoleteSstNumberToKeep,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return UINT64_MAX; },
+       Scope::kDatabase},
+      {&P::kNumBlobFiles,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
+       Scope::kSummed},
+      {&P::kTotalBlobFileSize,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
+       Scope::kSummed},
+      {&P::kLiveBlobFileSize,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
+       Scope::kSummed},
+      {&P::kLiveBlobFileGarbageSize,
+       [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
+       Scope::kSummed},
+  };
+  return *table;
+}
+
+// Asked without the DB mutex: counting what is pinned takes long.
+struct CacheProperty {
+  const std::string* name;
+  uint64_t (*get)(const Cache& cache);
+};
+
+const CacheProperty kOfCaches[] = {
+    {&P::kBlockCacheCapacity, [](const Cache& cache) -> uint64_t { return cache.GetCapacity(); }},
+    {&P::kBlockCacheUsage, [](const Cache& cache) -> uint64_t { return cache.GetUsage(); }},
+    {&P::kBlockCachePinnedUsage,
+     [](const Cache& cache) -> uint64_t { return cache.GetPinnedUsage(); }},
+};
+
+const CacheProperty* FindOfCaches(const Slice& name) {
+  for (const CacheProperty& property : kOfCaches) {
+    if (name == Slice(*property.name)) return &property;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Cache> BlockCacheOf(const ColumnFamily& f) {
+  return TableOptionsOf(*f.options()).block_cache;
+}
+
+const NumberProperty* FindNumber(const Slice& name) {
+  for (const NumberProperty& property : Numbers()) {
+    if (name == Slice(*property.name)) return &property;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value) {
+  if (const CacheProperty* const of_caches = FindOfCaches(name)) {
+    const std::shared_ptr<Cache> cache = BlockCacheOf(*family);
+    *value = cache == nullptr ? 0 : of_caches->get(*cache);
+    return true;
+  }
+  const NumberProperty* const property = FindNumber(name);
+  if (property == nullptr) return false;
+  DbLock lock(&engine->state.mu);
+  *value = property->get(*engine, *family);
+  return true;
+}
+
+bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value) {
+  if (const CacheProperty* const of_caches = FindOfCaches(name)) {
+    std::set<std::shared_ptr<Cache>> caches;
+    {
+      DbLock lock(&engine->state.mu);
+      for (const auto& [id, family] : engine->state.families.all()) {
+        caches.insert(BlockCacheOf(*family));
+      }
+    }
+    caches.erase(nullptr);
+    *value = 0;
+    for (const auto& cache : caches) *value += of_caches->get(*cache);
+    return true;
+  }
+  const NumberProperty* const property = FindNumber(name);
+  if (property == nullptr || property->scope == Scope::kFamily) return false;
+  DbLock lock(&engine->state.mu);
+  *value = 0;
+  for (const auto& [id, family] : engine->state.families.all()) {
+    *value += property->get(*engine, *family);
+    if (property->scope == Scope::kDatabase) break;
+  }
+  return true;
+}
+
+}  // namespace varve

@@ -145,19 +145,24 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
       options.timeout.count() == 0
           ? UINT64_MAX
           : e.context.MonotonicMicros() + static_cast<uint64_t>(options.timeout.count());
-  while (e.jobs->flush.Busy() || e.jobs->compaction.Busy()) {
+  // No more comes of the work then.
+  const auto failed = [&e] {
+    e.state.mu.AssertHeld();
+    return e.errors.state().severity() != ErrorState::Severity::kNone;
+  };
+  while ((e.jobs->flush.Busy() || e.jobs->compaction.Busy()) && !failed()) {
     if (e.lifecycle.shutting_down()) {
       return Status::ShutdownInProgress("WaitForCompact: the database is being closed");
     }
     if (options.abort_on_pause && e.tree.paused() > 0) {
       return Status::Aborted("WaitForCompact: background work is paused");
     }
-    if (e.errors.state().severity() != ErrorState::Severity::kNone) return e.errors.state().error();
     const uint64_t now = e.context.MonotonicMicros();
     if (now >= deadline) return Status::TimedOut("WaitForCompact");
     e.state.work.AwaitWorkFor(std::min<uint64_t>(deadline - now, 100 * 1000));
   }
-  if (e.errors.state().severity() != ErrorState::Severity::kNone) return e.errors.state().error();
+  // Who wants to close it closes it all the same.
+  if (failed()) return options.close_db ? Status::OK() : e.errors.state().error();
   if (options.wait_for_purge) e.jobs->obsolete.Purge();
   return Status::OK();
 }
@@ -240,7 +245,10 @@ Status DbImpl::PauseBackgroundWork() try {
   s = CheckOpen();
   if (!s.ok()) return s;
   e.tree.Pause();
-  while (e.jobs->flush.running() > 0 || e.jobs->compaction.Working() > 0) e.state.work.AwaitWork();
+  while (e.jobs->flush.running() > 0 || e.jobs->compaction.Working() > 0 ||
+         e.errors.state().attempt_under_way()) {
+    e.state.work.AwaitWork();
+  }
   return s;
 } catch (...) {
   return CaughtException();

@@ -51,7 +51,7 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
 }
 
 // A range deletion does not tell its timestamp; but what decides as of all time decides as of that
-// moment, too, unless it is newer.
+// moment, too, unless it is newer. Where history is gone nobody can tell.
 Status DbImpl::HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key,
                                  const Slice& timestamp, bool* newer) try {
   VARVE_RETURN_IF_ERROR(CheckOpen());
@@ -60,6 +60,11 @@ Status DbImpl::HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key,
   if (family == nullptr) return s;
   VARVE_ASSERT(timestamp.size() == family->icmp().timestamp_size());
   ReadGuard super_version(family);
+  const std::string& low = super_version->full_history_ts_low();
+  if (!low.empty() && family->icmp().CompareTimestamp(timestamp, low) < 0) {
+    *newer = true;
+    return Status::OK();
+  }
   const SequenceNumber sequence = ReadSequence(ReadOptions());
   NewestWrite of_all;
   NewestWrite as_of;

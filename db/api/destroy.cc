@@ -101,9 +101,11 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   for (const std::string& directory : {name + "/lost", ArchivalDirectory(name)}) {
     note(DeleteDirectory(fs.get(), directory));
   }
-  note(DeleteOurFiles(fs.get(), name));
+  // Last, and not before all that only this directory tells of has gone.
+  if (result.ok()) note(DeleteOurFiles(fs.get(), name));
   s = fs->UnlockFile(lock, IOOptions(), nullptr);
   if (result.ok() && !s.ok()) result = s;
+  if (!result.ok()) return result;
   fs->DeleteFile(LockFileName(name), IOOptions(), nullptr).PermitUncheckedError();
   fs->DeleteDir(name, IOOptions(), nullptr).PermitUncheckedError();
   return result;

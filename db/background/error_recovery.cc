@@ -67,11 +67,7 @@ void ErrorRecovery::RetryLoop() {
       (lifted_micros_ != 0 && with_.context.MonotonicMicros() - lifted_micros_ < 2 * longest_pause);
   if (!again) pause_micros_ = kFirstPauseMicros;
   while (!with_.lifecycle.shutting_down() && errors.retries_itself()) {
-    const uint64_t until = with_.context.MonotonicMicros() + pause_micros_;
-    while (!with_.lifecycle.shutting_down() && !hurries_ &&
-           with_.context.MonotonicMicros() < until) {
-      with_.state.work.WaitFor(std::max<uint64_t>(until - with_.context.MonotonicMicros(), 1));
-    }
+    AwaitNextAttempt();
     hurries_ = false;
     if (with_.lifecycle.shutting_down() || !errors.retries_itself()) break;
     {
@@ -83,6 +79,17 @@ void ErrorRecovery::RetryLoop() {
   retrying_ = false;
   // Writers that wait for compactions wait for nothing if that was the last attempt.
   if (errors.awaits_resume()) with_.stalls.WakeStopped();
+}
+
+// Until the pause is over, or somebody hurries; and while background work is paused.
+void ErrorRecovery::AwaitNextAttempt() {
+  const uint64_t until = with_.context.MonotonicMicros() + pause_micros_;
+  while (!with_.lifecycle.shutting_down()) {
+    const uint64_t now = with_.context.MonotonicMicros();
+    const bool paused = with_.tree.paused() > 0;
+    if (!paused && (hurries_ || now >= until)) return;
+    with_.state.work.WaitFor(paused ? kFirstPauseMicros : until - now);
+  }
 }
 
 Status ErrorRecovery::Resume() {
@@ -179,31 +186,38 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   if (severity == ErrorState::Severity::kSoft) {
     LogInfo(with_.context.info_log(), "compactions are tried again after an error");
     DbLock lock(&with_.state.mu);
+    VARVE_RETURN_IF_ERROR(with_.state.versions->EndDoubt(with_.context.directory()));
     InstallSuperVersions();
     return Lift(severity);
   }
-  std::vector<std::shared_ptr<ColumnFamily>>
-      pinned;  // while neither lock is held, they may be dropped
-  std::vector<ColumnFamily*> families;
-  {
-    const ExclusiveCommit exclusive(with_.state.commit.get());
-    DbLock lock(&with_.state.mu);
-    // The current log may hold batches that failed, and decisions: nobody needs it after this.
-    const bool force = with_.state.logs->current_failed() || with_.state.sections.InUse();
-    Status s = with_.new_logs.Start(force);
-    for (const auto& [id, family] : with_.state.families.all()) {
-      pinned.push_back(family);
-      families.push_back(family.get());
-    }
-    if (s.ok()) s = with_.flush.SwitchMemTables(families);
-    if (!s.ok()) return s;
-  }
+  std::vector<std::shared_ptr<ColumnFamily>> pinned;
+  VARVE_RETURN_IF_ERROR(SwitchAll(&pinned));
   DbLock lock(&with_.state.mu);
+  VARVE_RETURN_IF_ERROR(with_.state.versions->EndDoubt(with_.context.directory()));
   VARVE_RETURN_IF_ERROR(with_.flush.FlushNow(pinned, FlushReason::kErrorRecovery));
   InstallSuperVersions();
   VARVE_RETURN_IF_ERROR(MakeOldLogsObsolete());
   with_.errors.ForgetVoided();
   return Lift(severity);
+}
+
+Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinned) {
+  const ExclusiveCommit exclusive(with_.state.commit.get());
+  DbLock lock(&with_.state.mu);
+  LogSet& logs = *with_.state.logs;
+  // The current log may hold batches that failed, and decisions: nobody needs it after this. One
+  // that an attempt before this has begun, and in which nothing is, is as good as another.
+  const bool is_fresh = logs.current_number() == fresh_log_ && logs.current_empty();
+  const bool force = logs.current_failed() || (with_.state.sections.InUse() && !is_fresh);
+  VARVE_RETURN_IF_ERROR(with_.new_logs.Start(force));
+  if (force) fresh_log_ = logs.current_number();
+  // While neither lock is held, they may be dropped.
+  std::vector<ColumnFamily*> families;
+  for (const auto& [id, family] : with_.state.families.all()) {
+    pinned->push_back(family);
+    families.push_back(family.get());
+  }
+  return with_.flush.SwitchMemTables(families);
 }
 
 // Everything is in tables: no log but the current one is needed, and the failed ones must not be

@@ -4,7 +4,9 @@
 // Gets a database from a soft or hard error back to work: on demand, and by itself while trying
 // again can help.
 
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "db/background/flush_work.h"
 #include "db/background/space_reserve.h"
@@ -13,6 +15,7 @@
 #include "db/engine/job_interfaces.h"
 #include "db/engine/new_logs.h"
 #include "db/engine/stall_control.h"
+#include "db/engine/tree_admission.h"
 
 namespace varve {
 
@@ -29,6 +32,7 @@ class ErrorRecovery final : public RecoveryStarter {
     CompactionScheduler& compaction;
     FilePurger& purger;
     SpaceReserve& reserve;
+    const TreeAdmission& tree;
   };
   explicit ErrorRecovery(const Parts& parts) : with_(parts) {}
   ~ErrorRecovery() override { Stop(); }
@@ -53,6 +57,9 @@ class ErrorRecovery final : public RecoveryStarter {
   // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable; and
   // then the error is lifted.
   Status Attempt(ErrorState::Severity severity) VARVE_EXCLUDES(kDbMutex);
+  // Leaves the memtables, and the current log if nothing may follow in it.
+  Status SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* families) VARVE_EXCLUDES(kDbMutex);
+  void AwaitNextAttempt() VARVE_REQUIRES(kDbMutex);
   Status MakeOldLogsObsolete() VARVE_REQUIRES(kDbMutex);
   Status Lift(ErrorState::Severity attempted) VARVE_REQUIRES(kDbMutex);
   // Readers may have been left with an older state.
@@ -66,6 +73,8 @@ class ErrorRecovery final : public RecoveryStarter {
   // Before the next attempt, and when an error was lifted last (0: never).
   uint64_t pause_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t lifted_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // Begun by an attempt, with all prepared sections; 0: none was.
+  uint64_t fresh_log_ VARVE_GUARDED_BY(kDbMutex) = 0;
 };
 
 }  // namespace varve

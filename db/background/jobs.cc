@@ -19,7 +19,7 @@ Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
                 compaction, noter}),
       options_keeper({e->context, e->options, e->state, e->deletions, periodic}),
       recovery({e->context, e->state, e->lifecycle, e->errors, e->stalls, e->new_logs, flush,
-                compaction, obsolete, reserve}),
+                compaction, obsolete, reserve, e->tree}),
       scrubber({e->context, e->state, e->lifecycle, obsolete}),
       pressure(*e, *this) {
   flush.set_compaction(&compaction);

@@ -2,6 +2,7 @@
 #include "db/background/obsolete_files.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -71,16 +72,25 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
 // Of a table only this opening knows that: the next purge tries again.
 std::vector<uint64_t> ObsoleteFiles::DeleteTables(
     std::vector<std::unique_ptr<FileMetaData>> tables) {
-  std::vector<uint64_t> gone;
+  std::map<std::string, std::vector<uint64_t>> gone;  // by directory
   for (std::unique_ptr<FileMetaData>& table : tables) {
     const Status s = Guarded([&] { return DeleteTable(table.get()); });
     if (!s.ok()) {
       with_.state.versions->obsolete_files()->Requeue(std::move(table));
     } else {
-      BestEffort([&] { gone.push_back(table->number); });
+      BestEffort([&] { gone[table->paths->directory(table->path_id)].push_back(table->number); });
     }
   }
-  return gone;
+  std::vector<uint64_t> durably;
+  BestEffort([&] {
+    for (const auto& [directory, numbers] : gone) {
+      // The MANIFEST that forgets them comes with a sync of the database's own directory.
+      const bool own = directory == with_.context.name();
+      if (!own && !SyncDirectory(with_.context.fs().get(), directory).ok()) continue;
+      durably.insert(durably.end(), numbers.begin(), numbers.end());
+    }
+  });
+  return durably;
 }
 
 IOStatus ObsoleteFiles::DeleteTableFile(const std::string& path) const {
@@ -214,7 +224,25 @@ Status ObsoleteFiles::SweepAtOpen(const Leftovers& leftovers, RecoveryReport* re
     SetAside(directory, unexplained, report);
   }
   Delete(doomed);
+  DeleteTracesOfRepairs();
   return s;
+}
+
+// What a repair has noted that came no further is over: an opening has begun to make files.
+void ObsoleteFiles::DeleteTracesOfRepairs() {
+  const std::string lost = with_.context.name() + "/lost";
+  std::vector<std::string> names;
+  if (!with_.context.fs()->GetChildren(lost, IOOptions(), &names, nullptr).ok()) return;
+  std::vector<std::string> traces;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == kTempFile)
+      traces.push_back(lost + "/" + name);
+  }
+  if (traces.empty()) return;
+  Delete(traces);
+  SyncDirectory(with_.context.fs().get(), lost).PermitUncheckedError();
 }
 
 void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& directory,

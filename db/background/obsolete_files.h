@@ -77,7 +77,8 @@ class ObsoleteFiles final : public FilePurger {
   void CloseObsoleteLogs() VARVE_REQUIRES(kDbMutex);
   // May wait for readers.
   void Delete(const std::vector<std::string>& paths) VARVE_EXCLUDES(kDbMutex);
-  // Returns those that are gone.
+  // Returns those that are gone, and will not be back after a power loss once the database's own
+  // directory is synced.
   std::vector<uint64_t> DeleteTables(std::vector<std::unique_ptr<FileMetaData>> tables)
       VARVE_EXCLUDES(kDbMutex);
   Status DeleteTable(FileMetaData* table);
@@ -88,6 +89,7 @@ class ObsoleteFiles final : public FilePurger {
   void SortOut(const Leftovers& leftovers, const std::string& directory,
                std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
       VARVE_EXCLUDES(kDbMutex);
+  void DeleteTracesOfRepairs();
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
   // Moves of `tables` to `doomed` what goes beyond the limits of one opening.

@@ -233,6 +233,11 @@ SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
 
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
   const size_t stripe = rules_.StripeOf(sequence);
+  if (std::exchange(empties_next_, false)) [[unlikely]] {
+    value_ = Slice();
+    SetTrailer(sequence, kTypeValue);
+    return Step::kEmit;
+  }
   // Where older timestamps are asked for, too, a SingleDelete hides them as a Delete does. But
   // under a newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
   // timestamp, and come back once a later SingleDelete has gone together with the newer value.
@@ -355,6 +360,10 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
       last_trailer_ = ExtractTrailer(input_.key());
       Advance();
       return Step::kDropped;
+    case DropRules::Verdict::kKeepPair:
+      input_is_ahead_ = true;
+      empties_next_ = true;
+      return Step::kEmit;
     case DropRules::Verdict::kBroken:
       break;
   }
@@ -397,10 +406,14 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
   // A filter removed them all: what is beneath is the key's newest entry then.
   if (operands == 0) return Step::kUnseen;
 
-  const MergeCollector::Base base = BaseOf(next, stripe, covered);
-  const Slice base_value = base == MergeCollector::Base::kValue ? input_.value() : Slice();
-  const Status s = collected_->Merge(key_without_timestamp(), base, base_value);
-  if (!s.ok()) NoteFailedMerge(s);
+  if (operand_stays_) {
+    collected_->Leave();
+  } else {
+    const MergeCollector::Base base = BaseOf(next, stripe, covered);
+    const Slice base_value = base == MergeCollector::Base::kValue ? input_.value() : Slice();
+    const Status s = collected_->Merge(key_without_timestamp(), base, base_value);
+    if (!s.ok()) NoteFailedMerge(s);
+  }
   counts_.merged += operands - collected_->size();
   if (collected_->type() == kTypeValue) rules_.BecameValue(stripe);
   input_is_ahead_ = collected_->Take(&sequence, &value_);
@@ -448,6 +461,7 @@ CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, Sequ
   const bool filtered =
       options_.filter != nullptr && rules_.NoSnapshotSees(stripe) && !KeepsHistory();
   collected_->Start();
+  operand_stays_ = false;
   for (;;) {
     VARVE_ASSERT(UnpackType(last_trailer_) == kTypeMerge);
     value_ = input_.value();
@@ -537,18 +551,27 @@ CompactionIterator::Step CompactionIterator::FilterOperand() {
       return Step::kEmit;
     case Decision::kRemove:
     case Decision::kPurge:
-      // Who asks whether the key was changed finds it; later compactions ask again.
-      if (UnpackSequence(last_trailer_) > options_.traces_since) return Step::kEmit;
-      counts_.dropped_by_filter++;
-      return Step::kUnseen;
+      return RemoveOperand();
     case Decision::kRemoveAndSkipUntil:
       if (!MaySkip()) return Step::kEmit;
+      if (LeavesTraces()) return RemoveOperand();
       counts_.dropped_by_filter += collected_->size();
       SkipUntil();
       return Step::kDropped;
     default:
       return Refuse(decision);
   }
+}
+
+// Who asks whether the key was changed finds it. Later compactions ask the filter again, so nothing
+// is made of it and of others meanwhile.
+CompactionIterator::Step CompactionIterator::RemoveOperand() {
+  if (UnpackSequence(last_trailer_) > options_.traces_since) {
+    operand_stays_ = true;
+    return Step::kEmit;
+  }
+  counts_.dropped_by_filter++;
+  return Step::kUnseen;
 }
 
 CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, ValueType type,
@@ -570,6 +593,8 @@ CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, 
       return Step::kEmit;
     case Decision::kRemoveAndSkipUntil:
       if (!MaySkip()) return Step::kEmit;
+      // What is skipped leaves nothing: each key is asked for then.
+      if (LeavesTraces()) return RemoveByFilter(sequence, kTypeDeletion, stripe);
       SkipUntil();
       return Step::kDropped;
     default:

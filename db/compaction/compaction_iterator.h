@@ -186,6 +186,9 @@ class CompactionIterator {
   // The next entry that was made of operands becomes the current one. False: there is none.
   bool EmitCollected();
   Step FilterOperand();
+  Step RemoveOperand();
+  // Somebody may ask whether a key was changed (DropRules::Options::traces_since).
+  [[nodiscard]] bool LeavesTraces() const { return options_.traces_since != kMaxSequenceNumber; }
   Step AskFilter(SequenceNumber sequence, ValueType type, size_t stripe);
   Step Refuse(CompactionFilter::Decision decision);
   CompactionFilter::Decision CallFilter(CompactionFilter::ValueType type);
@@ -214,6 +217,8 @@ class CompactionIterator {
   bool starts_user_key_ = false;
   bool input_is_ahead_ = false;  // the input stands after the current entry already
   bool in_place_ = true;         // this step left the input on the entry it dropped
+  bool empties_next_ = false;    // the next entry stays, without its value
+  bool operand_stays_ = false;   // of those collected, one that a filter removed
   // How many entries the tombstone up to there has covered, since a jump in vain; where a jump led
   // from tombstone to tombstone, of all of them.
   CoveredJump jump_;

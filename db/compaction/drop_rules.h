@@ -40,6 +40,7 @@ class DropRules {
     kHidden,    // a newer entry of the stripe makes it invisible
     kExpired,   // a deletion with nothing left to delete
     kDropPair,  // a SingleDelete and the value after it: both go
+    kKeepPair,  // both stay, as a trace; of the value nobody reads the bytes
     kBroken,    // a SingleDelete above a Delete: the user broke the rules of SingleDelete
   };
 
@@ -112,14 +113,16 @@ class DropRules {
                                           const Follower& next, MayExistDeeper&& may_exist_deeper) {
     VARVE_ASSERT(stripe == StripeOf(sequence));
     const bool buried = base_stripe_ == stripe;  // newer entries of the stripe decide what is read
-    if ((buried && base_deletes_) || trace_stripe_ == stripe) return Verdict::kHidden;
-    const bool is_trace = sequence > options_.traces_since && !buried;
+    if (buried && base_deletes_) return Verdict::kHidden;
+    // One in a stripe is enough.
+    const bool is_trace = !buried && pair_stripe_ != stripe &&
+                          (sequence > options_.traces_since || trace_stripe_ == stripe);
     if (next.present && StripeOf(next.sequence) == stripe) {
       switch (next.type) {
         case kTypeSingleDeletion:
           // Either of them does the same for readers.
           if (!is_trace) return Verdict::kHidden;
-          pair_stripe_ = trace_stripe_ = stripe;
+          trace_stripe_ = stripe;
           return Verdict::kKeep;
         case kTypeDeletion:
           return buried ? JudgeBuried(stripe, may_exist_deeper) : Verdict::kBroken;
@@ -134,10 +137,8 @@ class DropRules {
       }
       if (buried) return Verdict::kDropPair;
       pair_stripe_ = stripe;
-      if (!is_trace) return Verdict::kDropPair;
-      // Without its value it tells that there was something, and deletes what an older one would.
-      trace_stripe_ = stripe;
-      return Verdict::kKeep;
+      // Without its value a SingleDelete would stand above what is older, which may be a Delete.
+      return is_trace ? Verdict::kKeepPair : Verdict::kDropPair;
     }
     if (stripe == 0 && !may_exist_deeper()) return Verdict::kExpired;
     return Verdict::kKeep;
@@ -177,10 +178,11 @@ class DropRules {
   Options options_;
   size_t base_stripe_ = kNoStripe;  // of the key's last base entry
   bool base_deletes_ = false;       // it is a Delete
-  // Of the last SingleDelete that went together with its value. Older values there are none of the
-  // readers' business; older deletions are, for they may have work in deeper levels.
+  // Of the last SingleDelete that met its value. Older values there are none of the readers'
+  // business; older deletions are, for they may have work in deeper levels.
   size_t pair_stripe_ = kNoStripe;
-  size_t trace_stripe_ = kNoStripe;  // of a SingleDelete that was kept as a trace
+  // Of a SingleDelete that was kept as a trace above an older one, which then has to stay, too.
+  size_t trace_stripe_ = kNoStripe;
 };
 
 }  // namespace varve

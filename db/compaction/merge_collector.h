@@ -19,8 +19,8 @@
 
 namespace varve {
 
-// One round for each run of operands: Start, Add or AddCopy newest first, Merge, then Take until it
-// says no. Used again, it allocates nothing for runs as small as those before.
+// One round for each run of operands: Start, Add or AddCopy newest first, Merge or Leave, then Take
+// until it says no. Used again, it allocates nothing for runs as small as those before.
 //
 // Thread safety: none.
 class MergeCollector {
@@ -52,6 +52,8 @@ class MergeCollector {
   // Corruption: the operator failed on what it must be able to do, and the operands are as they
   // were. `value` is the base's, and lives to the end of the round.
   Status Merge(const Slice& user_key, Base base, const Slice& value);
+  // All operands stay as they are.
+  void Leave() { Settle(); }
   // Merges a single operand on nothing, outside of rounds. *result lives until the next call.
   Status MergeAlone(const Slice& user_key, const Slice& operand, Slice* result);
   [[nodiscard]] bool wants_single_operand() const { return wants_single_operand_; }

@@ -50,6 +50,7 @@ class ErrorState {
   // One attempt to recover at a time: false, and nothing has changed, if there is one.
   bool BeginAttempt() VARVE_REQUIRES(kDbMutex) { return !std::exchange(recovering_, true); }
   void EndAttempt() VARVE_REQUIRES(kDbMutex) { recovering_ = false; }
+  bool attempt_under_way() const VARVE_REQUIRES(kDbMutex) { return recovering_; }
   // Attempts that nobody asked for, since the error or since a user asked for one.
   uint64_t retries() const VARVE_REQUIRES(kDbMutex) { return recovery().retries; }
   void CountRetry() VARVE_REQUIRES(kDbMutex) { recovery().retries++; }

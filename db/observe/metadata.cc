@@ -10,6 +10,7 @@
 #include "db/write/batch_reader.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
 #include "util/env/file_names.h"
 #include "util/env/sequential_file_reader.h"
@@ -204,6 +205,7 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
   // A failure to write is reported to the caller that changed options.
   engine->jobs->options_keeper.Settle().PermitUncheckedError();
   DbLock lock(&engine->state.mu);
+  VARVE_RETURN_IF_ERROR(engine->state.versions->EndDoubt(engine->context.directory()));
   for (const auto& [id, family] : engine->state.families.all()) {
     const Version& version = *family->current();
     for (int level = 0; level < version.num_levels(); level++) {

@@ -70,6 +70,9 @@ class DbIterator final : public Iterator {
         options_(options),
         follow_(FollowFor(options)),
         tombstones_(*super_version().version().icmp()) {
+    // What is pinned is the source's, which has to stay: it goes without filters that a later seek
+    // might have to do without.
+    if (options_.pin_data && options_.prefix_same_as_start) options_.total_order_seek = true;
     Build(sequence);
   }
 

@@ -244,15 +244,15 @@ void UserKeyWalk::SeekForPrev(const Slice& target) {
 
 void UserKeyWalk::GoOnAfter(const Slice& key, bool in_prefix) {
   StartSeek();
-  has_prefix_ = in_prefix && extractor_ != nullptr;
   passed_key_.Assign(key);
+  if (in_prefix && !SetPrefixOf(passed_key_.slice())) return;
   SeekSource(passed_key_.slice(), Place::kLast);
   FindForward(Passing::kHidden);
 }
 
 void UserKeyWalk::GoOnBefore(const Slice& key, bool in_prefix) {
   StartSeek();
-  has_prefix_ = in_prefix && extractor_ != nullptr;
+  if (in_prefix && !SetPrefixOf(key)) return;
   backward_ = true;
   SeekSourceForPrev(key, Place::kFirst);
   FindBackward();

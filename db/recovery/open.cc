@@ -26,8 +26,10 @@
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
+#include "util/env/durable_write.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -103,6 +105,7 @@ class Opener {
   Status RecoverVersions();
   Status ReplayLogs();
   Status Install();
+  Status SyncAbsences();
   Status BeginLog();
   void ChooseDbId();
   Status LogState(bool keep_logs) VARVE_REQUIRES(kDbMutex);
@@ -343,6 +346,7 @@ Status Opener::Install() {
   if (!keep_logs) VARVE_RETURN_IF_ERROR(logs_->replay().FlushRest());
   BestEffort([this] { ReadUnknownCounts(e_->context, &e_->state); });
   if (keep_logs) VARVE_RETURN_IF_ERROR(logs_->KeepLogs());
+  VARVE_RETURN_IF_ERROR(SyncAbsences());
   VARVE_RETURN_IF_ERROR(BeginLog());
   ChooseDbId();
   {
@@ -350,9 +354,21 @@ Status Opener::Install() {
     VARVE_RETURN_IF_ERROR(LogState(keep_logs));
     VARVE_RETURN_IF_ERROR(CreateMissingFamilies());
   }
-  e_->state.marks->Begin();  // what the old ones told of is in force, or was lost
+  // What the old ones told of is in force, or was lost. They are good until a repair is.
+  if (!repairs_) e_->state.marks->Begin();
   VARVE_RETURN_IF_ERROR(WriteIdentityFile());
   return repairs_ ? Status::OK() : Sweep();
+}
+
+// Of tables that are gone the next MANIFEST says no more that they are: none may come back. The
+// names in the database's own directory are synced with that MANIFEST's.
+Status Opener::SyncAbsences() {
+  for (const auto& [directory, names] : directories_) {
+    if (directory == e_->context.name()) continue;
+    const IOStatus s = SyncDirectory(e_->context.fs().get(), directory);
+    if (!s.ok() && !IsMissing(s)) return s;
+  }
+  return Status::OK();
 }
 
 Status Opener::BeginLog() {

@@ -21,7 +21,6 @@
 #include "db/recovery/start_work.h"
 #include "db/recovery/table_directories.h"
 #include "db/version/manifest_replay.h"
-#include "db/wal/synced_marks.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -37,20 +36,40 @@ namespace {
 
 // Of CURRENT; a longer one names no MANIFEST.
 constexpr uint64_t kMaxCurrentTextBytes = 1000;
-// What the file of step 1 begins with.
+// What the file of step 1 begins with, and then, with the name of its MANIFEST between them.
 constexpr std::string_view kTraceHeader = "a repair is under way; CURRENT before:\n";
-constexpr uint64_t kMaxTraceBytes = kTraceHeader.size() + kMaxCurrentTextBytes;
+constexpr std::string_view kLastTraceHeader = "a repair comes into force with ";
+constexpr std::string_view kLastTraceHeaderEnd = "; CURRENT before:\n";
+constexpr uint64_t kMaxTraceBytes = 100 + kMaxCurrentTextBytes;
+
+// Reads what WriteTrace wrote. False: it is something else.
+bool ParseTrace(std::string_view text, std::string* current_before, uint64_t* manifest) {
+  *manifest = 0;
+  if (text.starts_with(kTraceHeader)) {
+    *current_before = text.substr(kTraceHeader.size());
+    return true;
+  }
+  const size_t end = text.find(kLastTraceHeaderEnd);
+  if (!text.starts_with(kLastTraceHeader) || end == std::string_view::npos) return false;
+  const std::string name(text.substr(kLastTraceHeader.size(), end - kLastTraceHeader.size()));
+  FileType type;
+  if (!ParseFileName(name, manifest, &type) || type != kDescriptorFile) return false;
+  *current_before = text.substr(end + kLastTraceHeaderEnd.size());
+  return true;
+}
 
 // Steps, and what a crash between them leaves:
 // 1. lost/<N>.dbtmp says that a repair is under way which makes files from number N on, and what
-//    CURRENT held before. Without it, or once CURRENT holds anything else, there is nothing to
-//    undo: the repair is done, or an opening has made files since.
+//    CURRENT held before. Without it, once CURRENT holds anything else, or there is a newer
+//    MANIFEST than that of step 5, there is nothing to undo: the repair is done, or an opening has
+//    made files since. An opening deletes it.
 // 2. Copies of damaged tables, and a MANIFEST with the tree: nobody names them.
 // 3. CURRENT goes to lost/: from now on no opening gets further than "CURRENT is missing".
 // 4. The directory is opened from that MANIFEST: logs become tables, a MANIFEST is written. Tables
 //    whose order is in doubt are merged.
-// 5. CURRENT names the last MANIFEST. The repair is done.
-// 6. What the tree does not need moves to lost/, and the file of step 1 goes.
+// 5. The file of step 1 names the last MANIFEST, and then CURRENT does. The repair is done.
+// 6. What was known to be durable before goes, and what the tree does not need to lost/; last the
+//    file of step 1.
 // One that fails before step 5 is undone at once, and one that was interrupted by the next repair.
 class Repairer {
  public:
@@ -65,6 +84,8 @@ class Repairer {
   Status Make();
   Status UndoUnfinished();
   Status UndoOne(const std::string& trace, uint64_t first);
+  Status WriteTrace(std::string_view header);
+  Status HasManifestAfter(uint64_t number, bool* has);
   Status SetAsideFrom(uint64_t first);
   Status ReadCurrentText(const std::string& directory, std::string* text);
   Status CheckHealthy();
@@ -110,6 +131,7 @@ class Repairer {
   std::set<std::string> table_directories_;  // beside the database's own
   RepairPlan plan_;
   uint64_t first_number_ = 0;   // of files that the repair makes
+  std::string current_before_;  // what CURRENT held
   uint64_t replay_number_ = 0;  // of those among them that logs became, at least
   std::shared_ptr<Engine> engine_;
   std::set<uint64_t> live_tables_;
@@ -128,6 +150,9 @@ Status Repairer::Prepare() {
   options_.create_if_missing = false;
   options_.error_if_exists = false;
   options_.recycle_log_file_num = 0;
+  // Logs become tables: what a repair forgives them no opening would.
+  options_.avoid_flush_during_recovery = false;
+  options_.best_efforts_recovery = false;
   if (options_.wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
     options_.wal_recovery_mode = WALRecoveryMode::kPointInTimeRecovery;
   }
@@ -228,8 +253,12 @@ Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
   std::string text;
   const Status s = ReadFileToString(fs_.get(), trace, kMaxTraceBytes, &text);
   if (!s.ok() && !s.IsCorruption()) return s;
-  if (text.starts_with(kTraceHeader)) {  // else the repair ended before it began
-    const std::string before = text.substr(kTraceHeader.size());
+  std::string before;
+  uint64_t manifest = 0;
+  bool used_since = false;
+  const bool begun = ParseTrace(text, &before, &manifest);
+  if (manifest != 0) VARVE_RETURN_IF_ERROR(HasManifestAfter(manifest, &used_since));
+  if (begun && !used_since) {
     std::string current;
     std::string hidden;
     VARVE_RETURN_IF_ERROR(ReadCurrentText(name_, &current));
@@ -245,7 +274,20 @@ Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
   }
   if (request_.repair.dry_run) return Status::OK();
   VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));  // CURRENT stays as it is now
-  return fs_->DeleteFile(trace, IOOptions(), nullptr);
+  VARVE_RETURN_IF_ERROR(fs_->DeleteFile(trace, IOOptions(), nullptr));
+  return SyncDirectory(fs_.get(), Lost());
+}
+
+// Each opening that writes makes one.
+Status Repairer::HasManifestAfter(uint64_t number, bool* has) {
+  std::vector<std::string> entries;
+  VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
+  *has = std::ranges::any_of(entries, [number](const std::string& entry) {
+    uint64_t of_entry = 0;
+    FileType type;
+    return ParseFileName(entry, &of_entry, &type) && type == kDescriptorFile && of_entry > number;
+  });
+  return Status::OK();
 }
 
 // Of files that a repair makes, those with numbers from `first` on.
@@ -261,10 +303,7 @@ Status Repairer::SetAsideFrom(uint64_t first) {
       if (Holds(directory, type)) VARVE_RETURN_IF_ERROR(SetAside(directory, entry));
     }
   }
-  // They were in force only for the repair.
-  const wal::SyncedMark mark = wal::ReadSyncedMark(fs_.get(), name_);
-  if (mark.manifest < first && mark.log < first) return Status::OK();
-  return fs_->DeleteFile(SyncedMarksFileName(name_), IOOptions(), nullptr);
+  return Status::OK();
 }
 
 Status Repairer::ShowCurrent() {
@@ -299,14 +338,19 @@ Status Repairer::CheckHealthy() {
 
 Status Repairer::Begin() {
   VARVE_ASSERT(first_number_ == 0 && plan_.next_file_number > 0);
-  first_number_ = plan_.next_file_number++;
-  const std::string trace = std::to_string(first_number_) + ".dbtmp";
-  const std::string temporary = std::to_string(plan_.next_file_number++) + ".dbtmp";
+  first_number_ = plan_.next_file_number;
+  plan_.next_file_number += 2;  // the second is that of the trace's temporary
   VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(Lost(), IOOptions(), nullptr));
   VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));
-  std::string current;
-  VARVE_RETURN_IF_ERROR(ReadCurrentText(name_, &current));
-  return WriteFileDurably(fs_.get(), Lost(), temporary, trace, std::string(kTraceHeader) + current);
+  VARVE_RETURN_IF_ERROR(ReadCurrentText(name_, &current_before_));
+  return WriteTrace(kTraceHeader);
+}
+
+Status Repairer::WriteTrace(std::string_view header) {
+  const std::string trace = std::to_string(first_number_) + ".dbtmp";
+  const std::string temporary = std::to_string(first_number_ + 1) + ".dbtmp";
+  return WriteFileDurably(fs_.get(), Lost(), temporary, trace,
+                          std::string(header) + current_before_);
 }
 
 Status Repairer::CopyDamaged() {
@@ -455,10 +499,16 @@ void Repairer::DropEngine() {
 
 Status Repairer::Publish() {
   VARVE_ASSERT(engine_ == nullptr && live_manifest_ >= first_number_);
+  VARVE_RETURN_IF_ERROR(WriteTrace(std::string(kLastTraceHeader) +
+                                   DescriptorFileBaseName(live_manifest_) +
+                                   std::string(kLastTraceHeaderEnd)));
   VARVE_RETURN_IF_ERROR(SetCurrentFile(fs_.get(), name_, live_manifest_));
+  const IOStatus s = fs_->DeleteFile(SyncedMarksFileName(name_), IOOptions(), nullptr);
+  if (!s.ok() && !IsMissing(s)) return s;
   VARVE_RETURN_IF_ERROR(SetAsideLeftovers());
-  return fs_->DeleteFile(Lost() + "/" + std::to_string(first_number_) + ".dbtmp", IOOptions(),
-                         nullptr);
+  const std::string trace = Lost() + "/" + std::to_string(first_number_) + ".dbtmp";
+  VARVE_RETURN_IF_ERROR(fs_->DeleteFile(trace, IOOptions(), nullptr));
+  return SyncDirectory(fs_.get(), Lost());
 }
 
 Status Repairer::SetAside(const std::string& directory, const std::string& file) {

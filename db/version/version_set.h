@@ -143,6 +143,11 @@ class VersionSet {
   Status LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir, bool new_manifest = false)
       VARVE_REQUIRES(kDbMutex);
 
+  // While it is not known which MANIFEST is in force: writes a fresh one, with the state as it is.
+  // After an OK CURRENT names what manifest_file_number says, and what is tried again makes no
+  // tables for one that cannot be had.
+  Status EndDoubt(FSDirectory* dir) VARVE_REQUIRES(kDbMutex);
+
   // The id that the family made next will have.
   uint32_t next_family_id() const VARVE_REQUIRES(kDbMutex) { return max_family_id_ + 1; }
   // Adds a family; *family points into the set. The options' comparator and level count are taken.

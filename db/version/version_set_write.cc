@@ -84,6 +84,12 @@ Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir,
   return CaughtException();
 }
 
+Status VersionSet::EndDoubt(FSDirectory* dir) {
+  mu_->AssertHeld();
+  if (rep_->doubtful_manifests.empty() || rep_->closed) return Status::OK();
+  return LogAndApply({}, dir, /*new_manifest=*/true);
+}
+
 Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
                                 std::shared_ptr<FamilyVersions>* result) try {
   mu_->AssertHeld();
@@ -383,15 +389,16 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   if (write->fresh) {
     // CURRENT may not name a file whose own name a crash could undo.
     if (s.ok()) s = SyncDir(fs, options_.db_name, write->dir);
-    if (!s.ok()) {
+    if (s.ok() && options_.detached_manifest != 0) return s;
+    if (s.ok()) {
+      write->in_doubt = true;  // also of what is thrown
+      s = SetCurrentFile(fs, options_.db_name, write->number, write->dir, &write->in_doubt);
+    }
+    if (!s.ok() && !write->in_doubt) {
       write->writer.reset();
       const IOStatus deleted = fs->DeleteFile(path, IOOptions(), nullptr);
       write->left_behind = !deleted.ok() && !IsMissing(deleted);
-      return s;
     }
-    if (options_.detached_manifest != 0) return s;
-    write->in_doubt = true;
-    s = SetCurrentFile(fs, options_.db_name, write->number, write->dir);
   }
   if (!s.ok()) return s;
   write->in_doubt = false;

@@ -629,7 +629,8 @@ class VARVE_EXPORT DB {
   }
   virtual Status SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) = 0;
 
-  // Pause returns when running jobs have ended. Calls nest.
+  // Pause returns when running jobs have ended, also what gets back from an error; none begins
+  // before Continue, unless Resume asks for it. Calls nest.
   virtual Status PauseBackgroundWork() = 0;
   virtual Status ContinueBackgroundWork() = 0;
 

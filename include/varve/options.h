@@ -729,7 +729,7 @@ struct WaitForCompactOptions {
   bool abort_on_pause = false;  // Return Aborted when background work is paused.
   bool flush = false;           // Flush all column families first.
   bool wait_for_purge = false;  // Wait for the deletion of old files too.
-  bool close_db = false;        // Close afterwards.
+  bool close_db = false;        // Close afterwards, also if a background error stands.
 
   // 0: no limit. TimedOut when it passes.
   std::chrono::microseconds timeout = std::chrono::microseconds::zero();

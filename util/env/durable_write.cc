@@ -53,11 +53,12 @@ IOStatus SyncDirectory(FileSystem* fs, const std::string& dir, const DirFsyncOpt
 
 IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::string& temp_name,
                           const std::string& final_name, const Slice& contents,
-                          FSDirectory* open_dir) {
+                          FSDirectory* open_dir, bool* in_doubt) {
   const IOOptions io = MetadataOptions();
   const std::string temp_path = dir + "/" + temp_name;
   const std::string final_path = dir + "/" + final_name;
   IOStatus s = WriteAndSync(fs, temp_path, contents);
+  if (in_doubt != nullptr) *in_doubt = s.ok();
   if (s.ok()) s = fs->RenameFile(temp_path, final_path, io, nullptr);
   if (!s.ok()) {
     // A file left behind has a temporary's name and is cleared away at the next open.
@@ -65,15 +66,17 @@ IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::str
     return s;
   }
   const DirFsyncOptions reason{std::string(final_path)};
-  if (open_dir != nullptr) return open_dir->FsyncWithDirOptions(io, nullptr, reason);
-  return SyncDirectory(fs, dir, reason);
+  s = open_dir != nullptr ? open_dir->FsyncWithDirOptions(io, nullptr, reason)
+                          : SyncDirectory(fs, dir, reason);
+  if (in_doubt != nullptr) *in_doubt = !s.ok();
+  return s;
 }
 
 IOStatus SetCurrentFile(FileSystem* fs, const std::string& dbname, uint64_t manifest_number,
-                        FSDirectory* open_dir) {
+                        FSDirectory* open_dir, bool* in_doubt) {
   const std::string temp_path = TempFileName(dbname, manifest_number);
   return WriteFileDurably(fs, dbname, temp_path.substr(dbname.size() + 1), "CURRENT",
-                          DescriptorFileBaseName(manifest_number) + "\n", open_dir);
+                          DescriptorFileBaseName(manifest_number) + "\n", open_dir, in_doubt);
 }
 
 IOStatus ReadFileToString(FileSystem* fs, const std::string& fname, uint64_t max_size,

@@ -14,15 +14,16 @@ namespace varve {
 
 // Makes dir/final_name, replaced if it exists, hold exactly `contents`, by way of dir/temp_name.
 // OK means durable. After an error before the rename the temporary file is removed and final_name
-// is as it was; after an error of the directory's sync either content may survive a crash.
-// `open_dir`, when not null, is dir's handle; otherwise dir is opened for the sync.
+// is as it was; after an error of the rename or of the directory's sync, of which *in_doubt tells
+// (if it is not null), either content may be there, or survive a crash. `open_dir`, when not null,
+// is dir's handle; otherwise dir is opened for the sync.
 IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::string& temp_name,
                           const std::string& final_name, const Slice& contents,
-                          FSDirectory* open_dir = nullptr);
+                          FSDirectory* open_dir = nullptr, bool* in_doubt = nullptr);
 
 // Points CURRENT at MANIFEST-<manifest_number>, which must be durable already.
 IOStatus SetCurrentFile(FileSystem* fs, const std::string& dbname, uint64_t manifest_number,
-                        FSDirectory* open_dir = nullptr);
+                        FSDirectory* open_dir = nullptr, bool* in_doubt = nullptr);
 
 // Opens and syncs a directory.
 IOStatus SyncDirectory(FileSystem* fs, const std::string& dir,

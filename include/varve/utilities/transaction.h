@@ -327,7 +327,8 @@ class VARVE_EXPORT Transaction {
   virtual uint64_t GetLogNumber() const { return 0; }
 
   // What the transaction has read is as of this timestamp: from now on writes and GetForUpdate are
-  // Busy for keys, of column families with timestamps, that have a newer one. GetForUpdate reads as
+  // Busy for keys, of column families with timestamps, that have a newer one, and for all of a
+  // family whose full_history_ts_low is above it. GetForUpdate reads as
   // of it, and is InvalidArgument with another ReadOptions::timestamp, with do_validate = false,
   // or, with do_validate, before this call. TransactionDBOptions::enable_udt_validation turns all
   // that off. InvalidArgument: below an earlier one, or not below the commit's.

@@ -374,6 +374,66 @@ TEST_F(DbIteratorStory, AFollowingIteratorKeepsThePrefixItBeganIn) {
   db()->ReleaseSnapshot(snapshot);
 }
 
+// The prefix is asked for anew of the key where the walk is.
+TEST_F(DbIteratorStory, AFollowingIteratorGoesByAChangedPrefixExtractor) {
+  options_.prefix_extractor.reset(NewCappedPrefixTransform(4));
+  Open();
+  for (const char* key : {"abc1", "abc2", "abd1", "b"}) Put(key, "");
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  ReadOptions options;
+  options.snapshot = snapshot;
+  options.auto_refresh_iterator_with_snapshot = true;
+  options.prefix_same_as_start = true;
+  struct Change {
+    const char* extractor;
+    const char* rest;
+  };
+  for (const Change& change :
+       {Change{"fixed:3", "abc1= abc2="}, Change{"fixed:2", "abc1= abc2= abd1="},
+        Change{"nullptr", "abc1= abc2= abd1= b="}}) {
+    SCOPED_TRACE(change.extractor);
+    ASSERT_TRUE(db()->SetOptions({{"prefix_extractor", "capped:4"}}).ok());
+    const auto it = New(options);
+    it->Seek("abc1");
+    ASSERT_EQ(At(*it), "abc1");
+    ASSERT_TRUE(db()->SetOptions({{"prefix_extractor", change.extractor}}).ok());
+    EXPECT_EQ(Rest(it.get()), change.rest);
+  }
+  db()->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(DbIteratorStory, WhatIsPinnedStaysThoughALaterSeekHasNoPrefix) {
+  options_.prefix_extractor.reset(NewFixedPrefixTransform(3));
+  BlockBasedTableOptions table;
+  table.use_delta_encoding = false;
+  table.no_block_cache = true;
+  table.filter_policy.reset(NewBloomFilterPolicy(10));
+  options_.table_factory.reset(NewBlockBasedTableFactory(table));
+  Open();
+  constexpr size_t kBytes = 4000;
+  for (char c : {'1', '2', '3'}) Put(std::string("abc") + c, std::string(kBytes, c));
+  Flush();
+  ReadOptions options;
+  options.pin_data = true;
+  options.prefix_same_as_start = true;
+  const auto it = New(options);
+  it->Seek("abc2");
+  std::string pinned;
+  ASSERT_TRUE(it->GetProperty("rocksdb.iterator.is-key-pinned", &pinned).ok());
+  ASSERT_EQ(pinned, "1");
+  const Slice key = it->key();
+  const Slice value = it->value();
+  it->Seek("a");
+  it->SeekToLast();
+  it->SeekToFirst();
+  // What is free by now is used for these.
+  std::vector<std::string> others;
+  for (size_t i = 0; i < 1000; i++) others.emplace_back(kBytes + i, 'x');
+  EXPECT_EQ(key.ToString(), "abc2");
+  EXPECT_TRUE(value == Slice(std::string(kBytes, '2')));
+  EXPECT_EQ(At(*it), "abc1");
+}
+
 TEST_F(DbIteratorStory, OptionsThatDoNotExistAreRefusedByName) {
   Open();
   struct Case {

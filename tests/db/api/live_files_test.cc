@@ -232,6 +232,42 @@ TEST_F(LiveFilesTest, ADamagedLogIsListedWhole) {
   EXPECT_EQ(logs[0]->SizeFileBytes(), bytes.size());
 }
 
+// CURRENT may name the new MANIFEST, or, after a power loss, the old one.
+TEST_F(LiveFilesTest, AManifestThatMayBeInForceIsReplacedBeforeItIsCopied) {
+  options_.max_manifest_file_size = 1;
+  Open();
+  Put("a", "1");
+  Flush();
+  const auto named = [](const std::vector<std::string>& names) {
+    std::string manifest;
+    for (const std::string& name : names) {
+      if (name.find("MANIFEST") != std::string::npos) manifest = name.substr(1) + "\n";
+    }
+    return manifest;
+  };
+  std::vector<std::string> names;
+  uint64_t bytes = 0;
+  uint64_t doubts = 0;
+  CompactRangeOptions anew;
+  anew.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  for (uint64_t nth = 1; nth <= 3; nth++) {
+    SCOPED_TRACE(nth);
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kSyncDir);
+    rule.nth = nth;
+    faults().Inject(rule);
+    EXPECT_FALSE(db()->CompactRange(anew, nullptr, nullptr).ok());
+    faults().ClearFaults();
+    const std::string current = ReadFile(CurrentFileName(kName));
+    ASSERT_TRUE(db()->GetLiveFiles(names, &bytes, /*flush_memtable=*/false).ok());
+    EXPECT_EQ(ReadFile(CurrentFileName(kName)), named(names));
+    doubts += current == named(names) ? 0 : 1;
+    EXPECT_EQ(ReadFile(kName + ("/" + named(names).substr(0, named(names).size() - 1))).size(),
+              bytes);
+  }
+  EXPECT_EQ(doubts, 1u) << "the last sync is that of CURRENT";
+}
+
 // An edit that failed is in no copy: nobody knows whether it happened.
 TEST_F(LiveFilesTest, ACopyAfterAFailedEditIsADatabase) {
   options_.max_bgerror_resume_count = 0;

@@ -266,6 +266,25 @@ TEST_F(DbMaintenanceTest, WaitForCompactWaitsForWhatIsDue) {
   EXPECT_TRUE(db()->Put(WriteOptions(), "k", "v").IsShutdownInProgress());
 }
 
+TEST_F(DbMaintenanceTest, WaitForCompactClosesAlsoAfterAnError) {
+  options_.max_bgerror_resume_count = 0;
+  Open();
+  Put("k", "v");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kCreate);
+  rule.path_contains = ".sst";
+  faults().Inject(rule);
+  EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+  WaitForCompactOptions wait;
+  EXPECT_TRUE(db()->WaitForCompact(wait).IsIOError());
+  wait.close_db = true;
+  const Status s = db()->WaitForCompact(wait);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_TRUE(db()->Put(WriteOptions(), "k", "w").IsShutdownInProgress());
+  Reopen();
+  EXPECT_EQ(Get("k"), "v");
+}
+
 TEST_F(DbMaintenanceTest, PausedWorkIsNotWaitedForWhenAskedSo) {
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;

@@ -8,10 +8,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "varve/convenience.h"
 #include "varve/listener.h"
 #include "varve/sst_file_manager.h"
+#include "varve/utilities/merge_operators.h"
 #include "varve/utilities/repair.h"
 
 #include "tests/harness/database.h"
@@ -22,6 +25,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
@@ -283,6 +287,61 @@ TEST_F(TablePathsTest, DestroyingTakesTablesInAllOfThem) {
   EXPECT_THAT(Tables(kFast), IsEmpty());
   EXPECT_TRUE(mem().FileExists(kSlow, IOOptions(), nullptr).IsNotFound());
   EXPECT_EQ(ReadFile("/fast/notes.txt"), "somebody's");
+}
+
+// What is left is only known through the database's own directory.
+TEST_F(TablePathsTest, ADestructionThatFailedCanBeFinished) {
+  Open();
+  MakeTable({"a"});
+  CompactInto(2);
+  ASSERT_TRUE(Close().ok());
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kDelete);
+  rule.path_contains = kSlow;
+  faults().Inject(rule);
+  EXPECT_TRUE(DestroyDB(kName, options_).IsIOError());
+  EXPECT_THAT(Tables(kSlow), Not(IsEmpty()));
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_TRUE(mem().FileExists(kSlow, IOOptions(), nullptr).IsNotFound());
+  EXPECT_TRUE(mem().FileExists(kName, IOOptions(), nullptr).IsNotFound());
+  Open();
+  EXPECT_EQ(Scan(), "");
+}
+
+// A MANIFEST that says no more that a table is gone must not be there before the table has gone for
+// good.
+TEST_F(TablePathsTest, NoPowerLossBringsADeletedTableBack) {
+  options_.max_manifest_file_size = 1;
+  options_.db_paths = {{kSlow, uint64_t{1} << 30}};
+  options_.wal_dir = "/logs";
+  options_.merge_operator = MergeOperators::CreateStringAppendOperator();
+  Open();
+  for (const char* operand : {"1", "2"}) {
+    ASSERT_TRUE(db()->Merge(WriteOptions(), "a", operand).ok());
+    operand[0] == '1' ? Put("old", "1") : Delete("old");
+    Flush();
+  }
+  CompactRangeOptions all;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(all, nullptr, nullptr).ok());
+  EXPECT_TRUE(Eventually([this] { return Tables(kSlow).size() == 1; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // they are forgotten, too
+  ColumnFamilyHandle* made = nullptr;
+  ASSERT_TRUE(db()->CreateColumnFamily(options_, "b", &made).ok());  // in a MANIFEST of its own
+  std::vector<std::shared_ptr<MemFileSystem>> losses;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    losses.push_back(mem().CrashClone(
+        seed % 2 == 0 ? CrashPolicy::kSyncedBytes : CrashPolicy::kAdversarial, seed));
+  }
+  ASSERT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());
+  ASSERT_TRUE(Close().ok());
+  for (const auto& left : losses) {
+    Remount(left);
+    const Status s = TryOpen({"default", "b"});
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(Scan(), "a=1,2");
+    ASSERT_TRUE(Close().ok());
+  }
 }
 
 TEST_F(TablePathsTest, ARepairFindsThemAll) {

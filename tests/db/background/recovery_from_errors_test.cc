@@ -37,6 +37,39 @@ class ErrorRecoveryTest : public Database {
   bool WritesWork() { return db()->Put(WriteOptions(), "probe", "p").ok(); }
 };
 
+TEST_F(ErrorRecoveryTest, WaitsWhileBackgroundWorkIsPaused) {
+  Open();
+  Put("a", "1");
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSync);
+  rule.path_contains = ".log";
+  faults().Inject(rule);
+  WriteOptions sync;
+  sync.sync = true;
+  EXPECT_FALSE(db()->Put(sync, "b", "2").ok());
+  EXPECT_FALSE(Eventually([this] { return WritesWork(); }, /*seconds=*/1));
+  EXPECT_EQ(Levels(), "") << "nothing was flushed";
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([this] { return WritesWork(); }, kHealsWithinSeconds));
+  EXPECT_EQ(Levels(), "1");
+}
+
+TEST_F(ErrorRecoveryTest, GoesOnWhilePausedIfItIsAskedFor) {
+  Open();
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSync);
+  rule.path_contains = ".log";
+  faults().Inject(rule);
+  WriteOptions sync;
+  sync.sync = true;
+  EXPECT_FALSE(db()->Put(sync, "b", "2").ok());
+  EXPECT_TRUE(db()->Resume().ok());
+  EXPECT_TRUE(WritesWork());
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+}
+
 struct Place {
   const char* name;
   const char* path;

@@ -343,22 +343,47 @@ TEST(DropRules, AnOverwrittenValueDoesNotComeBackWhenItsSuccessorGoesWithASingle
 TEST(DropRules, SingleDeleteOutlivesItsValueWhereTracesAreHeld) {
   const std::vector<SequenceNumber> snapshots = {15};
   const History history = {{30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};
-  EXPECT_EQ(Show(Compact(history, {snapshots, true, nullptr, 15})), "Single@30 ");
-  EXPECT_EQ(Show(Compact(history, {snapshots, true})), "") << "readers need no trace";
+  const History kept = Compact(history, {snapshots, true, nullptr, 15});
+  EXPECT_EQ(Show(kept), "Single@30 Put@20 ");
+  EXPECT_EQ(kept.back().value, "") << "nobody reads it";
+  EXPECT_EQ(Show(Compact(kept, {snapshots, true, nullptr, 15})), Show(kept));
+  EXPECT_EQ(Show(Compact(kept, {snapshots, true})), "") << "readers need no trace";
+  EXPECT_EQ(Show(Compact(history, {snapshots, true})), "");
   const History older = {{12, kTypeSingleDeletion, ""}, {11, kTypeValue, "b"}};
   EXPECT_EQ(Show(Compact(older, {snapshots, true, nullptr, 15})), "");
-  // The newest says most, and stands for older ones, whose values may be deeper.
+  // The newest says most; the older one may have its value deeper.
   const History twice = {{40, kTypeSingleDeletion, ""}, {30, kTypeSingleDeletion, ""}};
-  EXPECT_EQ(Show(Compact(twice, {snapshots, true, nullptr, 15})), "Single@40 ");
+  EXPECT_EQ(Show(Compact(twice, {snapshots, true, nullptr, 15})), "Single@40 Single@30 ");
   EXPECT_EQ(Show(Compact(twice, {snapshots, true})), "Single@30 ");
+  History met = twice;
+  met.push_back({20, kTypeValue, "b"});
+  EXPECT_EQ(Show(Compact(met, {{10}, true, nullptr, 35})), "Single@40 Single@30 Put@20 ")
+      << "the older one is no trace, but without it the newer one would stand above anything";
   const History cycles = {{60, kTypeSingleDeletion, ""},
                           {50, kTypeValue, "e"},
                           {40, kTypeSingleDeletion, ""},
                           {30, kTypeValue, "d"}};
-  EXPECT_EQ(Show(Compact(cycles, {snapshots, true, nullptr, 15})), "Single@60 ");
+  EXPECT_EQ(Show(Compact(cycles, {snapshots, true, nullptr, 15})), "Single@60 Put@50 ");
   const History buried = {
       {40, kTypeValue, "c"}, {30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};
   EXPECT_EQ(Show(Compact(buried, {snapshots, true, nullptr, 15})), "Put@40 ") << "which is a trace";
+}
+
+// A key may be deleted by Delete, put once, and deleted by SingleDelete: what stays of the latter
+// must not stand directly above the former, in this compaction or a later one.
+TEST(DropRules, ATraceOfASingleDeleteStandsAboveItsOwnValueAlone) {
+  const std::vector<SequenceNumber> snapshots = {15};
+  const History newer = {{50, kTypeSingleDeletion, ""}, {40, kTypeValue, "b"}};
+  const History older = {{30, kTypeDeletion, ""}};
+  const History held = Compact(newer, {snapshots, false, nullptr, 15});
+  for (const History& all : {Join(newer, older), Join(held, older)}) {
+    for (const SequenceNumber since : {SequenceNumber{15}, kMaxSequenceNumber}) {
+      const bool traces = since == 15;
+      EXPECT_EQ(Show(Compact(all, {snapshots, false, nullptr, since})),
+                traces ? "Single@50 Put@40 Del@30 " : "Del@30 ");
+    }
+    EXPECT_EQ(Show(Compact(all, {{}, true})), "");
+  }
 }
 
 TEST(DropRules, SingleDeleteUnderANewerValueWaitsForItsOwnValue) {

@@ -378,6 +378,40 @@ TEST_F(MergeCompactionTest, AnOperandStaysAsATraceThoughTheFilterRemovesIt) {
   EXPECT_NE(Run(entries).find("a@9+2"), std::string::npos);
 }
 
+// A later compaction asks again, and then nothing may have been made of it.
+TEST_F(MergeCompactionTest, AnOperandThatStaysAsATraceIsMergedWithNothing) {
+  const OperandFilter filter(
+      [](CompactionFilter::ValueType type, const std::string& value, auto*, auto*) {
+        return type == CompactionFilter::kMergeOperand && value == "2" ? Decision::kRemove
+                                                                       : Decision::kKeep;
+      });
+  options_.filter = &filter;
+  options_.snapshots = {7};
+  options_.traces_since = 7;
+  const std::vector<Entry> entries = {
+      {"a", 10, kTypeMerge, "3"}, {"a", 9, kTypeMerge, "2"}, {"a", 8, kTypeValue, "1"}};
+  EXPECT_EQ(Run(entries), "a@10+3 a@9+2 a@8=1 ");
+  options_.traces_since = kMaxSequenceNumber;
+  EXPECT_EQ(Run(entries), "a@10=1,3 ");
+}
+
+// What is skipped would leave no trace: each key is asked for.
+TEST_F(MergeCompactionTest, WhereTracesAreHeldNothingIsSkipped) {
+  const OperandFilter filter([](auto, const std::string&, auto*, std::string* skip_until) {
+    *skip_until = "c";
+    return Decision::kRemoveAndSkipUntil;
+  });
+  options_.filter = &filter;
+  options_.snapshots = {5};
+  options_.traces_since = 5;
+  const std::vector<Entry> entries = {{"a", 9, kTypeMerge, "2"}, {"b", 8, kTypeValue, "1"}};
+  EXPECT_EQ(Run(entries), "a@9+2 b@8- ");
+  EXPECT_FALSE(counts_.skipped);
+  options_.traces_since = kMaxSequenceNumber;
+  EXPECT_EQ(Run(entries), "");
+  EXPECT_TRUE(counts_.skipped);
+}
+
 TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
   std::string until = "c";
   const OperandFilter filter(

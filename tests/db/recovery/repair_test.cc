@@ -127,13 +127,14 @@ class RepairTest : public Database {
     faults().ClearFaults();
     return s;
   }
-  // Each call of a repair in turn, and all after it; then another repair has none that fail.
-  void ExpectEachCallMayFail(const std::shared_ptr<MemFileSystem>& damaged) {
+  // Each call of a repair in turn, and if sticky all after it; then another repair has none that
+  // fail.
+  void ExpectEachCallMayFail(const std::shared_ptr<MemFileSystem>& damaged, bool sticky = true) {
     bool done = false;
     uint64_t failed = 0;
     for (uint64_t nth = 1; !done; nth++) {
       SCOPED_TRACE(nth);
-      const Status s = RepairWithFault(damaged, nth, /*sticky=*/true, &done);
+      const Status s = RepairWithFault(damaged, nth, sticky, &done);
       failed += s.ok() ? 0 : 1;
       Remount(mem().CrashClone(CrashPolicy::kKill, 1));
       if (s.ok()) {
@@ -607,7 +608,9 @@ TEST_F(RepairTest, WhatWasWrittenAfterAnInterruptedRepairStays) {
   ASSERT_FALSE(Repair(&report).ok());
   faults().ClearFaults();
   ASSERT_EQ(Files(kTempFile, Path("lost")), std::vector<std::string>{"31.dbtmp"});
+  const std::string trace = ReadFile(Path("lost/31.dbtmp"));
   Open();
+  EXPECT_THAT(Files(kTempFile, Path("lost")), ::testing::IsEmpty());
   std::string all;
   for (int i = 100; i < 130; i++) {
     MakeTable({std::to_string(i)});
@@ -615,11 +618,88 @@ TEST_F(RepairTest, WhatWasWrittenAfterAnInterruptedRepairStays) {
   }
   ASSERT_TRUE(Close().ok());
   ASSERT_GT(Files(kTableFile).back(), "000031.sst");
+  WriteFile(Path("lost/31.dbtmp"), trace);  // as if another program had opened it
   ASSERT_TRUE(Repair(&report, /*dry_run=*/true).ok());
   ExpectRepaired(&report);
   EXPECT_EQ(report.lost.size(), 1u) << report.ToString();
   Open();
   EXPECT_EQ(Scan() + " ", all);
+}
+
+// A repair was killed between its coming into force and its end. Much later CURRENT is lost.
+TEST_F(RepairTest, WhatWasWrittenAfterARepairThatWasKilledAtItsEndStays) {
+  struct AtTheEnd final : MemFileSystem::CallHook {
+    void BeforeCall(uint64_t, MemCall call, const std::string& path) override {
+      const bool trace = path.starts_with("/db/lost/") && path.ends_with(".dbtmp");
+      if (call == MemCall::kDelete && trace) left = mem->CrashClone(CrashPolicy::kKill, 1);
+    }
+    MemFileSystem* mem = nullptr;
+    std::shared_ptr<MemFileSystem> left;
+  };
+  for (const bool forgets : {true, false}) {
+    SCOPED_TRACE(forgets);
+    Remount(std::make_shared<MemFileSystem>());
+    Open();
+    MakeTable({"a"});
+    ASSERT_TRUE(Close().ok());
+    Remove("CURRENT");
+    AtTheEnd hook;
+    hook.mem = &mem();
+    mem().SetCallHook(&hook);
+    RepairReport report;
+    ExpectRepaired(&report);
+    mem().SetCallHook(nullptr);
+    ASSERT_NE(hook.left, nullptr);
+    Remount(hook.left);
+    const std::string trace = Path("lost/" + Files(kTempFile, Path("lost")).at(0));
+    const std::string text = ReadFile(trace);
+    for (const char* key : {"b", "c"}) {
+      Open();
+      MakeTable({key});
+      ASSERT_TRUE(Close().ok());
+    }
+    EXPECT_THAT(Files(kTempFile, Path("lost")), ::testing::IsEmpty());
+    // Another program would have left it.
+    if (!forgets) WriteFile(trace, text);
+    WriteFile(Path("CURRENT"), "");
+    ExpectRepaired(&report);
+    Open();
+    EXPECT_EQ(Scan(), "a=of a b=of b c=of c");
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+// What says that a MANIFEST lost its end has to outlive a repair that comes to nothing.
+TEST_F(RepairTest, AnInterruptedRepairOfAManifestThatLostItsEndIsMadeAgain) {
+  Open();
+  const uint64_t cut = ReadFile(Path(Files(kDescriptorFile)[0])).size();
+  ASSERT_TRUE(Close().ok());
+  MakeHealthy();
+  ASSERT_TRUE(Close().ok());
+  const std::string manifest = Path(Files(kDescriptorFile)[0]);
+  const std::string bytes = ReadFile(manifest);
+  ASSERT_GT(bytes.size(), cut);
+  WriteFile(manifest, bytes.substr(0, cut));
+  ASSERT_TRUE(TryOpen({"default"}).IsCorruption());
+  const std::shared_ptr<MemFileSystem> damaged = mem().CrashClone(CrashPolicy::kKill, 1);
+  for (const bool sticky : {true, false}) {
+    SCOPED_TRACE(sticky);
+    ExpectEachCallMayFail(damaged, sticky);
+  }
+}
+
+// Its logs become tables whatever the options say.
+TEST_F(RepairTest, AnOpeningThatKeepsLogsIsNoPartOfARepair) {
+  options_.avoid_flush_during_recovery = true;
+  MakeHealthy();
+  Kill();
+  Remove("CURRENT");
+  Remove(Files(kDescriptorFile)[0]);
+  RepairReport report;
+  ExpectRepaired(&report);
+  ExpectRepaired(&report);
+  EXPECT_TRUE(report.healthy) << report.ToString();
+  ExpectAll();
 }
 
 TEST_F(RepairTest, AnInterruptedRepairIsMadeAgain) {

@@ -58,6 +58,29 @@ class TransactionTimestampsTest : public TwoPhaseFixture {
   }
 };
 
+// Where history is gone nobody can tell whether there was something newer.
+TEST_F(TransactionTimestampsTest, WhatWasReadAsOfATimeBelowTheHistoryIsBusy) {
+  PutAt(100, "k", "10");
+  auto early = Begin();
+  ASSERT_TRUE(early->SetReadTimestampForValidation(105).ok());
+  EXPECT_EQ(ReadAsOf(early.get(), 105, "k"), "10");
+  auto late = Begin();
+  ASSERT_TRUE(late->SetReadTimestampForValidation(120).ok());
+  PutAt(110, "k", "999");
+  ASSERT_TRUE(txn_db_->IncreaseFullHistoryTsLow(Other(), Stamp(120)).ok());
+  CompactRangeOptions all;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(txn_db_->CompactRange(all, Other(), nullptr, nullptr).ok());
+  EXPECT_TRUE(early->Put(Other(), "k", "11").IsBusy());
+  EXPECT_TRUE(
+      early->GetForUpdate(ReadOptions(), Other(), "other", static_cast<std::string*>(nullptr))
+          .IsBusy());
+  EXPECT_TRUE(late->Put(Other(), "k", "1000").ok());
+  ASSERT_TRUE(late->SetCommitTimestamp(130).ok());
+  EXPECT_TRUE(late->Commit().ok());
+  EXPECT_EQ(CommittedAsOf(130, "k"), "1000");
+}
+
 TEST_F(TransactionTimestampsTest, CommitGivesAllKeysItsTimestamp) {
   auto txn = Begin();
   ASSERT_TRUE(txn->Put("plain", "p").ok());

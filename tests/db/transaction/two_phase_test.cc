@@ -45,6 +45,36 @@ class TwoPhaseTest : public TwoPhaseFixture {
   }
 };
 
+// A log that an attempt has begun for what is prepared does for the attempts after it.
+TEST_F(TwoPhaseTest, AttemptsToRecoverDoNotFillTheDiskWithLogs) {
+  for (const bool decided : {false, true}) {
+    SCOPED_TRACE(decided);
+    const std::string name = decided ? "decided" : "open";
+    auto txn = Prepared(name, name, "prepared");
+    PutPlain("plain", "1");
+    if (decided) {
+      ASSERT_TRUE(txn->Commit().ok());
+    }
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kCreate);
+    rule.path_contains = ".sst";
+    rule.sticky = true;
+    faults().Inject(rule);
+    EXPECT_FALSE(txn_db_->Flush(FlushOptions()).ok());
+    EXPECT_FALSE(txn_db_->Resume().ok());
+    const std::vector<std::string> logs = Files(kWalFile);
+    for (int i = 0; i < 5; i++) EXPECT_FALSE(txn_db_->Resume().ok());
+    EXPECT_EQ(Files(kWalFile), logs);
+    faults().ClearFaults();
+    ASSERT_TRUE(txn_db_->Resume().ok());
+    PutPlain("plain", "2");
+    if (!decided) {
+      ASSERT_TRUE(txn->Commit().ok());
+    }
+    EXPECT_EQ(Committed(name), "prepared");
+  }
+}
+
 TEST_F(TwoPhaseTest, StatesFollowThePhases) {
   auto txn = Begin(Impatient());
   EXPECT_TRUE(txn->Prepare().IsInvalidArgument()) << "no name";

@@ -183,18 +183,18 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
   bool ages_differ = false;
   {
     DbLock lock(&engine_->state.mu);
-    auto changed = std::make_shared<ColumnFamilyOptions>();
-    s = ChangeColumnFamilyOptions(*engine_->options.current(), *family->options(), new_options,
-                                  changed.get());
-    if (s.ok()) s = CheckFamily(*engine_->options.current(), {family->name(), *changed});
+    auto as_set = std::make_shared<ColumnFamilyOptions>();
+    s = ChangeColumnFamilyOptions(*engine_->options.current(), *family->options_as_set(),
+                                  new_options, as_set.get());
+    if (s.ok()) s = CheckFamily(*engine_->options.current(), {family->name(), *as_set});
     if (!s.ok()) return s;
-    *changed = DeriveColumnFamilyOptions(*changed);
+    auto changed = std::make_shared<ColumnFamilyOptions>(DeriveColumnFamilyOptions(*as_set));
     // What no open database can change.
     VARVE_ASSERT(changed->comparator == family->options()->comparator &&
                  changed->num_levels == family->options()->num_levels);
     ages_differ = AgesDiffer(*changed, *family->options());
     family->mem()->SetWriteBufferBytes(changed->write_buffer_size);
-    family->SetOptions(std::move(changed));
+    family->SetOptions(std::move(changed), std::move(as_set));
     engine_->errors.InstallSuperVersion(family).PermitUncheckedError();
     engine_->stalls.Update();
     engine_->jobs->compaction.Schedule(family);
@@ -323,7 +323,7 @@ Options DbImpl::GetOptions(ColumnFamilyHandle* handle) const {
   Status s = CheckNotForked();
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return Options();
-  return Options(GetDBOptions(), *family->options());
+  return Options(GetDBOptions(), *family->options_as_set());
 }
 
 DBOptions DbImpl::GetDBOptions() const {

@@ -91,6 +91,7 @@ Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
   check.ignore_missing_families = options.ignore_missing_column_families;
   if (options.protection_bytes_per_key != 0) VARVE_RETURN_IF_ERROR(request->Protect());
   VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
+  request->SetChecked(e.state.families.removals(), check.ignore_missing_families);
   VARVE_RETURN_IF_ERROR(CheckRequest(request, &e.state.families, check));
   if (request->bytes() > wal::kCompressedRecordBytesMax) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(CheckCompressedBytes(options, e.context.options(), request->bytes()));

@@ -42,7 +42,7 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
     if (Slice(entry).ends_with(kTrashSuffix)) found = kTableFile;
     if (found == kDBLockFile || (type.has_value() && found != *type)) continue;
     s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
-    if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
+    if (!s.ok() && !IsMissing(s) && result.ok()) result = s;
   }
   return result;
 }

@@ -16,6 +16,7 @@
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 #include "util/env/table_space.h"
@@ -336,8 +337,12 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
     events::CompactionBegin(context_, MakeInfo(*family, plan, CompactionResult(), job_id));
   }
   if (plan.trivial_move || plan.deletion_only) return Status::OK();
-  const GiveWay at_pace(control.pace);
-  return RunCompaction(plan, context, result);
+  {
+    const GiveWay at_pace(control.pace);
+    VARVE_RETURN_IF_ERROR(RunCompaction(plan, context, result));
+  }
+  if (events::Wanted(context_)) NotifyCreated(*family, job_id, *result);
+  return Status::OK();
 } catch (...) {
   return CaughtException();
 }
@@ -369,21 +374,6 @@ Status CompactionWork::Install(ColumnFamily* family, const CompactionPlan& plan,
   FillCompactionEdit(plan, result, &edit);
   return state_.versions->LogAndApply({FamilyEdit{family->versions(), {&edit}}},
                                       context_.directory());
-}
-
-// Outputs that did not get into the MANIFEST. While it is not known whether they did, the version
-// set has them.
-void CompactionWork::RemoveOutputs(const ColumnFamily& family, const CompactionResult& result) {
-  std::vector<std::string> paths;
-  for (const NewFile& file : result.outputs) {
-    if (state_.versions->TableInDoubt(file.number)) continue;
-    paths.push_back(family.table_paths().FileName(file));
-  }
-  if (paths.empty()) return;
-  DbUnlock unlock(&state_.mu);
-  for (const std::string& path : paths) {
-    context_.fs()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
-  }
 }
 
 // Nobody tells when there is room again, which another database may have made, or a limit that was
@@ -480,7 +470,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
         NoteForCalls(*family, *plan, *result, control, job_id);
         return Install(family, *plan, *result);
       });
-      if (!s.ok()) RemoveOutputs(*family, *result);
+      if (!s.ok()) DeleteNewTables(context_, &state_, *family, job_id, result->outputs);
     }
     if (s.ok()) {
       if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
@@ -545,6 +535,7 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
   info.compaction_reason = plan.reason;
   info.compression = plan.output.compression;
   CompactionJobStats& stats = info.stats;
+  stats.is_full_compaction = plan.TakesAll();
   for (const CompactionInputLevel& level : plan.inputs) {
     for (const FileRef& file : level.files) {
       info.input_files.push_back(file->FileName());
@@ -646,14 +637,18 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
             info.job_id, info.status.ToString().c_str());
   }
   if (!events::Wanted(context_)) return;
-  for (size_t i = 0; i < result.outputs.size(); i++) {
-    TableFileCreationInfo created = events::DescribeNewTable(
-        context_, family, info.job_id, TableFileCreationReason::kCompaction, result.outputs[i],
-        result.output_properties[i]);
-    created.status = info.status;
-    events::TableFileCreated(context_, created);
-  }
   events::CompactionCompleted(context_, info);
+}
+
+// Before they are in force: others may take them up, and delete them, from then on.
+void CompactionWork::NotifyCreated(const ColumnFamily& family, int job_id,
+                                   const CompactionResult& result) const {
+  for (size_t i = 0; i < result.outputs.size(); i++) {
+    events::TableFileCreated(
+        context_,
+        events::DescribeNewTable(context_, family, job_id, TableFileCreationReason::kCompaction,
+                                 result.outputs[i], result.output_properties[i]));
+  }
 }
 
 }  // namespace varve

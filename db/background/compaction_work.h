@@ -179,9 +179,6 @@ class CompactionWork final : public CompactionScheduler {
   Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   // A call was given up that has kept jobs from its files. Does not throw.
   void GoOnAfterCall(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
-  // Releases the mutex while files go.
-  void RemoveOutputs(const ColumnFamily& family, const CompactionResult& result)
-      VARVE_REQUIRES(kDbMutex);
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
   static void NoteJobOfInputs(const CompactionPlan& plan, int job_id) VARVE_REQUIRES(kDbMutex);
@@ -192,6 +189,8 @@ class CompactionWork final : public CompactionScheduler {
   static void List(const CompactionPlan& plan, int job_id, ListedOperation* listed);
   void NotifyOfSubcompaction(const ColumnFamily& family, const CompactionPlan& plan, int job_id,
                              const Subcompaction& sub) const VARVE_EXCLUDES(kDbMutex);
+  void NotifyCreated(const ColumnFamily& family, int job_id, const CompactionResult& result) const
+      VARVE_EXCLUDES(kDbMutex);
   void NotifyEnd(const ColumnFamily& family, const CompactionPlan& plan,
                  const CompactionResult& result, const CompactionJobInfo& info)
       VARVE_EXCLUDES(kDbMutex);

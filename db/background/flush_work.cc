@@ -354,6 +354,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
       VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
       listed.Set(ThreadStatus::FLUSH_BYTES_WRITTEN, flush.result.file.size);
       Count(flush);
+      NotifyCreated(flush);
     }
     statistics_.CountPauses(pace);
   }
@@ -494,20 +495,11 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
   return Status::OK();
 }
 
-// Tables of a job that did not get into the MANIFEST: it failed, or the family is gone. While it is
-// not known whether a failed edit is there, the version set has its tables.
+// Tables of a job that did not get into the MANIFEST: it failed, or the family is gone.
 void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
-  std::vector<std::string> paths;
   for (const FamilyFlush& flush : flushes) {
-    const uint64_t number = flush.result.file.number;
-    if (flush.result.wrote_file && !flush.in_force && !state_.versions->TableInDoubt(number)) {
-      paths.push_back(flush.family->table_paths().FileName(flush.result.file));
-    }
-  }
-  if (paths.empty()) return;
-  DbUnlock unlock(&state_.mu);
-  for (const std::string& path : paths) {
-    context_.fs()->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+    if (!flush.result.wrote_file || flush.in_force) continue;
+    DeleteNewTables(context_, &state_, *flush.family, flush.job_id, {flush.result.file});
   }
 }
 
@@ -724,14 +716,16 @@ void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
           flush.family->name().c_str(), flush.job_id, static_cast<unsigned long long>(file.number),
           static_cast<unsigned long long>(file.size),
           static_cast<unsigned long long>(file.counts.entries));
-  if (!events::Wanted(context_)) return;
-  if (flush.result.wrote_file) {
-    events::TableFileCreated(
-        context_,
-        events::DescribeNewTable(context_, *flush.family, flush.job_id,
-                                 TableFileCreationReason::kFlush, file, flush.result.properties));
-  }
-  events::FlushCompleted(context_, MakeInfo(flush, reason));
+  if (events::Wanted(context_)) events::FlushCompleted(context_, MakeInfo(flush, reason));
+}
+
+// Before it is in force: others may take it up, and delete it, from then on.
+void FlushWork::NotifyCreated(const FamilyFlush& flush) const {
+  if (!events::Wanted(context_) || !flush.result.wrote_file) return;
+  events::TableFileCreated(
+      context_, events::DescribeNewTable(context_, *flush.family, flush.job_id,
+                                         TableFileCreationReason::kFlush, flush.result.file,
+                                         flush.result.properties));
 }
 
 void FlushWork::NotifyManual(const std::vector<ColumnFamily*>& families, FlushReason reason) const {

@@ -167,6 +167,7 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   void NotifyManual(const std::vector<ColumnFamily*>& families, FlushReason reason) const
       VARVE_EXCLUDES(kDbMutex);
   void NotifyBegin(const FamilyFlush& flush, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
+  void NotifyCreated(const FamilyFlush& flush) const VARVE_EXCLUDES(kDbMutex);
   void NotifyEnd(const FamilyFlush& flush, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   FlushJobInfo MakeInfo(const FamilyFlush& flush, FlushReason reason) const;
 

@@ -5,8 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "db/engine/events.h"
 #include "db/version/obsolete_file_queue.h"
 #include "util/base/caught_exception.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -45,6 +47,36 @@ void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>
     }
     files.clear();
   });
+}
+
+void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamily& family,
+                     int job_id, const std::vector<NewFile>& tables) {
+  std::vector<std::unique_ptr<FileMetaData>> doomed;
+  for (const NewFile& table : tables) {
+    if (state->versions->TableInDoubt(table.number)) continue;
+    auto file = std::make_unique<FileMetaData>();
+    static_cast<TableFacts&>(*file) = table;
+    file->paths = family.versions()->paths;
+    file->notes.last_job = job_id;
+    file->obsolete.store(true, std::memory_order_relaxed);  // the queue's mutex publishes it
+    doomed.push_back(std::move(file));
+  }
+  if (doomed.empty()) return;
+  DbUnlock unlock(&state->mu);
+  for (std::unique_ptr<FileMetaData>& file : doomed) {
+    const IOStatus s = context.fs()->DeleteFile(file->FileName(), IOOptions(), nullptr);
+    if (IsMissing(s)) continue;
+    if (events::Wanted(context)) {
+      TableFileDeletionInfo info;
+      info.db_name = context.given_name();
+      info.file_path = file->FileName();
+      info.job_id = job_id;
+      info.status = s;
+      events::TableFileDeleted(context, info);
+    }
+    if (s.ok()) continue;
+    state->versions->obsolete_files()->Requeue(std::move(file));
+  }
 }
 
 }  // namespace varve

@@ -167,7 +167,7 @@ OptionsKeeper::Content OptionsKeeper::Collect() {
   content.db_options = with_.dynamic.current();
   content.families.reserve(with_.state.families.all().size());
   for (const auto& [id, family] : with_.state.families.all()) {
-    content.families.push_back({id, family->name(), family->options()});
+    content.families.push_back({id, family->name(), family->options_as_set()});
   }
   return content;
 }

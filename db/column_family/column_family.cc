@@ -50,7 +50,8 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
       versions_(std::move(versions)),
       env_(env),
       has_merge_operator_(options->merge_operator != nullptr),
-      options_(std::move(options)),
+      options_(options),
+      options_as_set_(std::move(options)),
       max_range_deletions_(options_->memtable_max_range_deletions),
       max_successive_merges_(options_->max_successive_merges),
       slots_(&ColumnFamily::ReleaseSlot, kInUse) {
@@ -82,11 +83,18 @@ std::shared_ptr<const ColumnFamilyOptions> ColumnFamily::options() const {
   return options_;
 }
 
-void ColumnFamily::SetOptions(std::shared_ptr<const ColumnFamilyOptions> options) {
+std::shared_ptr<const ColumnFamilyOptions> ColumnFamily::options_as_set() const {
+  MutexLock lock(&options_mu_);
+  return options_as_set_;
+}
+
+void ColumnFamily::SetOptions(std::shared_ptr<const ColumnFamilyOptions> options,
+                              std::shared_ptr<const ColumnFamilyOptions> as_set) {
   max_range_deletions_.store(options->memtable_max_range_deletions, std::memory_order_relaxed);
   max_successive_merges_.store(options->max_successive_merges, std::memory_order_relaxed);
   MutexLock lock(&options_mu_);
   options_ = std::move(options);
+  options_as_set_ = std::move(as_set);
 }
 
 std::shared_ptr<MemTable> ColumnFamily::NewMemTable(SequenceNumber earliest_seq) {
@@ -339,7 +347,7 @@ uint32_t ColumnFamilyHandleImpl::GetID() const {
 }
 
 Status ColumnFamilyHandleImpl::GetDescriptor(ColumnFamilyDescriptor* descriptor) {
-  *descriptor = ColumnFamilyDescriptor(family_->name(), *family_->options());
+  *descriptor = ColumnFamilyDescriptor(family_->name(), *family_->options_as_set());
   return Status::OK();
 }
 
@@ -358,6 +366,7 @@ void ColumnFamilySet::Remove(uint32_t id) {
   MutexLock lock(&mu_);
   VARVE_ASSERT(id != 0);
   by_id_.erase(id);
+  removals_.fetch_add(1, std::memory_order_release);
 }
 
 void ColumnFamilySet::Clear() {

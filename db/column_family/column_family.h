@@ -103,7 +103,12 @@ class ColumnFamily final : public SuperVersionSource,
 
   // --- Options: immutable snapshots, replaced as a whole. DB mutex to replace.
   std::shared_ptr<const ColumnFamilyOptions> options() const;  // any thread
-  void SetOptions(std::shared_ptr<const ColumnFamilyOptions> options);
+  // What is in force is derived from what was asked for: a later change of one option goes by the
+  // others as they were set, not as they had to be meanwhile.
+  void SetOptions(std::shared_ptr<const ColumnFamilyOptions> options,
+                  std::shared_ptr<const ColumnFamilyOptions> as_set);
+  // As the opening took them, or as they were set since. Any thread.
+  std::shared_ptr<const ColumnFamilyOptions> options_as_set() const;
 
   // --- Memtables
   MemTable* mem() const { return mem_.get(); }                          // commit path or DB mutex
@@ -216,6 +221,7 @@ class ColumnFamily final : public SuperVersionSource,
 
   mutable Mutex options_mu_{lock_ranks::kFamilyOptions};
   std::shared_ptr<const ColumnFamilyOptions> options_ VARVE_GUARDED_BY(options_mu_);
+  std::shared_ptr<const ColumnFamilyOptions> options_as_set_ VARVE_GUARDED_BY(options_mu_);
 
   void NoteKeyPrefix();
   void MoveToLearned() VARVE_REQUIRES(kDbMutex);
@@ -279,6 +285,9 @@ class ColumnFamilySet final : public MemTableResolver {
   void Remove(uint32_t id);
   // At the end: families share the ownership of what owns this set.
   void Clear();
+  // How many families have been removed. Any thread: who reads it, and then finds a family that a
+  // look on the commit path misses, finds there that it has changed.
+  uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
   ColumnFamily* FindById(uint32_t id) const;
   ColumnFamily* FindByName(const std::string& name) const;
   const std::map<uint32_t, std::shared_ptr<ColumnFamily>>& all() const { return by_id_; }
@@ -302,6 +311,7 @@ class ColumnFamilySet final : public MemTableResolver {
   std::map<uint32_t, std::shared_ptr<ColumnFamily>> by_id_;
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;
+  std::atomic<uint64_t> removals_{0};
   // Only a hint to look; the reader of the flag takes the DB mutex.
   std::atomic<bool> full_{false};
 };

@@ -233,7 +233,8 @@ SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
 
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
   const size_t stripe = rules_.StripeOf(sequence);
-  if (std::exchange(empties_next_, false)) [[unlikely]] {
+  if (empties_next_) [[unlikely]] {
+    empties_next_ = false;
     value_ = Slice();
     SetTrailer(sequence, kTypeValue);
     return Step::kEmit;

@@ -32,9 +32,16 @@ bool WriteHost::BytesDecideIn(uint32_t column_family) {
   return comparator == nullptr || !comparator->CanKeysWithDifferentByteContentsBeEqual();
 }
 
-Status WriteHost::Refusal() {
-  DbLock lock(&state_.mu);
-  return errors_.WriteRefusal();
+Status WriteHost::Refusal(WriteRequest* request) {
+  {
+    DbLock lock(&state_.mu);
+    VARVE_RETURN_IF_ERROR(errors_.WriteRefusal());
+  }
+  if (!MissesRemoval(*request)) return Status::OK();
+  BatchCheckOptions check;
+  check.ignore_missing_families = request->ignores_missing_families();
+  request->SetChecked(state_.families.removals(), check.ignore_missing_families);
+  return CheckRequest(request, &state_.families, check);
 }
 
 Status WriteHost::ReserveLog(size_t bytes, wal::LogReservation* place) {

@@ -19,8 +19,10 @@ class WriteHost final : public CommitHost {
       : context_(context), state_(*state), errors_(*errors), slow_path_(*slow_path) {}
 
   bool BytesDecideIn(uint32_t column_family) override;
-  bool Refuses() const override { return errors_.refuses_writes(); }
-  Status Refusal() override;
+  bool Refuses(const WriteRequest& request) const override {
+    return errors_.refuses_writes() || MissesRemoval(request);
+  }
+  Status Refusal(WriteRequest* request) override;
   Status ReserveLog(size_t bytes, wal::LogReservation* place) override;
   Status SyncLog(const wal::LogReservation& place) override;
   Status Insert(const WriteRequest& request, SequenceNumber sequence) override;
@@ -32,6 +34,11 @@ class WriteHost final : public CommitHost {
   Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override;
 
  private:
+  // A family has been dropped since the request was checked.
+  bool MissesRemoval(const WriteRequest& request) const {
+    const uint64_t checked = request.checked_removals();
+    return checked != WriteRequest::kUnchecked && checked != state_.families.removals();
+  }
   // Of two-phase commit.
   Status TakeStep(const WriteRequest& request, SequenceNumber sequence);
   Status InsertCommitted(const SectionStep& step, SequenceNumber sequence, uint64_t* inserted);

@@ -13,6 +13,7 @@
 #include "varve/system_clock.h"
 
 #include "db/version/comparator_change.h"
+#include "db/version/manifest_replay.h"
 #include "db/version/version_builder.h"
 #include "db/version/version_set.h"
 #include "db/version/version_set_rep.h"
@@ -38,6 +39,13 @@ IOStatus SyncDir(FileSystem* fs, const std::string& path, FSDirectory* dir) {
   const DirFsyncOptions reason(DirFsyncOptions::FsyncReason::kNewFileSynced);
   if (dir == nullptr) return SyncDirectory(fs, path, reason);
   return dir->FsyncWithDirOptions(IOOptions(), nullptr, reason);
+}
+
+// After a failure to make it that: a rename that failed has changed nothing, as a rule.
+bool MayBeCurrent(FileSystem* fs, const std::string& db_name, uint64_t manifest) {
+  uint64_t named = 0;
+  const Status s = ReadCurrent(fs, db_name, &named);
+  return !s.ok() || named == manifest;
 }
 
 Status CannotEncode() {
@@ -393,6 +401,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
     if (s.ok()) {
       write->in_doubt = true;  // also of what is thrown
       s = SetCurrentFile(fs, options_.db_name, write->number, write->dir, &write->in_doubt);
+      if (write->in_doubt) write->in_doubt = MayBeCurrent(fs, options_.db_name, write->number);
     }
     if (!s.ok() && !write->in_doubt) {
       write->writer.reset();

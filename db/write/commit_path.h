@@ -30,10 +30,11 @@ class CommitHost {
   virtual ~CommitHost() = default;
   // Whether keys of different bytes are different keys of the column family. Any thread.
   virtual bool BytesDecideIn(uint32_t column_family) = 0;
-  // Whether writes are refused (one relaxed load), and why. Asked where order is given out: what
-  // made the database refuse writes before an EnterExclusive is seen by every write after it.
-  virtual bool Refuses() const = 0;
-  virtual Status Refusal() = 0;
+  // Whether the write may be refused (two loads), and why; OK: it is not. Asked where order is
+  // given out: what made the database refuse writes before an EnterExclusive is seen by every write
+  // after it, and so are the families that were dropped there.
+  virtual bool Refuses(const WriteRequest& request) const = 0;
+  virtual Status Refusal(WriteRequest* request) = 0;
   // The place of the next record in the log. Calls must not overlap, and their order is the order
   // of sequence numbers. The place is filled and waited for through its log.
   virtual Status ReserveLog(size_t bytes, wal::LogReservation* place) = 0;

@@ -57,7 +57,7 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
   for (;;) {
     lock_.Lock();
     const bool closed = closed_;
-    const bool refused = !closed && host_->Refuses();
+    const bool refused = !closed && host_->Refuses(*request);
     if (!closed && !refused && ring_.HasRoom()) [[likely]] {
       if (request->condition() != nullptr && !stamps_->Allow(*request->condition())) {
         lock_.Unlock();
@@ -73,7 +73,7 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
     if (closed) {
       VARVE_RETURN_IF_ERROR(WaitAtGate(options));
     } else if (refused) {
-      VARVE_RETURN_IF_ERROR(host_->Refusal());
+      VARVE_RETURN_IF_ERROR(host_->Refusal(request));
     } else {
       ring_.AwaitRoom(ticket);
     }

@@ -70,6 +70,16 @@ class WriteRequest {
   WriteCondition* condition() const { return condition_; }
   void SetCondition(WriteCondition* condition) { condition_ = condition; }
 
+  // The families that CheckRequest was told of: ColumnFamilySet::removals before it, and whether
+  // those that are missing are passed over. kUnchecked: it was not asked.
+  static constexpr uint64_t kUnchecked = UINT64_MAX;
+  uint64_t checked_removals() const { return checked_removals_; }
+  bool ignores_missing_families() const { return ignores_missing_families_; }
+  void SetChecked(uint64_t removals, bool ignores_missing_families) {
+    checked_removals_ = removals;
+    ignores_missing_families_ = ignores_missing_families;
+  }
+
   bool has_merges() const { return has_update_ ? update_.type == kTypeMerge : batch_->HasMerge(); }
 
   // Of the first update. A batch without a header has none, and stays as it is.
@@ -92,6 +102,8 @@ class WriteRequest {
 
   WriteBatch* const batch_;  // null: one update
   WriteCondition* condition_ = nullptr;
+  uint64_t checked_removals_ = kUnchecked;
+  bool ignores_missing_families_ = false;
   bool has_update_ = false;
   BatchRecord update_;  // if it has one
   char* header_;        // where the head begins

@@ -16,8 +16,10 @@
 //             or 0. Setters of options take null for "none" where RocksDB's do. The others, of
 //             which a null comparator is one, make opening with the options fail and name the
 //             setter; so does a null in place of a handle that this thread could not make.
-//   Owners    Handles of comparators, compaction filters, merge operators, prefixes, listeners and
-//             filter policies may be destroyed at any time after they were given to options.
+//   Owners    Options that were given a handle of a merge operator, prefix, filter policy, filter
+//             factory or listener own it, with the databases opened with them, and it need not be
+//             destroyed; it may be as long as one of them holds it. Those of comparators and of
+//             compaction filters may be destroyed at any time after they were given.
 //   Booleans  are unsigned char, 0 or 1; other values count as 1. A few functions have bool.
 //   Bytes     are a pointer and a length; they need no terminator and may be anything.
 //   Threads   may use a database and options that no one changes at the same time as others;

@@ -393,7 +393,8 @@ class VARVE_EXPORT EventListener : public Customizable {
   virtual void OnSubcompactionBegin(const SubcompactionJobInfo& /*info*/) {}
   virtual void OnSubcompactionCompleted(const SubcompactionJobInfo& /*info*/) {}
 
-  // Around the writing of a table; Created also when it failed.
+  // Around the writing of a table; Created once it is whole, before it comes into force, and not
+  // for one that could not be written. Deleted also if it did not come into force.
   virtual void OnTableFileCreationStarted(const TableFileCreationBriefInfo& /*info*/) {}
   virtual void OnTableFileCreated(const TableFileCreationInfo& /*info*/) {}
   virtual void OnTableFileDeleted(const TableFileDeletionInfo& /*info*/) {}

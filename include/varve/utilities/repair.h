@@ -68,6 +68,9 @@ struct VARVE_EXPORT RepairReport {
 // - Tables stay where they are in the tree as far as the MANIFEST can be read. Tables that it does
 //   not know go on top; if their sequence numbers do not tell what is newer, all tables of their
 //   family are merged into one run.
+// - Where the MANIFEST does not tell how much of a log a column family has in tables, merge
+// operands
+//   whose sequence numbers a compaction has set to 0 are applied once more.
 // - A missing wal_dir is made.
 // - A repair that fails leaves CURRENT as it was, and what it has made in lost/. One that was
 //   interrupted leaves a directory that is refused; another repair begins again.

@@ -6,7 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -505,6 +507,65 @@ TEST_F(DbListenerTest, AListenerMayForgiveOrTakeRecoveryOver) {
   ASSERT_TRUE(db()->Flush(FlushOptions()).ok()) << "the second attempt of the same flush";
   EXPECT_TRUE(db()->Put(WriteOptions(), "k", "x").ok());
   EXPECT_EQ(Get("k"), "x");
+}
+
+// What listeners are told of tables, in order, with whether a table was in force already.
+class TableStory final : public EventListener {
+ public:
+  void OnFlushBegin(DB* db, const FlushJobInfo&) override { db_ = db; }
+  void OnTableFileCreated(const TableFileCreationInfo& info) override {
+    EXPECT_TRUE(info.status.ok());
+    Note(info.file_path, LiveIn(info.file_path) ? "created late" : "created");
+  }
+  void OnTableFileDeleted(const TableFileDeletionInfo& info) override {
+    Note(info.file_path, "deleted");
+  }
+  void OnCompactionCompleted(DB*, const CompactionJobInfo& info) override {
+    full_compactions += info.stats.is_full_compaction ? 1 : 0;
+  }
+  std::map<std::string, std::string> Take() {
+    const std::lock_guard<std::mutex> lock(mu_);
+    return std::move(told_);
+  }
+  std::atomic<int> full_compactions{0};
+
+ private:
+  bool LiveIn(const std::string& path) {
+    std::vector<LiveFileMetaData> files;
+    db_.load()->GetLiveFilesMetaData(&files);
+    return std::any_of(files.begin(), files.end(), [&](const LiveFileMetaData& file) {
+      return path.ends_with(file.relative_filename);
+    });
+  }
+  void Note(const std::string& path, const char* what) {
+    const std::lock_guard<std::mutex> lock(mu_);
+    std::string& text = told_[path];
+    text += (text.empty() ? "" : ", ") + std::string(what);
+  }
+  std::atomic<DB*> db_{nullptr};
+  std::mutex mu_;
+  std::map<std::string, std::string> told_;
+};
+
+TEST_F(DbFilterTest, TablesAreAnnouncedBeforeAnybodyCanUseThem) {
+  const auto story = std::make_shared<TableStory>();
+  options_.listeners = {story};
+  Open();
+  MakeTable({"a", "z"});
+  MakeTable({"a", "z"});
+  Compact();
+  EXPECT_EQ(story->full_compactions, 1);
+  EXPECT_TRUE(Eventually([this] { return Files(kTableFile).size() == 1; }));
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kSyncDir);  // before the MANIFEST is written
+  faults().Inject(rule);
+  Put("b", "1");
+  EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
+  faults().ClearFaults();
+  EXPECT_TRUE(Eventually([this] { return db()->Put(WriteOptions(), "c", "2").ok(); }));
+  std::set<std::string> told;
+  for (const auto& [path, text] : story->Take()) told.insert(text);
+  EXPECT_THAT(told, ElementsAre("created", "created, deleted"));
 }
 
 }  // namespace

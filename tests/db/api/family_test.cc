@@ -5,8 +5,12 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <memory>
 #include <thread>
 #include <utility>
+
+#include "varve/rate_limiter.h"
 
 #include "tests/harness/database.h"
 
@@ -46,6 +50,60 @@ TEST_F(DbFamilyTest, MadeFamiliesLast) {
   EXPECT_EQ(Get("k", "one"), "1");
   EXPECT_EQ(Get("k", "two"), "NOT_FOUND");
   EXPECT_EQ(Get("k", "three"), "3");
+}
+
+// Called by a write that has been checked and has no place in the order yet.
+class BetweenCheckAndCommit final : public RateLimiter {
+ public:
+  using RateLimiter::Request;
+  void SetBytesPerSecond(int64_t) override {}
+  int64_t GetBytesPerSecond() const override { return 1 << 30; }
+  int64_t GetSingleBurstBytes() const override { return 1 << 30; }
+  int64_t GetTotalBytesThrough(const Env::IOPriority) const override { return 0; }
+  int64_t GetTotalRequests(const Env::IOPriority) const override { return 0; }
+  void Request(int64_t, const Env::IOPriority priority, Statistics*) override {
+    if (priority == Env::IO_USER && act) std::exchange(act, nullptr)();
+  }
+  std::function<void()> act;
+};
+
+// All of it or nothing, and no OK for what is nowhere.
+TEST_F(DbFamilyTest, AWriteWhoseFamilyIsDroppedMeanwhileIsRefusedWhole) {
+  const auto between = std::make_shared<BetweenCheckAndCommit>();
+  options_.rate_limiter = between;
+  for (const bool unordered : {false, true}) {
+    for (const bool ignores : {false, true}) {
+      SCOPED_TRACE(std::string(unordered ? "unordered" : "ordered") + (ignores ? ", ignores" : ""));
+      Remount(std::make_shared<MemFileSystem>());
+      options_.unordered_write = unordered;
+      Open();
+      WriteOptions limited;
+      limited.rate_limiter_priority = Env::IO_USER;
+      limited.ignore_missing_column_families = ignores;
+      const auto drops = [&](ColumnFamilyHandle* handle) {
+        between->act = [this, handle] { EXPECT_TRUE(db()->DropColumnFamily(handle).ok()); };
+      };
+      ColumnFamilyHandle* one = nullptr;
+      ColumnFamilyHandle* two = nullptr;
+      ASSERT_TRUE(db()->CreateColumnFamily(options_, "one", &one).ok());
+      ASSERT_TRUE(db()->CreateColumnFamily(options_, "two", &two).ok());
+      WriteBatch batch;
+      ASSERT_TRUE(batch.Put(one, "k", "1").ok());
+      ASSERT_TRUE(batch.Put("in default", "1").ok());
+      drops(one);
+      const Status s = db()->Write(limited, &batch);
+      EXPECT_EQ(s.ok(), ignores) << s.ToString();
+      EXPECT_EQ(Get("in default"), ignores ? "1" : "NOT_FOUND");
+      drops(two);
+      EXPECT_EQ(db()->Put(limited, two, "k", "1").ok(), ignores);
+      std::string value;
+      EXPECT_TRUE(db()->Get(ReadOptions(), two, "k", &value).IsNotFound());
+      ASSERT_TRUE(db()->Put(limited, "later", "1").ok());
+      Give(one);
+      Give(two);
+      ASSERT_TRUE(Close().ok());
+    }
+  }
 }
 
 TEST_F(DbFamilyTest, NamesAreCheckedAndUnique) {

@@ -353,6 +353,32 @@ TEST_F(DbMaintenanceTest, OptionsChangeTogetherOrNotAtAll) {
   }
 }
 
+// What one of them had to be for another one's sake is over with that.
+TEST_F(DbMaintenanceTest, ChangesGoByTheOptionsAsTheyWereSet) {
+  options_.level0_file_num_compaction_trigger = 2;
+  options_.level0_slowdown_writes_trigger = 3;
+  options_.level0_stop_writes_trigger = 6;
+  options_.max_write_buffer_number = 5;
+  options_.min_write_buffer_number_to_merge = 4;
+  Open();
+  const auto expect = [this](int slowdown, int stop, int merged) {
+    const Options now = db()->GetOptions();
+    EXPECT_EQ(now.level0_slowdown_writes_trigger, slowdown);
+    EXPECT_EQ(now.level0_stop_writes_trigger, stop);
+    EXPECT_EQ(now.min_write_buffer_number_to_merge, merged);
+  };
+  expect(3, 6, 4);
+  ASSERT_TRUE(db()->SetOptions({{"level0_file_num_compaction_trigger", "100"},
+                                {"max_write_buffer_number", "2"}})
+                  .ok());
+  EXPECT_EQ(db()->Level0StopWriteTrigger(), 100) << "compactions come before writers stop";
+  ASSERT_TRUE(db()->SetOptions({{"level0_file_num_compaction_trigger", "2"},
+                                {"max_write_buffer_number", "5"}})
+                  .ok());
+  expect(3, 6, 4);
+  EXPECT_EQ(db()->Level0StopWriteTrigger(), 6);
+}
+
 TEST_F(DbMaintenanceTest, ChangedOptionsTakeEffect) {
   Open();
   for (int i = 0; i < 4; i++) MakeTable({"a", "z"});

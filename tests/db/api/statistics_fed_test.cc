@@ -65,7 +65,14 @@ Numbers TickersThatStayZero() {
       // What is missing.
       BACKUP_READ_BYTES, BACKUP_WRITE_BYTES, REMOTE_COMPACT_READ_BYTES, REMOTE_COMPACT_WRITE_BYTES,
       REMOTE_COMPACT_RESUMED_BYTES, COMPACTION_ABORTED, PREFETCH_MEMORY_BYTES_GRANTED,
-      PREFETCH_MEMORY_BYTES_RELEASED, PREFETCH_MEMORY_REQUESTS_BLOCKED};
+      PREFETCH_MEMORY_BYTES_RELEASED, PREFETCH_MEMORY_REQUESTS_BLOCKED,
+      MANIFEST_VALIDATION_FAILURE_COUNT, FILE_SUBMIT_ASYNC_READ_FALLBACK};
+  // Nor are these counted: logs are made when they are wanted, and a limiter counts for itself.
+  for (const char* group :
+       {"wal.precreate", "rate.limiter.", "read.path.range.tombstones", "file.open.metadata",
+        "flush.reason", "atomic_flush.request", "checkpoint"}) {
+    AddGroup(TickersNameMap, group, &none);
+  }
   AddGroup(TickersNameMap, "blobdb", &none);
   AddGroup(TickersNameMap, "blob_db", &none);
   AddGroup(TickersNameMap, "secondary.cache", &none);
@@ -77,6 +84,11 @@ Numbers HistogramsThatStayEmpty() {
   Numbers none = {ASYNC_READ_BYTES, POLL_WAIT_MICROS, ASYNC_PREFETCH_ABORT_MICROS,
                   // Flushes do not read, and tables are opened when they are wanted.
                   FILE_READ_FLUSH_MICROS, FILE_READ_DB_OPEN_MICROS};
+  for (const char* group :
+       {"iodispatcher", "block.key.distribution", "ingest.external", "rate.limiter.wait",
+        "memtable.memory", "memtable.total.data", "open.and.compact"}) {
+    AddGroup(HistogramsNameMap, group, &none);
+  }
   AddGroup(HistogramsNameMap, "blobdb", &none);
   AddGroup(HistogramsNameMap, "blob_db", &none);
   AddGroup(HistogramsNameMap, "multiscan", &none);

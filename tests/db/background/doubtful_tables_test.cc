@@ -34,7 +34,8 @@ const ManifestFailure kManifestFailures[] = {
     {"Create", Only(FaultCall::kCreate), "MANIFEST", true, false},
     {"SyncOfANewOne", Only(FaultCall::kSync), "MANIFEST", true, false},
     {"NewOneThatStays", Only(FaultCall::kSync) | Only(FaultCall::kDelete), "MANIFEST", true, true},
-    {"Current", Only(FaultCall::kRename), "", true, true},
+    {"Current", Only(FaultCall::kRename), "", true, false},
+    {"NamesOfCurrent", Only(FaultCall::kRename) | Only(FaultCall::kOpenRead), "", true, true},
     {"TextOfCurrent", Only(FaultCall::kCreate) | Only(FaultCall::kWrite), ".dbtmp", true, false},
 };
 

@@ -390,5 +390,32 @@ TEST_F(ObsoleteFilesTest, FailedJobsLeaveNoTables) {
   EXPECT_EQ(Files(kTableFile).size(), 1u);
 }
 
+TEST_F(ObsoleteFilesTest, TablesOfAFailedJobGoThoughTheirDeletionFailsAtFirst) {
+  Open();
+  for (const bool flush : {false, true}) {
+    SCOPED_TRACE(flush);
+    MakeTable({"a"});
+    MakeTable({"a"});
+    if (flush) Put("b", "1");
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kSyncDir);  // before the MANIFEST is written
+    rule.nth = flush ? 2 : 1;                // the first is that of the new log's name
+    faults().Inject(rule);
+    rule.nth = 1;
+    rule.calls = Only(FaultCall::kDelete);
+    rule.path_contains = ".sst";
+    faults().Inject(rule);
+    const Status s = flush ? db()->Flush(FlushOptions())
+                           : db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+    EXPECT_FALSE(s.ok());
+    EXPECT_EQ(faults().strikes(), 2u) << "the sync, and the first deletion";
+    faults().ClearFaults();
+    EXPECT_TRUE(Eventually([&] { return db()->Put(WriteOptions(), "c", "2").ok(); }));
+    Compact();
+    EXPECT_TRUE(Eventually([&] { return Files(kTableFile).size() == 1; }))
+        << Files(kTableFile).size();
+  }
+}
+
 }  // namespace
 }  // namespace varve::testing

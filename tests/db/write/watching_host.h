@@ -26,8 +26,12 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
   explicit WatchingHost(SequenceNumber last) : published_(last), last_(last) {}
 
   bool BytesDecideIn(uint32_t /*column_family*/) override { return true; }
-  bool Refuses() const override { return refuses.load(std::memory_order_relaxed); }
-  Status Refusal() override { return refuses ? Status::Aborted("refused") : Status::OK(); }
+  bool Refuses(const WriteRequest&) const override {
+    return refuses.load(std::memory_order_relaxed);
+  }
+  Status Refusal(WriteRequest*) override {
+    return refuses ? Status::Aborted("refused") : Status::OK();
+  }
   Status ReserveLog(size_t bytes, wal::LogReservation* place) override {
     if (fail_reserve) return Status::IOError("reserve");
     EXPECT_FALSE(reserving_.exchange(true)) << "reservations overlap";

@@ -57,7 +57,10 @@ TEST(MetricNames, PublishedOnesStay) {
   // Bindings pass these as plain numbers.
   EXPECT_EQ(BLOOM_FILTER_USEFUL, 35);
   EXPECT_EQ(STALL_MICROS, 76);
-  EXPECT_EQ(TICKER_ENUM_MAX, 235);
+  EXPECT_EQ(WAL_FILE_BYTES, 85);
+  EXPECT_EQ(WRITE_DONE_BY_SELF, 91);
+  EXPECT_EQ(TICKER_ENUM_MAX, 263);
+  EXPECT_EQ(HISTOGRAM_ENUM_MAX, 80);
 }
 
 TEST(Statistics, TickersCountSetAndReset) {

@@ -2,6 +2,7 @@
 #include "db/observe/number_properties.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -97,13 +98,24 @@ uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return sum;
 }
 
-// The last level's files, which hold each live key once, stand for the live data.
+// The last level's files, which hold each live key once, and above them those whose range has
+// nothing beneath: what overlaps is taken to be newer versions of what is there.
 uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  const Version& version = *f.current();
-  for (int level = version.num_levels() - 1; level > 0; level--) {
-    if (!version.level(level).empty()) return version.level(level).bytes();
+  const InternalKeyComparator& icmp = f.icmp();
+  const auto before = [&icmp](const Slice& a, const Slice& b) { return icmp.CompareKey(a, b) < 0; };
+  std::map<Slice, Slice, decltype(before)> counted(before);  // the largest key: the smallest
+  uint64_t bytes = 0;
+  for (int level = f.current()->num_levels() - 1; level >= 0; level--) {
+    for (const FileRef& file : f.current()->level(level).files()) {
+      const Slice smallest = icmp.KeyOf(file->smallest);
+      const Slice largest = icmp.KeyOf(file->largest);
+      const auto next = counted.lower_bound(smallest);
+      if (next != counted.end() && !before(largest, next->second)) continue;
+      counted.emplace_hint(next, largest, smallest);
+      bytes += file->size;
+    }
   }
-  return version.level(0).bytes();
+  return bytes;
 }
 
 // Of all tables that somebody can read: also those of older versions, as readers may hold them.

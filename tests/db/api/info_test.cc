@@ -118,6 +118,21 @@ TEST_F(DbInfoTest, TablesCountFromTheirMakingToTheirDeletion) {
   EXPECT_EQ(Number(P::kObsoleteSstFilesSize), 0u);
 }
 
+TEST_F(DbInfoTest, LiveDataIsWhatNothingLiesBeneath) {
+  Open();
+  MakeTable({"b", "c"});
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  const uint64_t last = Number(P::kLiveSstFilesSize);
+  EXPECT_EQ(Number(P::kEstimateLiveDataSize), last);
+  MakeTable({"d", "e"});
+  const uint64_t both = Number(P::kLiveSstFilesSize);
+  EXPECT_EQ(Number(P::kEstimateLiveDataSize), both) << "beside it";
+  MakeTable({"a", "b"});
+  MakeTable({"c", "d"});
+  MakeTable({"a", "z"});
+  EXPECT_EQ(Number(P::kEstimateLiveDataSize), both) << "over it";
+}
+
 TEST_F(DbInfoTest, SumsCountNothingTwice) {
   Open({"default", "a"});
   MakeTable({"a", "b"});

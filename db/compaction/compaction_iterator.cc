@@ -233,12 +233,6 @@ SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
 
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
   const size_t stripe = rules_.StripeOf(sequence);
-  if (empties_next_) [[unlikely]] {
-    empties_next_ = false;
-    value_ = Slice();
-    SetTrailer(sequence, kTypeValue);
-    return Step::kEmit;
-  }
   // Where older timestamps are asked for, too, a SingleDelete hides them as a Delete does. But
   // under a newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
   // timestamp, and come back once a later SingleDelete has gone together with the newer value.
@@ -519,6 +513,18 @@ bool CompactionIterator::EmitCollected() {
   SequenceNumber sequence = 0;
   if (collected_ == nullptr || !collected_->Take(&sequence, &value_)) return false;
   SetTrailer(sequence, collected_->type());
+  counts_.entries_out++;
+  return true;
+}
+
+bool CompactionIterator::EmitEmptied() {
+  if (!empties_next_) return false;
+  empties_next_ = false;
+  input_is_ahead_ = false;
+  valid_ = TakeKey(input_.key());
+  if (!valid_) return true;
+  value_ = Slice();
+  SetTrailer(UnpackSequence(last_trailer_), kTypeValue);
   counts_.entries_out++;
   return true;
 }

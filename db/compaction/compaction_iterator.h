@@ -106,7 +106,7 @@ class CompactionIterator {
     VARVE_ASSERT(valid_);
     starts_user_key_ = false;
     if (input_is_ahead_) [[unlikely]] {
-      if (EmitCollected()) return;
+      if (EmitCollected() || EmitEmptied()) return;
       input_is_ahead_ = false;
     } else {
       Advance();
@@ -185,6 +185,9 @@ class CompactionIterator {
                               SequenceNumber covered);
   // The next entry that was made of operands becomes the current one. False: there is none.
   bool EmitCollected();
+  // The value that stays beneath a SingleDelete becomes the current entry, without its bytes.
+  // False: none does.
+  bool EmitEmptied();
   Step FilterOperand();
   Step RemoveOperand();
   // Somebody may ask whether a key was changed (DropRules::Options::traces_since).
@@ -217,7 +220,7 @@ class CompactionIterator {
   bool starts_user_key_ = false;
   bool input_is_ahead_ = false;  // the input stands after the current entry already
   bool in_place_ = true;         // this step left the input on the entry it dropped
-  bool empties_next_ = false;    // the next entry stays, without its value
+  bool empties_next_ = false;    // the entry at the input stays, without its value
   bool operand_stays_ = false;   // of those collected, one that a filter removed
   // How many entries the tombstone up to there has covered, since a jump in vain; where a jump led
   // from tombstone to tombstone, of all of them.

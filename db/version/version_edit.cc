@@ -451,6 +451,7 @@ void AppendNumberText(const char* name, const std::optional<T>& value, std::stri
 }  // namespace
 
 bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
+  if (has_blob_files) return false;  // what is known of them is not kept
   PutTagged(dst, kTagDbId, db_id);
   PutTagged(dst, kTagComparator, family.comparator);
   PutTagged(dst, kTagLogNumber, log_number);

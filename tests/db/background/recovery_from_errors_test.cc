@@ -34,6 +34,15 @@ class ErrorRecoveryTest : public Database {
     MakeTable({"a", "z"});
     ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
   }
+  void FailASyncOfTheLog() {
+    FaultRule rule;
+    rule.calls = Only(FaultCall::kSync);
+    rule.path_contains = ".log";
+    faults().Inject(rule);
+    WriteOptions sync;
+    sync.sync = true;
+    EXPECT_FALSE(db()->Put(sync, "b", "2").ok());
+  }
   bool WritesWork() { return db()->Put(WriteOptions(), "probe", "p").ok(); }
 };
 
@@ -41,13 +50,7 @@ TEST_F(ErrorRecoveryTest, WaitsWhileBackgroundWorkIsPaused) {
   Open();
   Put("a", "1");
   ASSERT_TRUE(db()->PauseBackgroundWork().ok());
-  FaultRule rule;
-  rule.calls = Only(FaultCall::kSync);
-  rule.path_contains = ".log";
-  faults().Inject(rule);
-  WriteOptions sync;
-  sync.sync = true;
-  EXPECT_FALSE(db()->Put(sync, "b", "2").ok());
+  FailASyncOfTheLog();
   EXPECT_FALSE(Eventually([this] { return WritesWork(); }, /*seconds=*/1));
   EXPECT_EQ(Levels(), "") << "nothing was flushed";
   ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
@@ -58,13 +61,7 @@ TEST_F(ErrorRecoveryTest, WaitsWhileBackgroundWorkIsPaused) {
 TEST_F(ErrorRecoveryTest, GoesOnWhilePausedIfItIsAskedFor) {
   Open();
   ASSERT_TRUE(db()->PauseBackgroundWork().ok());
-  FaultRule rule;
-  rule.calls = Only(FaultCall::kSync);
-  rule.path_contains = ".log";
-  faults().Inject(rule);
-  WriteOptions sync;
-  sync.sync = true;
-  EXPECT_FALSE(db()->Put(sync, "b", "2").ok());
+  FailASyncOfTheLog();
   EXPECT_TRUE(db()->Resume().ok());
   EXPECT_TRUE(WritesWork());
   ASSERT_TRUE(db()->ContinueBackgroundWork().ok());

@@ -16,6 +16,8 @@ target_compile_options(varve_flags INTERFACE
   $<$<BOOL:${VARVE_WERROR}>:-Werror>
   $<$<CONFIG:Release>:-O2>)
 target_compile_definitions(varve_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+# Debug information and __FILE__ name sources relative to the checkout: the same bytes in every folder.
+target_compile_options(varve_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(VARVE_COPY_MERGE_OPERANDS)
   target_compile_definitions(varve_flags INTERFACE VARVE_COPY_MERGE_OPERANDS)
 endif()

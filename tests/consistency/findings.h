@@ -6,6 +6,8 @@
 #include <atomic>
 #include <string>
 
+#include "varve/status.h"
+
 #include "util/sync/mutex.h"
 
 namespace varve::testing {

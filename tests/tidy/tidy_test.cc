@@ -128,6 +128,22 @@ std::vector<std::string> NamedPaths(const std::string& line) {
   return found;
 }
 
+// Returns the lines of a CMakeLists.txt that hold a source alone and belong before the source of
+// the line above.
+std::vector<std::string> UnsortedLists(const Lines& lines) {
+  std::vector<std::string> found;
+  std::string before;
+  for (const std::string& line : lines) {
+    const size_t start = line.find_first_not_of(' ');
+    const bool alone = start != std::string::npos && start > 0 &&
+                       (line.ends_with(".cc") || line.ends_with(".c")) &&
+                       line.find_first_of(" (\"$", start) == std::string::npos;
+    if (alone && !before.empty() && line < before) found.push_back(line.substr(start));
+    before = alone ? line : "";
+  }
+  return found;
+}
+
 struct NamedTest {
   std::string file;
   std::string name;  // "Suite.Test"
@@ -367,6 +383,21 @@ TEST(TidyTest, SourcesBelongToATarget) {
       });
     }
     EXPECT_TRUE(listed) << path << " is in no CMakeLists.txt";
+  }
+}
+
+TEST(TidyTest, UnsortedListsAreFound) {
+  const Lines lines = {"varve_room(x",  "  SOURCES",      "    b/two.cc", "    a/one.cc",
+                       "    a/three.c", "  DEPENDS util", "    a.cc",     ")"};
+  EXPECT_EQ(UnsortedLists(lines), std::vector<std::string>{"a/one.cc"});
+}
+
+TEST(TidyTest, ListsOfSourcesAreSorted) {
+  for (const auto& [path, lines] : Tree()) {
+    if (!path.ends_with("CMakeLists.txt")) continue;
+    for (const std::string& line : UnsortedLists(lines)) {
+      ADD_FAILURE() << path << ": " << line << " is out of order";
+    }
   }
 }
 

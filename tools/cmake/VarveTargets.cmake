@@ -1,33 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions that make every target. Files are listed in the CMakeLists.txt of their room, sorted.
 
-# With VARVE_PRECOMPILED_HEADERS the headers that most sources include are read once for all rooms, and once for all
-# tests. Whether a source includes what it needs shows in the builds without: header_check, the release.
-set(varve_common_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <cstring> <functional>
-  <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>)
-
-# varve_precompiled(<target> <kind> [<header>...]): the target shares the headers of its kind, which the first of the
-# kind compiles. All targets of a kind have the same flags.
-function(varve_precompiled target kind)
-  if(NOT VARVE_PRECOMPILED_HEADERS)
-    return()
-  endif()
-  if(NOT TARGET varve_headers_${kind})
-    set(source "${PROJECT_BINARY_DIR}/varve_headers_${kind}.cc")
-    file(CONFIGURE OUTPUT "${source}" CONTENT "// Precompiled headers hang on it.\n")
-    add_library(varve_headers_${kind} OBJECT "${source}")
-    foreach(property COMPILE_OPTIONS COMPILE_FEATURES LINK_LIBRARIES POSITION_INDEPENDENT_CODE CXX_VISIBILITY_PRESET
-        VISIBILITY_INLINES_HIDDEN)
-      get_target_property(value ${target} ${property})
-      if(NOT value MATCHES "NOTFOUND$")
-        set_target_properties(varve_headers_${kind} PROPERTIES ${property} "${value}")
-      endif()
-    endforeach()
-    target_precompile_headers(varve_headers_${kind} PRIVATE ${varve_common_headers} ${ARGN})
-  endif()
-  target_precompile_headers(${target} REUSE_FROM varve_headers_${kind})
-endfunction()
-
 # varve_room(<name> SOURCES ... [DEPENDS <room>...]): one static library varve_<name>. A room's tests link this
 # library and the rooms below it only, so an upward call does not link.
 function(varve_room name)
@@ -45,7 +18,6 @@ function(varve_room name)
   endforeach()
   set_target_properties(varve_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
     C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  varve_precompiled(varve_${name} room)
 endfunction()
 
 # varve_codec(<name> <MACRO>): option VARVE_WITH_<MACRO>; when on, util alone is compiled with VARVE_HAVE_<MACRO>=1.
@@ -159,24 +131,14 @@ function(varve_program name)
   endif()
 endfunction()
 
-# varve_tests_need(<label>... TARGETS <target>...): building tests_<label> builds what the tests of the label run.
-function(varve_tests_need)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "TARGETS")
-  foreach(label IN LISTS arg_UNPARSED_ARGUMENTS)
-    if(NOT TARGET tests_${label})
-      add_custom_target(tests_${label})
-    endif()
-    add_dependencies(tests_${label} ${arg_TARGETS})
-  endforeach()
-endfunction()
-
-# varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [COST <n>] [SANITIZED <VARIABLE=value>...]): one
-# GoogleTest executable per room, registered as <n> ctest tests that each run every n-th case. SANITIZED is the
+# varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [COST <n>] [OPTIMISED]
+# [SANITIZED <VARIABLE=value>...]): one GoogleTest executable per room, registered as <n> ctest tests that each run every n-th case. SANITIZED is the
 # environment of builds with a sanitizer, which are several times slower: it makes long tests take samples. Units and the
 # rules of the tree are labelled quick, too: what is worth its minute after every build. COST, about the seconds that it
-# takes: long tests begin first, so that none is left to run alone at the end.
+# takes: long tests begin first, so that none is left to run alone at the end. OPTIMISED: unit tests that do so much work
+# that they are compiled with the optimisation of the build.
 function(varve_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOM;SHARDS;COST" "LABEL;SOURCES;SANITIZED")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "ROOM;SHARDS;COST" "LABEL;SOURCES;SANITIZED")
   set(timeout 1500)
   if(NOT VARVE_SANITIZE)
     set(arg_SANITIZED "")
@@ -198,15 +160,12 @@ function(varve_test name)
     list(APPEND arg_SANITIZED VARVE_SAMPLE_STEP=11)
   endif()
   add_executable(${name} ${arg_SOURCES})
-  varve_tests_need(${arg_LABEL} TARGETS ${name})
   target_link_libraries(${name} PRIVATE varve_flags varve_fault_file_system varve_${arg_ROOM} GTest::gmock GTest::gtest_main)
-  set(kind test)
-  if(VARVE_SANITIZE AND "unit" IN_LIST arg_LABEL)
-    # Their macros make so much code that instrumenting it takes the compiler three times as long when it optimises.
-    set(kind unit_test)
+  if("unit" IN_LIST arg_LABEL AND (VARVE_SANITIZE OR NOT arg_OPTIMISED))
+    # GoogleTest's macros make so much code that optimising it takes the compiler longer than most tests run; with a
+    # sanitizer's code in it, three times as long.
     target_compile_options(${name} PRIVATE -O0)
   endif()
-  varve_precompiled(${name} ${kind} <gmock/gmock.h> <gtest/gtest.h>)
   if(varve_lto)
     target_link_options(${name} PRIVATE -fno-lto)
   endif()
@@ -247,10 +206,23 @@ function(varve_fuzzer name)
   endif()
 endfunction()
 
-# varve_header_check(): target header_check compiles each public header alone, and twice in one file; c.h as C, too.
+# varve_header_check([EXCEPT <header>...]): target header_check compiles alone, and twice in one file, each public header,
+# and each header of the tree that has no source of its own: a source includes its own header first, and is compiled alone
+# elsewhere (the preset release-ci, varve_sources_alone). c.h is compiled as C, too.
 function(varve_header_check)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "EXCEPT")
+  file(GLOB_RECURSE public CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
     "${PROJECT_SOURCE_DIR}/include/varve/*.h")
+  set(headers ${public})
+  foreach(folder util memtable table db tools benchmarks tests)
+    file(GLOB_RECURSE internal CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/${folder}/*.h")
+    foreach(header IN LISTS internal)
+      string(REGEX REPLACE "\\.h$" ".cc" source "${header}")
+      if(NOT EXISTS "${PROJECT_SOURCE_DIR}/${source}" AND NOT header IN_LIST arg_EXCEPT)
+        list(APPEND headers "${header}")
+      endif()
+    endforeach()
+  endforeach()
   set(units "")
   foreach(header IN LISTS headers)
     string(REPLACE "/" "_" stem "${header}")
@@ -264,12 +236,47 @@ function(varve_header_check)
       list(APPEND units "${unit}")
     endforeach()
   endforeach()
-  if(NOT units)
-    add_custom_target(header_check)
-    return()
-  endif()
   add_library(header_check OBJECT EXCLUDE_FROM_ALL ${units})
-  target_include_directories(header_check PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  set_target_properties(header_check PROPERTIES UNITY_BUILD OFF)
+  target_include_directories(header_check PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}")
   target_compile_features(header_check PRIVATE cxx_std_20)
-  target_compile_options(header_check PRIVATE -Wall -Wextra -Wshadow $<$<BOOL:${VARVE_WERROR}>:-Werror>)
+  target_compile_options(header_check PRIVATE -O0 -g0 -Wall -Wextra -Wshadow $<$<BOOL:${VARVE_WERROR}>:-Werror>)
+endfunction()
+
+# varve_sources_alone(<slice> <slices> <folder>...): target sources_alone compiles sources of the targets of these folders
+# and of those below them without the neighbours that a unity build gives them: those whose number leaves the remainder
+# <slice> when divided by <slices>.
+function(varve_sources_alone slice slices)
+  add_custom_target(sources_alone)
+  set(number 0)
+  set(folders ${ARGN})
+  while(folders)
+    list(POP_FRONT folders folder)
+    get_property(below DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+    list(APPEND folders ${below})
+    get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target IN LISTS targets)
+      get_target_property(sources ${target} SOURCES)
+      set(chosen "")
+      foreach(source IN LISTS sources)
+        math(EXPR number "${number} + 1")
+        math(EXPR remainder "${number} % ${slices}")
+        if(source MATCHES "[.]cc$" AND NOT source MATCHES "^/" AND remainder EQUAL slice)
+          list(APPEND chosen "${folder}/${source}")
+        endif()
+      endforeach()
+      if(chosen)
+        add_library(${target}_alone OBJECT EXCLUDE_FROM_ALL ${chosen})
+        set_target_properties(${target}_alone PROPERTIES UNITY_BUILD OFF)
+        foreach(property COMPILE_DEFINITIONS COMPILE_FEATURES COMPILE_OPTIONS INCLUDE_DIRECTORIES LINK_LIBRARIES)
+          get_target_property(value ${target} ${property})
+          if(NOT value MATCHES "NOTFOUND$")
+            set_target_properties(${target}_alone PROPERTIES ${property} "${value}")
+          endif()
+        endforeach()
+        target_compile_options(${target}_alone PRIVATE -O0 -g0)
+        add_dependencies(sources_alone ${target}_alone)
+      endif()
+    endforeach()
+  endwhile()
 endfunction()

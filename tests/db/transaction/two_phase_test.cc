@@ -8,6 +8,7 @@
 
 #include "varve/write_batch.h"
 
+#include "db/write/batch_reader.h"
 #include "tests/db/transaction/two_phase_fixture.h"
 #include "tests/harness/no_mappings.h"
 #include "util/env/file_names.h"

@@ -178,6 +178,7 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
     return CheckGetOptions(options);
   }
   VARVE_ASSERT(lookup->state() == PointLookup::State::kSearching);
+  lookup->IgnoreTombstones(options.ignore_range_deletions);
   // A callback that is asked about operands is asked about each once: no second search for it.
   if (lookup->has_timestamp() && lookup->operands() != nullptr &&
       lookup->operands()->continue_callback != nullptr) [[unlikely]] {

@@ -321,6 +321,7 @@ class FamilySearch {
     for (const uint32_t place : places) {
       PointLookup& lookup = lookups.emplace_back(call_.keys[place], seq_, &call_.values[place],
                                                  &super_version_.merger(), as_of_);
+      lookup.IgnoreTombstones(call_.options.ignore_range_deletions);
       if (call_.timestamps != nullptr) lookup.ReportTimestamp(&call_.timestamps[place]);
       search.Add(&lookup);
     }

@@ -107,7 +107,6 @@ ReadOptions ForAllSources(const ReadOptions& options) {
   all.iterate_upper_bound = nullptr;
   all.table_filter = nullptr;
   all.pin_data = false;
-  all.ignore_range_deletions = false;
   if (all.read_tier == kPersistedTier) all.read_tier = kReadAllTier;
   return all;
 }

@@ -550,7 +550,11 @@ struct ReadOptions {
   bool verify_checksums = true;
   bool fill_cache = true;  // Blocks read from files enter the block cache.
 
-  // Promise that nothing was range-deleted.
+  // What DeleteRange deleted is read as if it had not been, until a flush or a compaction drops it
+  // or makes a value of what came after it: keys, versions and merge operands, by each kind of
+  // read, from memtables and tables.
+  // A promise that nothing was range-deleted, where that is so. Ranges that a transaction or an
+  // indexed batch has itself deleted, and not written yet, stay deleted in its reads.
   bool ignore_range_deletions = false;
 
   // MultiGet: reads of several files overlap. Iterators, with readahead_size 0: the file system is

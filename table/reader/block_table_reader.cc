@@ -79,9 +79,7 @@ Status BlockTableReader::Get(const ReadOptions& options, PointLookup* lookup,
 
 inline Status BlockTableReader::GetInOwnOrder(const ReadOptions& options, PointLookup* lookup,
                                               const TableHint& hint) const {
-  if (parts_.tombstones != nullptr && !options.ignore_range_deletions) {
-    lookup->CoverWith(*parts_.tombstones);
-  }
+  if (parts_.tombstones != nullptr) lookup->CoverWith(*parts_.tombstones);
   BlockReadContext context;
   context.options = &options;
   context.fill_cache = options.fill_cache;

@@ -130,7 +130,7 @@ void ProbeBatch::MakeGroups() {
       ForEachLookup(group, &PointLookup::EnterKeysWithoutTimestamp);
     }
     const FragmentedTombstones* const tombstones = group.parts().tombstones.get();
-    if (tombstones != nullptr && !context_.options->ignore_range_deletions) {
+    if (tombstones != nullptr) {
       for (size_t i = begin; i < end; i++) probes_[i].lookup->CoverWith(*tombstones);
     }
     if (group.parts().filter == nullptr) continue;

@@ -65,6 +65,7 @@ struct OpenTable {
                          const ReadOptions& read = ReadOptions(), bool speculate = false) {
     PinnableSlice result;
     PointLookup lookup(user_key, snapshot, &result);
+    lookup.IgnoreTombstones(read.ignore_range_deletions);
     TableHint hint;
     if (speculate) reader->PrefetchSpeculatively(lookup, &hint);
     status = reader->Get(read, &lookup, hint);

@@ -73,6 +73,7 @@ enum class Canary : int {
   kLeaveCommitLog,
   kForgetTraces,
   kLoseWhileLearning,
+  kCoverThoughIgnored,
 };
 
 inline Canary PlantedCanary() {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "util/base/canary.h"
 #include "util/coding/fixed.h"
 #include "util/coding/hash.h"
 #include "util/key/merge_caller.h"
@@ -120,6 +121,7 @@ void PointLookup::Restart() {
 }
 
 void PointLookup::CoverWith(const FragmentedTombstones& tombstones) {
+  if (ignores_tombstones_ && !VARVE_CANARY(kCoverThoughIgnored)) return;
   if (tombstones.max_seq() <= covering_seq_) return;
   Slice timestamp;
   const SequenceNumber seq =

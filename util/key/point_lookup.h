@@ -123,11 +123,15 @@ class PointLookup {
     return hash_;
   }
 
+  // ReadOptions::ignore_range_deletions: whether sources' lists of tombstones report none from now
+  // on. The one place where point reads look at that option.
+  void IgnoreTombstones(bool ignore) { ignores_tombstones_ = ignore; }
+
   // Reports a visible range tombstone over the key, of the current or an older source.
   void CoverWith(SequenceNumber seq) {
     if (seq > covering_seq_) covering_seq_ = seq;
   }
-  // The same of the newest visible one of a source.
+  // The same of the newest visible one of a source; nothing if tombstones are ignored.
   void CoverWith(const FragmentedTombstones& tombstones);
   SequenceNumber covering_seq() const { return covering_seq_; }
 
@@ -207,6 +211,7 @@ class PointLookup {
   mutable bool hashed_ = false;
   bool deferred_ = false;
   bool has_last_ = false;
+  bool ignores_tombstones_ = false;
   bool out_of_order_ = false;
   mutable uint64_t hash_ = 0;
   SequenceNumber snapshot_;

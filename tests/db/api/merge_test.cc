@@ -75,10 +75,21 @@ class MergeTest : public Database {
   void DeleteRange(const std::string& begin, const std::string& end) {
     ASSERT_TRUE(db()->DeleteRange(WriteOptions(), Handle("default"), begin, end).ok());
   }
-  // By MultiGet: the value, "NOT_FOUND", or the error's text.
-  std::string GetMany(const std::string& key, const Snapshot* snapshot = nullptr) {
+  ReadOptions Reading(const Snapshot* snapshot) const {
     ReadOptions options;
     options.snapshot = snapshot;
+    options.ignore_range_deletions = ignore_range_deletions_;
+    return options;
+  }
+  std::string GetOne(const std::string& key, const Snapshot* snapshot) {
+    std::string value;
+    const Status s = db()->Get(Reading(snapshot), Handle("default"), key, &value);
+    if (s.IsNotFound()) return "NOT_FOUND";
+    return s.ok() ? value : s.ToString();
+  }
+  // By MultiGet: the value, "NOT_FOUND", or the error's text.
+  std::string GetMany(const std::string& key, const Snapshot* snapshot = nullptr) {
+    const ReadOptions options = Reading(snapshot);
     const Slice keys[] = {"0", key, "zzz"};
     PinnableSlice values[3];
     Status statuses[3];
@@ -88,8 +99,7 @@ class MergeTest : public Database {
   }
   // By an iterator that comes from before the key, and by one that comes from after it.
   std::string Walk(const std::string& key, bool forward, const Snapshot* snapshot = nullptr) {
-    ReadOptions options;
-    options.snapshot = snapshot;
+    const ReadOptions options = Reading(snapshot);
     const std::unique_ptr<Iterator> it(db()->NewIterator(options, Handle("default")));
     if (forward) {
       for (it->SeekToFirst(); it->Valid() && it->key() != Slice(key);) it->Next();
@@ -102,13 +112,14 @@ class MergeTest : public Database {
   // Every way to read the key.
   void ExpectValue(const std::string& expected, const std::string& key,
                    const Snapshot* snapshot = nullptr) {
-    EXPECT_EQ(expected, Get(key, "default", snapshot));
+    EXPECT_EQ(expected, GetOne(key, snapshot));
     EXPECT_EQ(expected, GetMany(key, snapshot));
     EXPECT_EQ(expected, Walk(key, true, snapshot));
     EXPECT_EQ(expected, Walk(key, false, snapshot));
   }
 
   const std::shared_ptr<Joiner> joiner_ = std::make_shared<Joiner>();
+  bool ignore_range_deletions_ = false;
 };
 
 TEST_F(MergeTest, OperandsComeOldestFirstOverMemTablesAndTables) {
@@ -170,6 +181,45 @@ TEST_F(MergeTest, DeletionsHideOperands) {
     ExpectValue("NOT_FOUND", "b");
     ExpectValue("[x],1", "c");
     Flush();
+  }
+}
+
+// Each of value, tombstone and what comes after it in a source of its own, or with the one before.
+TEST_F(MergeTest, IgnoredRangeDeletionsAreReadOverFromEverySource) {
+  for (int flushes = 0; flushes < 8; flushes++) {
+    SCOPED_TRACE(flushes);
+    Open();
+    Put("a", "v");
+    Merge("k", "1");
+    Merge("k", "2");
+    const Snapshot* const before = db()->GetSnapshot();  // so that flushes drop nothing
+    if ((flushes & 1) != 0) Flush();
+    DeleteRange("a", "z");
+    const Snapshot* const after = db()->GetSnapshot();  // nor merge across the tombstone
+    if ((flushes & 2) != 0) Flush();
+    Merge("k", "3");
+    if ((flushes & 4) != 0) Flush();
+    ExpectValue("NOT_FOUND", "a");
+    ExpectValue("3", "k");
+    ignore_range_deletions_ = true;
+    ExpectValue("v", "a");
+    ExpectValue("1,2,3", "k");
+    ExpectValue("1,2", "k", before);
+    const ReadOptions ignore = Reading(nullptr);
+    EXPECT_TRUE(db()->KeyMayExist(ignore, "a", nullptr));
+    PinnableSlice operands[3];
+    GetMergeOperandsOptions most;
+    most.expected_max_number_of_operands = 3;
+    int count = 0;
+    EXPECT_TRUE(
+        db()->GetMergeOperands(ignore, Handle("default"), "k", operands, &most, &count).ok());
+    EXPECT_EQ(count, 3);
+    ignore_range_deletions_ = false;
+    EXPECT_FALSE(db()->KeyMayExist(ReadOptions(), "a", nullptr));
+    db()->ReleaseSnapshot(before);
+    db()->ReleaseSnapshot(after);
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
   }
 }
 

@@ -162,6 +162,10 @@ Status CompactionWork::CheckRange(ColumnFamily* family, const CompactRangeOption
   if (options.change_level && options.target_level >= family->options()->num_levels) {
     return Status::InvalidArgument("CompactRangeOptions::target_level", "is not below num_levels");
   }
+  if (options.full_history_ts_low != nullptr && (begin != nullptr || end != nullptr)) {
+    return Status::InvalidArgument("CompactRangeOptions::full_history_ts_low",
+                                   "is of the whole column family: no range goes with it");
+  }
   if (begin != nullptr && end != nullptr && family->icmp().CompareKey(*begin, *end) > 0) {
     return Status::InvalidArgument("CompactRange", "the range ends before it begins");
   }

@@ -11,6 +11,11 @@ std::string Bytes(size_t n) {
   return std::to_string(n) + " bytes";
 }
 
+// No comparator need make text of them that can be read.
+std::string Hex(const Slice& timestamp) {
+  return "0x" + timestamp.ToString(/*hex=*/true);
+}
+
 Status Refuse(const std::string& family, const std::string& why) {
   return Status::InvalidArgument("read of column family " + family, why);
 }
@@ -50,12 +55,9 @@ Status CheckAnyReadTimestamp(const ReadOptions& options, const SuperVersion& sup
     VARVE_RETURN_IF_ERROR(CheckSize("iter_start_ts", *options.iter_start_ts, size, family));
   }
   const std::string& low = super_version.full_history_ts_low();
-  const Slice& oldest =
-      options.iter_start_ts != nullptr ? *options.iter_start_ts : *options.timestamp;
-  if (low.empty() || icmp.CompareTimestamp(oldest, low) >= 0) return Status::OK();
-  const Comparator& order = *icmp.user_comparator();
-  return Refuse(family, "timestamp " + order.TimestampToString(oldest) +
-                            " is below full_history_ts_low, " + order.TimestampToString(low));
+  if (low.empty() || icmp.CompareTimestamp(*options.timestamp, low) >= 0) return Status::OK();
+  return Refuse(family, "ReadOptions::timestamp " + Hex(*options.timestamp) +
+                            " is below full_history_ts_low, " + Hex(low));
 }
 
 }  // namespace varve

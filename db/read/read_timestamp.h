@@ -15,7 +15,8 @@
 namespace varve {
 
 // InvalidArgument, naming the family and what is wrong: a timestamp where there are none, or none
-// where there are; one of another size; one below what compactions have kept of the past.
+// where there are; one of another size; a ReadOptions::timestamp below what compactions have kept
+// of the past. iter_start_ts may lie there: it asks for what versions are left.
 Status CheckAnyReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
                              const std::string& family);
 inline Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,

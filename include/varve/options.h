@@ -721,8 +721,9 @@ struct CompactRangeOptions {
   // 0: DBOptions::max_subcompactions.
   uint32_t max_subcompactions = 0;
 
-  // Unless nullptr, DB::IncreaseFullHistoryTsLow is called with this first, and all of the range is
-  // rewritten, so that what is below it goes. Not owned.
+  // Unless nullptr, DB::IncreaseFullHistoryTsLow is called with this first, and the column family
+  // is rewritten, so that what is below it goes. Beside a range InvalidArgument, and nothing has
+  // changed: the mark is of all keys. Not owned.
   const Slice* full_history_ts_low = nullptr;
 
   // Stops the compaction when it becomes true. Not owned.

@@ -177,7 +177,7 @@ TEST_F(TimestampReadTest, AFlushWithoutTimestampsRaisesTheMarkAboveEveryTombston
   DeleteRangeAt("a", "b", 100);
   DeleteRangeAt("x", "y", 50);
   Flush();
-  EXPECT_THAT(GetAt("a", 60), HasSubstr("below full_history_ts_low, 101"));
+  EXPECT_THAT(GetAt("a", 60), HasSubstr("below full_history_ts_low, 0x6500000000000000"));
   EXPECT_EQ(GetAt("a", 101), "NOT_FOUND@0");
 }
 
@@ -590,6 +590,67 @@ TEST_F(TimestampReadTest, WithoutTimestampsNoneIsTaken) {
   EXPECT_TRUE(it->status().IsInvalidArgument());
 }
 
+// Whoever asks for all versions that are left asks so before the first mark and after it.
+TEST_F(TimestampReadTest, TheStartOfAHistoryMayLieBelowTheMark) {
+  Open();
+  for (const uint64_t time : {10, 50, 70}) PutAt("k", time, "v" + std::to_string(time));
+  ASSERT_TRUE(Raise(60).ok());
+  CompactAll();
+  const std::string newest = At(100);
+  const std::string oldest = At(0);
+  const std::string gone = At(59);
+  Slice as_of(newest);
+  const Slice from(oldest);
+  ReadOptions options;
+  options.timestamp = &as_of;
+  options.iter_start_ts = &from;
+  std::unique_ptr<Iterator> it(db()->NewIterator(options));
+  std::string seen;
+  for (it->SeekToFirst(); it->Valid(); it->Next()) seen += it->value().ToString() + " ";
+  EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+  EXPECT_EQ(seen, "v70 v50 ");
+  as_of = gone;
+  it.reset(db()->NewIterator(options));
+  EXPECT_TRUE(it->status().IsInvalidArgument());
+  EXPECT_THAT(it->status().ToString(),
+              HasSubstr("ReadOptions::timestamp 0x3B00000000000000 is below full_history_ts_low, "
+                        "0x3C00000000000000"));
+}
+
+TEST_F(TimestampReadTest, IgnoredRangeDeletionsLeaveVersionsInTheOrderOfTheirTime) {
+  options_.disable_auto_compactions = true;
+  const std::string stamp = At(100);
+  const Slice as_of(stamp);
+  ReadOptions options;
+  options.timestamp = &as_of;
+  options.ignore_range_deletions = true;
+  for (const bool flushed : {false, true}) {
+    SCOPED_TRACE(flushed);
+    Open();
+    // The newest version of "k" is the older write; that of "m" is deleted.
+    PutAt("k", 30, "newer");
+    PutAt("m", 30, "only");
+    if (flushed) Flush();
+    DeleteRangeAt("a", "z", 40);
+    PutAt("k", 20, "older");
+    if (flushed) Flush();
+    EXPECT_EQ(GetAt("k", 100), "older@20");
+    EXPECT_EQ(GetAt("m", 100), "NOT_FOUND@40");
+    const std::vector<ColumnFamilyHandle*> families(2, db()->DefaultColumnFamily());
+    std::vector<std::string> values;
+    for (const Status& s : db()->MultiGet(options, families, {"k", "m"}, &values)) {
+      EXPECT_TRUE(s.ok()) << s.ToString();
+    }
+    EXPECT_EQ(values, (std::vector<std::string>{"newer", "only"}));
+    std::string value;
+    EXPECT_TRUE(db()->Get(options, "k", &value).ok());
+    EXPECT_EQ(value, "newer");
+    EXPECT_EQ(Scan(options), "k=newer m=only");
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
 TEST_F(TimestampReadTest, ACompactionThatIsRefusedRaisesNoMark) {
   Open();
   PutAt("k", 10, "v");
@@ -599,10 +660,16 @@ TEST_F(TimestampReadTest, ACompactionThatIsRefusedRaisesNoMark) {
   options.full_history_ts_low = &low;
   options.target_path_id = 1;
   EXPECT_TRUE(db()->CompactRange(options, nullptr, nullptr).IsInvalidArgument());
+  options.target_path_id = 0;
+  const Slice bound("k");
+  for (const bool from : {true, false}) {
+    const Status s = db()->CompactRange(options, from ? &bound : nullptr, from ? nullptr : &bound);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("no range goes with it"));
+  }
   std::string mark;
   ASSERT_TRUE(db()->GetFullHistoryTsLow(db()->DefaultColumnFamily(), &mark).ok());
   EXPECT_EQ(mark, "");
-  options.target_path_id = 0;
   EXPECT_TRUE(db()->CompactRange(options, nullptr, nullptr).ok());
   ASSERT_TRUE(db()->GetFullHistoryTsLow(db()->DefaultColumnFamily(), &mark).ok());
   EXPECT_EQ(mark, stamp);

@@ -65,6 +65,8 @@ NewLogs::Wanted NewLogs::Describe(bool with_sections) {
   Wanted wanted;
   wanted.number = state_.versions->NewFileNumber();
   wanted.recycled = TakeKept();
+  wanted.file = context_.LogFileOptions();
+  wanted.file.strict_bytes_per_sync = options_.current()->strict_bytes_per_sync;
   wanted.writer = options_.LogWriterOptions();
   const LogSet::LogInfo before = state_.logs->CurrentEnd();
   if (before.number != 0) {
@@ -94,36 +96,35 @@ uint64_t NewLogs::TakeKept() {
   return number;
 }
 
-IOStatus NewLogs::MakeMapped(uint64_t number, const std::string& path,
+IOStatus NewLogs::MakeMapped(const Wanted& wanted, const std::string& path,
                              std::unique_ptr<wal::CommitLog>* log) {
   std::unique_ptr<MappedFile> file;
-  IOStatus s = NewMappedFile(context_.fs().get(), path, context_.LogFileOptions(), &file);
+  IOStatus s = NewMappedFile(context_.fs().get(), path, wanted.file, &file);
   if (!s.ok()) return s;
   std::unique_ptr<wal::MappedLog> mapped;
-  s = wal::MappedLog::Open(std::move(file), number, &mapped);
+  s = wal::MappedLog::Open(std::move(file), wanted.number, &mapped);
   if (s.ok()) *log = std::move(mapped);
   return s;
 }
 
 // The file of an obsolete log has its blocks already. If it cannot be had, a new one does.
-IOStatus NewLogs::MakeWritable(const std::string& path, uint64_t recycled,
+IOStatus NewLogs::MakeWritable(const Wanted& wanted, const std::string& path,
                                std::unique_ptr<FSWritableFile>* file) {
-  if (recycled != 0) {
-    const std::string old_path = LogFileName(context_.WalDirectory(), recycled);
-    IOStatus s =
-        context_.fs()->ReuseWritableFile(path, old_path, context_.LogFileOptions(), file, nullptr);
+  if (wanted.recycled != 0) {
+    const std::string old_path = LogFileName(context_.WalDirectory(), wanted.recycled);
+    IOStatus s = context_.fs()->ReuseWritableFile(path, old_path, wanted.file, file, nullptr);
     if (s.ok()) return s;
     LogWarn(context_.info_log(), "could not reuse %s: %s", old_path.c_str(), s.ToString().c_str());
     // There it would stay until the next opening.
     context_.fs()->DeleteFile(old_path, IOOptions(), nullptr).PermitUncheckedError();
   }
-  return context_.fs()->NewWritableFile(path, context_.LogFileOptions(), file, nullptr);
+  return context_.fs()->NewWritableFile(path, wanted.file, file, nullptr);
 }
 
 IOStatus NewLogs::MakeBuffered(const Wanted& wanted, const std::string& path,
                                std::unique_ptr<wal::CommitLog>* log) {
   std::unique_ptr<FSWritableFile> file;
-  IOStatus s = MakeWritable(path, wanted.recycled, &file);
+  IOStatus s = MakeWritable(wanted, path, &file);
   if (!s.ok()) return s;
   auto writer = std::make_unique<WritableFileWriter>(std::move(file), path, wanted.writer);
   const wal::LogWriterOptions log_options{
@@ -138,7 +139,7 @@ IOStatus NewLogs::MakeBuffered(const Wanted& wanted, const std::string& path,
 IOStatus NewLogs::Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log) {
   const std::string path = LogFileName(context_.WalDirectory(), wanted.number);
   // Whatever stands against a mapped log, a plain file may do still.
-  const bool mapped = WantsMapping(context_.options()) && MakeMapped(wanted.number, path, log).ok();
+  const bool mapped = WantsMapping(context_.options()) && MakeMapped(wanted, path, log).ok();
   IOStatus s = mapped ? IOStatus::OK() : MakeBuffered(wanted, path, log);
   if (s.ok() && !wanted.first_record.empty()) s = Append(wanted.first_record, log->get());
   for (const std::string& payload : wal::EncodeTimestampSizes(wanted.timestamp_sizes)) {

@@ -45,18 +45,19 @@ class NewLogs {
     std::string first_record;             // the first record, unless empty
     std::vector<std::string> sections;    // records that follow, and are made durable
     wal::TimestampSizes timestamp_sizes;  // of all families that have timestamps
+    FileOptions file;
     WritableFileWriter::Options writer;
   };
 
   Wanted Describe(bool with_sections) VARVE_REQUIRES(kDbMutex);
   // Mapped where options and file system allow it, else over a buffer. These do I/O.
   IOStatus Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log);
-  IOStatus MakeMapped(uint64_t number, const std::string& path,
+  IOStatus MakeMapped(const Wanted& wanted, const std::string& path,
                       std::unique_ptr<wal::CommitLog>* log);
   IOStatus MakeBuffered(const Wanted& wanted, const std::string& path,
                         std::unique_ptr<wal::CommitLog>* log);
   IOStatus AddSections(const std::vector<std::string>& sections, wal::CommitLog* log);
-  IOStatus MakeWritable(const std::string& path, uint64_t recycled,
+  IOStatus MakeWritable(const Wanted& wanted, const std::string& path,
                         std::unique_ptr<FSWritableFile>* file);
   // Of one that could not be made, what there is: its file, and that which it was to take over,
   // which nobody remembers.

@@ -16,6 +16,7 @@ TableOutputContext MakeTableOutputContext(const DbContext& context, const Dynami
   output.paths = family.shared_table_paths();
   output.fs = context.fs();
   output.file_options = context.file_options();
+  output.file_options.strict_bytes_per_sync = dynamic.current()->strict_bytes_per_sync;
   output.clock = context.clock();
   output.rate_limiter = db_options.rate_limiter.get();
   output.io_priority = priority;

@@ -619,9 +619,12 @@ class VARVE_EXPORT DB {
 
   // Changes dynamic options: all of them, or none when an error is returned, but for one: with
   // DBOptions::fail_if_options_file_error the error may be that of the OPTIONS file, and says so.
-  // "block_based_table_factory" = "{block_size=8192;filter_policy=bloomfilter:10:false}" changes
-  // how tables are built from now on; what concerns how they are read and cached (block_cache,
-  // no_block_cache, pinning, reading ahead) is InvalidArgument.
+  // Of a struct one field may be named: "compression_opts.level", or all that change together:
+  // "compression_opts" = "{level=3;window_bits=-14}".
+  // "block_based_table_factory" = "{block_size=8192;filter_policy=bloomfilter:10:false}", or
+  // "block_based_table_factory.block_size", changes how tables are built from now on; what concerns
+  // how they are read and cached (block_cache, no_block_cache, pinning, reading ahead) is
+  // InvalidArgument.
   virtual Status SetOptions(ColumnFamilyHandle* column_family,
                             const std::unordered_map<std::string, std::string>& new_options) = 0;
   Status SetOptions(const std::unordered_map<std::string, std::string>& new_options) {

@@ -304,7 +304,8 @@ struct VARVE_EXPORT DBOptions {
   size_t writable_file_max_buffer_size = 1024 * 1024;
 
   // Start writing out dirty pages every so many bytes of a table or log; 0: leave it to the
-  // system. Strict: wait for the previous range. Dynamic, except the last.
+  // system. Strict: wait for the previous range. Dynamic: of the tables and logs begun from then
+  // on.
   uint64_t bytes_per_sync = 0;
   uint64_t wal_bytes_per_sync = 0;
   bool strict_bytes_per_sync = false;

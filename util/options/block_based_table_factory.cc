@@ -29,6 +29,11 @@ std::string InBraces(const std::string& value) {
 
 }  // namespace
 
+std::string TableFactoryField(const std::string& name) {
+  constexpr std::string_view kPrefix = "block_based_table_factory.";
+  return name.starts_with(kPrefix) ? "table_factory." + name.substr(kPrefix.size()) : "";
+}
+
 const void* BlockBasedTableFactory::GetOptionsPtr(const std::string& name) const {
   if (name == BlockBasedTableOptions::kName()) return &table_options_;
   if (name == kBlockCacheOpts()) return table_options_.block_cache.get();

@@ -40,4 +40,7 @@ class BlockBasedTableFactory final : public TableFactory {
   BlockBasedTableOptions table_options_;
 };
 
+// "table_factory.x" of "block_based_table_factory.x", which text has for it, too; "" of all others.
+std::string TableFactoryField(const std::string& name);
+
 }  // namespace varve

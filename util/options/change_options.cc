@@ -10,6 +10,7 @@
 #include "varve/table.h"
 
 #include "util/base/status_macros.h"
+#include "util/options/block_based_table_factory.h"
 #include "util/options/option_schema.h"
 #include "util/options/validate_options.h"
 
@@ -17,7 +18,9 @@ namespace varve {
 
 namespace {
 
+// The table factory as a whole goes by either name.
 constexpr char kTableFactory[] = "block_based_table_factory";
+constexpr char kGeneralTableFactory[] = "table_factory";
 
 Status ApplyChanges(const OptionTable& table, const OptionChanges& changes, void* object) {
   if (changes.empty()) return Status::InvalidArgument("no option is named");
@@ -57,9 +60,14 @@ Status ChangeDbOptions(const DBOptions& current, const OptionChanges& changes, D
 Status ChangeColumnFamilyOptions(const DBOptions& db_options, const ColumnFamilyOptions& current,
                                  const OptionChanges& changes, ColumnFamilyOptions* changed) {
   ColumnFamilyOptions copy = current;
-  OptionChanges others = changes;
-  if (const auto tables = others.extract(kTableFactory); !tables.empty()) {
-    VARVE_RETURN_IF_ERROR(ChangeTableOptions(tables.mapped(), &copy));
+  OptionChanges others;
+  for (const auto& [name, value] : changes) {
+    if (name == kTableFactory || name == kGeneralTableFactory) {
+      VARVE_RETURN_IF_ERROR(ChangeTableOptions(value, &copy));
+      continue;
+    }
+    const std::string field = TableFactoryField(name);
+    others.emplace(field.empty() ? name : field, value);
   }
   if (!others.empty() || changes.empty()) {
     VARVE_RETURN_IF_ERROR(ApplyChanges(CfOptionTable(), others, &copy));

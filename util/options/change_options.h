@@ -14,7 +14,9 @@ namespace varve {
 using OptionChanges = std::unordered_map<std::string, std::string>;
 
 // `current`, which is valid, with the named dynamic options changed; the result is checked as at
-// open. block_based_table_factory is one: "{name=value;...}" of table options that are dynamic.
+// open. One field of a struct is named "compression_opts.level". Table options that are dynamic are
+// fields of block_based_table_factory, which is also table_factory, and may be given together:
+// "{name=value;...}".
 // *changed is untouched after an error. Errors: InvalidArgument: none named, unknown name, not
 // dynamic, unreadable, or without sense.
 //   NotSupported: a value that the engine lacks.

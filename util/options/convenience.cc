@@ -8,6 +8,7 @@
 
 #include "util/base/status_macros.h"
 #include "util/compress/codec.h"
+#include "util/options/block_based_table_factory.h"
 #include "util/options/memtable_factories.h"
 #include "util/options/option_schema.h"
 
@@ -26,7 +27,7 @@ ConfigOptions StrictConfig(bool input_strings_escaped, bool ignore_unknown_optio
   return config;
 }
 
-// Other names for a column family option. The value of the second is the table factory's options.
+// Other names for a column family option. The value of the first is the table factory's options.
 Status ApplyColumnFamilyOption(const ConfigOptions& config, const std::string& name,
                                const std::string& value, ColumnFamilyOptions* cf, bool* found) {
   if (name == "block_based_table_factory") {
@@ -34,6 +35,9 @@ Status ApplyColumnFamilyOption(const ConfigOptions& config, const std::string& n
     const std::string braced = IsBraced(value) ? value : "{" + value + "}";
     return ApplyOption(CfOptionTable(), config, "table_factory", braced, OptionScope::kAll, cf,
                        found);
+  }
+  if (const std::string field = TableFactoryField(name); !field.empty()) {
+    return ApplyOption(CfOptionTable(), config, field, value, OptionScope::kAll, cf, found);
   }
   if (name == "memtable") {
     return ApplyOption(CfOptionTable(), config, "memtable_factory", value, OptionScope::kAll, cf,

@@ -113,7 +113,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(writable_file_max_buffer_size, "bytes buffered for an appended file").Dynamic(),
     VARVE_ROW(bytes_per_sync, "write tables out every so many bytes; 0: never").Dynamic(),
     VARVE_ROW(wal_bytes_per_sync, "write logs out every so many bytes; 0: never").Dynamic(),
-    VARVE_ROW(strict_bytes_per_sync, "wait for the previous range"),
+    VARVE_ROW(strict_bytes_per_sync, "wait for the previous range").Dynamic(),
     VARVE_ROW(log_readahead_size, "bytes read ahead in logs").Advisory(kNoKnob),
     VARVE_ROW(avoid_unnecessary_blocking_io, "free in the background what iterators held")
         .Advisory(kNoKnob),

@@ -9,6 +9,7 @@
 #include "varve/advanced_options.h"
 #include "varve/table.h"
 
+#include "util/base/status_macros.h"
 #include "util/options/option_schema.h"
 
 namespace varve {
@@ -76,7 +77,8 @@ struct Nested {
   // The table is found by a function, so that it may be made after the type.
   template <const OptionTable& (*kTable)()>
   static OptionType Type() {
-    return {"struct", &Parse<kTable>, &Print<kTable>, &Equal<kTable>, &Valid<kTable>, nullptr};
+    return {"struct",       &Parse<kTable>, &Print<kTable>,   &Equal<kTable>,
+            &Valid<kTable>, nullptr,        &SetField<kTable>};
   }
 
   template <const OptionTable& (*kTable)()>
@@ -85,6 +87,22 @@ struct Nested {
     Status s = SplitOptionText(text, &pairs);
     if (!s.ok()) return s;
     return ApplyOptions(kTable(), ForNested(config), pairs, OptionScope::kAll, field);
+  }
+
+  template <const OptionTable& (*kTable)()>
+  static Status SetField(const ConfigOptions& config, std::string_view name, std::string_view value,
+                         bool dynamic_only, void* field) {
+    if (dynamic_only) {
+      return Status::InvalidArgument(std::string(kTable().struct_name()) +
+                                     "::" + std::string(name) +
+                                     " cannot be changed while the database is open");
+    }
+    T changed = *static_cast<const T*>(field);
+    const OptionPairs one = {{std::string(name), std::string(value)}};
+    VARVE_RETURN_IF_ERROR(
+        ApplyOptions(kTable(), ForNested(config), one, OptionScope::kAll, &changed));
+    *static_cast<T*>(field) = changed;
+    return Status::OK();
   }
 
   template <const OptionTable& (*kTable)()>

@@ -183,6 +183,24 @@ std::string PrintTableFactory(const OptionPrintStyle& style, const void* field) 
          PrintOptions(BlockBasedTableOptionTable(), inner, options) + "}";
 }
 
+// Another factory, which shares with the one before what that points to.
+Status SetTableOption(const ConfigOptions& config, std::string_view name, std::string_view value,
+                      bool dynamic_only, void* field) {
+  auto& factory = *static_cast<std::shared_ptr<TableFactory>*>(field);
+  const auto* const current =
+      factory == nullptr ? nullptr : factory->GetOptions<BlockBasedTableOptions>();
+  if (current == nullptr) {
+    return Status::InvalidArgument("the table factory has no such option", std::string(name));
+  }
+  BlockBasedTableOptions changed = *current;
+  const OptionPairs one = {{std::string(name), std::string(value)}};
+  VARVE_RETURN_IF_ERROR(ApplyOptions(BlockBasedTableOptionTable(), config, one,
+                                     dynamic_only ? OptionScope::kDynamicOnly : OptionScope::kAll,
+                                     &changed));
+  factory.reset(NewBlockBasedTableFactory(changed));
+  return Status::OK();
+}
+
 bool EqualTableFactories(const void* a, const void* b) {
   const auto& left = *static_cast<const std::shared_ptr<TableFactory>*>(a);
   const auto& right = *static_cast<const std::shared_ptr<TableFactory>*>(b);
@@ -263,7 +281,7 @@ VARVE_OPTION_TYPE(std::shared_ptr<MemTableRepFactory>,
                    &SameId<MemTableRepFactory>, nullptr, nullptr})
 VARVE_OPTION_TYPE(std::shared_ptr<TableFactory>,
                   {"table factory", &ParseTableFactory, &PrintTableFactory, &EqualTableFactories,
-                   nullptr, nullptr})
+                   nullptr, nullptr, &SetTableOption})
 VARVE_OPTION_TYPE(std::vector<DbPath>,
                   {"paths", &ParseNoText, nullptr, &EqualPaths, nullptr, nullptr})
 VARVE_OPTION_TYPE(CacheUsageOptions,

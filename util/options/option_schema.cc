@@ -45,6 +45,17 @@ Status CheckField(const OptionRow& row, const std::string& name, const void* fie
   return row.check != nullptr ? row.check(name, field) : Status::OK();
 }
 
+// The row of a struct, or of an object with options, which `name` names a field of: "row.field".
+const OptionRow* FindOwner(const OptionTable& table, std::string_view name,
+                           std::string_view* field) {
+  const size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return nullptr;
+  const OptionRow* const row = table.Find(name.substr(0, dot));
+  if (row == nullptr || row->type().set_field == nullptr) return nullptr;
+  *field = name.substr(dot + 1);
+  return row;
+}
+
 }  // namespace
 
 OptionTable::OptionTable(const char* struct_name, std::span<const OptionRow> rows,
@@ -64,7 +75,15 @@ const OptionRow* OptionTable::Find(std::string_view name) const {
 Status ApplyOption(const OptionTable& table, const ConfigOptions& config, std::string_view name,
                    std::string_view value, OptionScope scope, void* object, bool* found) {
   const OptionRow* const row = table.Find(name);
-  *found = row != nullptr;
+  const bool dynamic_only = scope == OptionScope::kDynamicOnly || config.mutable_options_only;
+  std::string_view field;
+  const OptionRow* const owner = row == nullptr ? FindOwner(table, name, &field) : nullptr;
+  *found = row != nullptr || owner != nullptr;
+  if (owner != nullptr) {
+    return owner->type().set_field(config, field, value,
+                                   dynamic_only && owner->change != OptionChange::kDynamic,
+                                   owner->field(object));
+  }
   if (row == nullptr) {
     const ForeignVerdict verdict = JudgeForeignOption(table.struct_name(), name, value);
     *found = verdict != ForeignVerdict::kUnknown;
@@ -77,7 +96,6 @@ Status ApplyOption(const OptionTable& table, const ConfigOptions& config, std::s
     }
     return Status::InvalidArgument("unknown option " + QualifiedName(table, name));
   }
-  const bool dynamic_only = scope == OptionScope::kDynamicOnly || config.mutable_options_only;
   if (dynamic_only && row->change != OptionChange::kDynamic) {
     return Status::InvalidArgument(QualifiedName(table, name) +
                                    " cannot be changed while the database is open");

@@ -193,7 +193,8 @@ enum class OptionScope : uint8_t { kAll, kDynamicOnly };
 Status ApplyOptions(const OptionTable& table, const ConfigOptions& config, const OptionPairs& pairs,
                     OptionScope scope, void* object);
 
-// One value. As ApplyOptions; *found tells whether the table has the name.
+// One value. As ApplyOptions; *found tells whether the table has the name, which may be that of one
+// field of a struct: "compression_opts.level".
 Status ApplyOption(const OptionTable& table, const ConfigOptions& config, std::string_view name,
                    std::string_view value, OptionScope scope, void* object, bool* found);
 

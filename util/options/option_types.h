@@ -51,6 +51,12 @@ struct OptionType {
 
   // The value as a number, for ranges; nullptr for types that are none.
   double (*number)(const void* field);
+
+  // Sets one field of a struct, or of an object with options, which text names "struct.field";
+  // with `dynamic_only` one that may be changed although the whole may not. Errors are those of
+  // ApplyOptions; after one *field is as it was. nullptr: it has no fields.
+  Status (*set_field)(const ConfigOptions& config, std::string_view name, std::string_view value,
+                      bool dynamic_only, void* field) = nullptr;
 };
 
 // Specialized for every type that a field of an options struct has.

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "varve/filter_policy.h"
+#include "varve/table.h"
+
 namespace varve {
 namespace {
 
@@ -27,6 +30,67 @@ TEST(ChangeOptionsTest, NamedOptionsChangeTogether) {
   DBOptions db;
   ASSERT_TRUE(ChangeDbOptions(DBOptions(), {{"max_background_jobs", "4"}}, &db).ok());
   EXPECT_EQ(db.max_background_jobs, 4);
+}
+
+// The fields that RocksDB's SetOptions takes alone, beside those that change together.
+TEST(ChangeOptionsTest, OneFieldOfAStructChangesAlone) {
+  ColumnFamilyOptions before;
+  before.compression_opts.level = 3;
+  before.compression_opts.strategy = 2;
+  BlockBasedTableOptions table;
+  table.block_size = 1000;
+  table.filter_policy.reset(NewBloomFilterPolicy(10));
+  before.table_factory.reset(NewBlockBasedTableFactory(table));
+  ColumnFamilyOptions cf;
+  const Status s = ChangeColumnFamilyOptions(
+      DBOptions(), before,
+      {{"compression_opts.level", "7"},
+       {"bottommost_compression_opts.enabled", "true"},
+       {"compaction_options_universal.size_ratio", "9"},
+       {"compaction_options_fifo.max_table_files_size", "1M"},
+       {"block_based_table_factory", "{block_size=2000;block_restart_interval=5}"},
+       {"block_based_table_factory.block_size", "3000"},
+       {"table_factory.format_version", "4"}},
+      &cf);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(cf.compression_opts.level, 7);
+  EXPECT_EQ(cf.compression_opts.strategy, 2);
+  EXPECT_TRUE(cf.bottommost_compression_opts.enabled);
+  EXPECT_EQ(cf.compaction_options_universal.size_ratio, 9u);
+  EXPECT_EQ(cf.compaction_options_fifo.max_table_files_size, 1u << 20);
+  const auto* const after = cf.table_factory->GetOptions<BlockBasedTableOptions>();
+  EXPECT_EQ(after->block_size, 3000u);
+  EXPECT_EQ(after->block_restart_interval, 5);
+  EXPECT_EQ(after->format_version, 4u);
+  EXPECT_EQ(after->filter_policy, table.filter_policy);
+  EXPECT_EQ(before.table_factory->GetOptions<BlockBasedTableOptions>()->block_size, 1000u);
+
+  for (const char* name :
+       {"compression_opts.nothing", "compression_opts.", "block_based_table_factory.nothing",
+        "block_based_table_factory.no_block_cache", "table_factory.block_cache",
+        "block_based_table_factory.metadata_cache_options.partition_pinning", "write_buffer_size.x",
+        "merge_operator.x", ".level", "memtable_factory.lookahead"}) {
+    const Status refused = ChangeColumnFamilyOptions(DBOptions(), before, {{name, "1"}}, &cf);
+    EXPECT_TRUE(refused.IsInvalidArgument()) << name << ": " << refused.ToString();
+  }
+  EXPECT_TRUE(ChangeColumnFamilyOptions(DBOptions(), before,
+                                        {{"compression_opts.level", "1;strategy=9"}}, &cf)
+                  .IsInvalidArgument());
+  EXPECT_EQ(cf.compression_opts.level, 7) << "an error changes nothing";
+}
+
+TEST(ChangeOptionsTest, WhatRocksDbChangesWhileItIsOpen) {
+  for (const char* name :
+       {"strict_bytes_per_sync", "bytes_per_sync", "wal_bytes_per_sync", "max_open_files",
+        "max_background_jobs", "base_background_compactions", "max_background_compactions",
+        "max_background_flushes", "max_subcompactions", "avoid_flush_during_shutdown",
+        "writable_file_max_buffer_size", "delayed_write_rate", "max_total_wal_size",
+        "delete_obsolete_files_period_micros", "stats_dump_period_sec", "stats_persist_period_sec",
+        "stats_history_buffer_size", "compaction_readahead_size"}) {
+    DBOptions db;
+    const Status s = ChangeDbOptions(DBOptions(), {{name, "1"}}, &db);
+    EXPECT_TRUE(s.ok()) << name << ": " << s.ToString();
+  }
 }
 
 TEST(ChangeOptionsTest, NothingChangesAfterAnError) {

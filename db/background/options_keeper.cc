@@ -192,6 +192,7 @@ std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
     }
     now.text->AppendTo(family.name, &text);
   }
+  AppendOptionsFileEnd(&text);
   known_.swap(known);
   known.clear();
   std::erase_if(texts_, [](const auto& shared) { return shared.use_count() == 1; });

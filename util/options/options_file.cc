@@ -21,6 +21,10 @@ namespace varve {
 namespace {
 
 constexpr std::string_view kExtendedMark = "#+";
+// The first is near the beginning of a file that ends in the second: so one that was cut is known.
+// Those of RocksDB, and older ones of Varve, have neither.
+constexpr std::string_view kEndPromise = "\n# The last line is \"# End of the options.\".\n";
+constexpr std::string_view kEnd = "\n# End of the options.";
 constexpr char kTooLong[] = "OPTIONS file longer than 1 GiB";
 // A comment, for people who read the file from another working directory.
 constexpr std::string_view kPlaceMark = "# It is in ";
@@ -114,6 +118,8 @@ class Parser {
   Status SetVersion(std::string_view name, std::string_view value);
   Status EndTable();
 
+  // Of a file that says how it ends.
+  Status CheckWhole(std::string_view text);
   Status Corrupt(const std::string& what) const { return Status::Corruption(Where(), what); }
   std::string Where() const { return file_name_ + ":" + std::to_string(line_number_); }
   Status Located(const Status& s) const {
@@ -133,8 +139,25 @@ class Parser {
   BlockBasedTableOptions table_options_;  // Of the section being read.
 };
 
+Status Parser::CheckWhole(std::string_view text) {
+  if (text.substr(0, kBeginningBytes).find(kEndPromise) == std::string_view::npos ||
+      text.rfind(kEnd) != std::string_view::npos) {
+    return Status::OK();
+  }
+  line_number_ = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  const size_t section = text.rfind("\n[");
+  std::string last = "of the beginning";
+  if (section != std::string_view::npos) {
+    const std::string_view line = text.substr(section + 1);
+    last = "of " + std::string(line.substr(0, std::min(line.find('\n'), size_t{60})));
+  }
+  return Corrupt("the file was cut: its last line is missing, the rest " + last +
+                 ", and what came after that");
+}
+
 Status Parser::ParseAll(std::string_view text) {
   if (text.size() > kOptionsFileBytesMax) return Corrupt(kTooLong);
+  VARVE_RETURN_IF_ERROR(CheckWhole(text));
   while (!text.empty()) {
     const size_t end = text.find('\n');
     ++line_number_;
@@ -292,7 +315,8 @@ void FamilyOptionsText::AppendTo(const std::string& family, std::string* text) c
 
 std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& place,
                                  const std::string& log_directory) {
-  std::string text = "# Options this database was last opened with.\n";
+  std::string text = "# Options this database was last opened with.";
+  text.append(kEndPromise);
   if (!log_directory.empty() && !place.empty()) {
     text.append(kPlaceMark).append(EscapeOptionText(place)).append("\n");
   }
@@ -316,7 +340,12 @@ std::string FormatOptionsFile(const DBOptions& db_options,
       }
     }
   }
+  AppendOptionsFileEnd(&text);
   return text;
+}
+
+void AppendOptionsFileEnd(std::string* text) {
+  text->append(kEnd).append("\n");
 }
 
 Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_name,

@@ -52,12 +52,16 @@ struct FamilyOptionsText {
 std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& place,
                                  const std::string& log_directory);
 
+// What comes after them: a file without it was cut.
+void AppendOptionsFileEnd(std::string* text);
+
 // A whole file. `column_families` must contain the default one; it is written first.
 std::string FormatOptionsFile(const DBOptions& db_options,
                               const std::vector<ColumnFamilyDescriptor>& column_families);
 
 // *contents is untouched after an error. Errors name `file_name` and the line.
-//   Corruption: not an OPTIONS file. InvalidArgument, NotSupported: as ApplyOptions.
+//   Corruption: not an OPTIONS file, or one of ours that has been cut. InvalidArgument,
+//   NotSupported: as ApplyOptions.
 Status ParseOptionsFile(const ConfigOptions& config, const std::string& file_name,
                         std::string_view text, OptionsFileContents* contents);
 

@@ -293,6 +293,29 @@ TEST(OptionsFileTest, DamagedFilesAreRefusedWithTheirPlace) {
                   .IsNotSupported());
 }
 
+TEST(OptionsFileTest, AFileThatWasCutIsRefusedWhereverThatWas) {
+  const std::string whole = FormatOptionsFile(SomeDbOptions(), SomeFamilies());
+  OptionsFileContents contents;
+  for (size_t bytes = 0; bytes + 1 < whole.size(); bytes += bytes < 200 ? 1 : 7) {
+    const Status s =
+        ParseOptionsFile(ConfigOptions(), "F", std::string_view(whole).substr(0, bytes), &contents);
+    ASSERT_TRUE(s.IsCorruption()) << bytes << ": " << s.ToString();
+  }
+  const size_t table = whole.find("[TableOptions/BlockBasedTable \"default\"]");
+  ASSERT_NE(table, std::string::npos);
+  const size_t line_end = whole.find('\n', whole.find("block_size=", table)) + 1;
+  const Status s = ParseOptionsFile(ConfigOptions(), "F",
+                                    std::string_view(whole).substr(0, line_end), &contents);
+  EXPECT_NE(s.ToString().find("its last line is missing, the rest of [TableOptions/BlockBasedTable "
+                              "\"default\"], and what came after that"),
+            std::string::npos)
+      << s.ToString();
+  // A line that an editor leaves without its end is whole.
+  EXPECT_TRUE(ParseOptionsFile(ConfigOptions(), "F",
+                               std::string_view(whole).substr(0, whole.size() - 1), &contents)
+                  .ok());
+}
+
 TEST(OptionsFileTest, MutatedFilesNeverCrash) {
   std::mt19937 random(11);
   const std::string whole = FormatOptionsFile(SomeDbOptions(), SomeFamilies());

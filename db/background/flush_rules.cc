@@ -23,12 +23,13 @@ bool FlushWork::AnythingDue() {
 
 std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   state_.mu.AssertHeld();
-  *reason = FlushReason::kWriteBufferFull;
+  *reason = FlushReason::kMemtableMaxRangeDeletions;
   std::vector<ColumnFamily*> full;
   for (const auto& [id, family] : state_.families.all()) {
-    if (family->mem()->ShouldSwitch() || family->TooManyRangeDeletions()) {
-      full.push_back(family.get());
-    }
+    const bool by_size = family->mem()->ShouldSwitch();
+    if (!by_size && !family->TooManyRangeDeletions()) continue;
+    full.push_back(family.get());
+    if (by_size) *reason = FlushReason::kWriteBufferFull;
   }
   if (full.empty()) full = FamiliesOverLogLimit(reason);
   if (full.empty()) full = FamiliesOverMemoryLimit(reason);

@@ -52,8 +52,36 @@ struct FlushWork::FamilyFlush {
 namespace {
 
 // Whether no caller waits for the end of the job, for memory, say.
+// Whether a memtable was full, and that is all.
+bool IsOfFullMemTable(FlushReason reason) {
+  return reason == FlushReason::kWriteBufferFull ||
+         reason == FlushReason::kMemtableMaxRangeDeletions;
+}
+
 bool NobodyWaits(FlushReason reason) {
-  return reason == FlushReason::kWriteBufferFull || reason == FlushReason::kWalFull;
+  return IsOfFullMemTable(reason) || reason == FlushReason::kWalFull;
+}
+
+// The tickers of a reason: of each table's flush, and of each job that flushes families together.
+struct ReasonTickers {
+  FlushReason reason;
+  Tickers of_flush;
+  Tickers of_atomic;
+};
+constexpr ReasonTickers kReasonTickers[] = {
+    {FlushReason::kWriteBufferFull, FLUSH_REASON_WRITE_BUFFER_FULL,
+     ATOMIC_FLUSH_REQUEST_REASON_WRITE_BUFFER_FULL},
+    {FlushReason::kWriteBufferManager, FLUSH_REASON_WRITE_BUFFER_MANAGER,
+     ATOMIC_FLUSH_REQUEST_REASON_WRITE_BUFFER_MANAGER},
+    {FlushReason::kMemtableMaxRangeDeletions, FLUSH_REASON_MEMTABLE_MAX_RANGE_DELETIONS,
+     ATOMIC_FLUSH_REQUEST_REASON_MEMTABLE_MAX_RANGE_DELETIONS},
+};
+
+void CountAtomicJob(Statistics* statistics, FlushReason reason) {
+  for (const ReasonTickers& row : kReasonTickers) {
+    if (row.reason == reason) return RecordTick(statistics, row.of_atomic);
+  }
+  RecordTick(statistics, ATOMIC_FLUSH_REQUEST_REASON_OTHER);
 }
 
 }  // namespace
@@ -142,7 +170,7 @@ void FlushWork::NoteReason(const ColumnFamily& family, FlushReason reason) {
   for (Job& job : queue_) {
     const bool has_it = std::ranges::any_of(
         job.families, [&](const auto& member) { return member.get() == &family; });
-    if (has_it && job.reason == FlushReason::kWriteBufferFull) job.reason = reason;
+    if (has_it && IsOfFullMemTable(job.reason)) job.reason = reason;
   }
 }
 
@@ -291,7 +319,7 @@ void FlushWork::Unpick(const FamilyFlush& flush) {
 bool FlushWork::WantsFlush(const ColumnFamily& family, FlushReason reason) const {
   const auto wanted =
       static_cast<size_t>(std::max(1, family.options()->min_write_buffer_number_to_merge));
-  return family.unpicked_count() >= wanted || reason != FlushReason::kWriteBufferFull ||
+  return family.unpicked_count() >= wanted || !IsOfFullMemTable(reason) ||
          context_.options().atomic_flush;
 }
 
@@ -339,6 +367,7 @@ FlushPace FlushWork::PaceOf(std::vector<FamilyFlush>* flushes) const {
 
 Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order) {
   {
+  if (context_.options().atomic_flush) CountAtomicJob(context_.statistics(), job.reason);
     DbUnlock unlock(&state_.mu);
     FlushPace pace = PaceOf(flushes);
     const bool gives_way = context_.options().background_gives_way && NobodyWaits(job.reason);
@@ -353,7 +382,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
       StopWatch watch(context_.clock(), context_.statistics(), FLUSH_TIME);
       VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
       listed.Set(ThreadStatus::FLUSH_BYTES_WRITTEN, flush.result.file.size);
-      Count(flush);
+      Count(flush, job.reason);
       NotifyCreated(flush);
     }
     statistics_.CountPauses(pace);
@@ -691,7 +720,7 @@ uint64_t FlushWork::BytesOf(const FlushInput& input) {
   return bytes;
 }
 
-void FlushWork::Count(const FamilyFlush& flush) const {
+void FlushWork::Count(const FamilyFlush& flush, FlushReason reason) const {
   Statistics* const statistics = context_.statistics();
   if (statistics == nullptr) return;
   RecordTick(statistics, FLUSH_WRITE_BYTES, flush.result.file.size);
@@ -703,6 +732,18 @@ void FlushWork::Count(const FamilyFlush& flush) const {
 }
 
 void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {
+  uint64_t held = 0;
+  for (const auto& mem : flush.input.memtables) held += mem->MemoryUsage();
+  RecordInHistogram(statistics, FLUSH_MEMTABLE_MEMORY_BYTES, held);
+  RecordInHistogram(statistics, FLUSH_MEMTABLE_TOTAL_DATA_SIZE_BYTES, payload);
+  if (reason == FlushReason::kWriteBufferFull) {
+    RecordInHistogram(statistics, FLUSH_WRITE_BUFFER_FULL_MEMTABLE_MEMORY_BYTES, held);
+  } else if (reason == FlushReason::kWriteBufferManager) {
+    RecordInHistogram(statistics, FLUSH_WRITE_BUFFER_MANAGER_MEMTABLE_MEMORY_BYTES, held);
+  }
+  for (const ReasonTickers& row : kReasonTickers) {
+    if (row.reason == reason) RecordTick(statistics, row.of_flush);
+  }
   LogInfo(context_.info_log(), "[%s] [JOB %d] flushing %zu memtable(s), reason: %s",
           flush.family->name().c_str(), flush.job_id, flush.input.memtables.size(),
           GetFlushReasonString(reason));

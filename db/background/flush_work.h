@@ -163,7 +163,7 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   Status Switch(std::vector<ColumnFamily*> families, FlushReason reason) VARVE_REQUIRES(kDbMutex);
   // Of keys and values in the memtables.
   static uint64_t BytesOf(const FlushInput& input);
-  void Count(const FamilyFlush& flush) const;
+  void Count(const FamilyFlush& flush, FlushReason reason) const;
   void NotifyManual(const std::vector<ColumnFamily*>& families, FlushReason reason) const
       VARVE_EXCLUDES(kDbMutex);
   void NotifyBegin(const FamilyFlush& flush, FlushReason reason) VARVE_EXCLUDES(kDbMutex);

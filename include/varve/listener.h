@@ -70,6 +70,7 @@ enum class FlushReason : int {
   kErrorRecoveryRetryFlush = 0x0c,
   kWalFull = 0x0d,
   kCatchUpAfterErrorRecovery = 0x0e,
+  kMemtableMaxRangeDeletions = 0x0f,
 };
 VARVE_EXPORT const char* GetFlushReasonString(FlushReason reason);
 

@@ -89,6 +89,8 @@ const char* GetFlushReasonString(FlushReason reason) {
       return "WAL Full";
     case FlushReason::kCatchUpAfterErrorRecovery:
       return "Catch Up After Error Recovery";
+    case FlushReason::kMemtableMaxRangeDeletions:
+      return "Memtable Max Range Deletions";
   }
   return "Invalid";
 }

@@ -68,9 +68,8 @@ Numbers TickersThatStayZero() {
       PREFETCH_MEMORY_BYTES_RELEASED, PREFETCH_MEMORY_REQUESTS_BLOCKED,
       MANIFEST_VALIDATION_FAILURE_COUNT, FILE_SUBMIT_ASYNC_READ_FALLBACK};
   // Nor are these counted: logs are made when they are wanted, and a limiter counts for itself.
-  for (const char* group :
-       {"wal.precreate", "rate.limiter.", "read.path.range.tombstones", "file.open.metadata",
-        "flush.reason", "atomic_flush.request", "checkpoint"}) {
+  for (const char* group : {"wal.precreate", "rate.limiter.", "read.path.range.tombstones",
+                            "file.open.metadata", "checkpoint"}) {
     AddGroup(TickersNameMap, group, &none);
   }
   AddGroup(TickersNameMap, "blobdb", &none);
@@ -84,9 +83,8 @@ Numbers HistogramsThatStayEmpty() {
   Numbers none = {ASYNC_READ_BYTES, POLL_WAIT_MICROS, ASYNC_PREFETCH_ABORT_MICROS,
                   // Flushes do not read, and tables are opened when they are wanted.
                   FILE_READ_FLUSH_MICROS, FILE_READ_DB_OPEN_MICROS};
-  for (const char* group :
-       {"iodispatcher", "block.key.distribution", "ingest.external", "rate.limiter.wait",
-        "memtable.memory", "memtable.total.data", "open.and.compact"}) {
+  for (const char* group : {"iodispatcher", "block.key.distribution", "ingest.external",
+                            "rate.limiter.wait", "open.and.compact"}) {
     AddGroup(HistogramsNameMap, group, &none);
   }
   AddGroup(HistogramsNameMap, "blobdb", &none);
@@ -97,7 +95,14 @@ Numbers HistogramsThatStayEmpty() {
 
 // What other tests bring about: it takes time, luck, or files of another engine.
 Numbers TickersFedElsewhere() {
-  return {STALL_MICROS,
+  return {FLUSH_REASON_WRITE_BUFFER_FULL,
+          FLUSH_REASON_WRITE_BUFFER_MANAGER,
+          FLUSH_REASON_MEMTABLE_MAX_RANGE_DELETIONS,
+          ATOMIC_FLUSH_REQUEST_REASON_WRITE_BUFFER_FULL,
+          ATOMIC_FLUSH_REQUEST_REASON_WRITE_BUFFER_MANAGER,
+          ATOMIC_FLUSH_REQUEST_REASON_MEMTABLE_MAX_RANGE_DELETIONS,
+          ATOMIC_FLUSH_REQUEST_REASON_OTHER,
+          STALL_MICROS,
           DB_MUTEX_WAIT_MICROS,
           TABLE_OPEN_PREFETCH_TAIL_MISS,
           TIMESTAMP_FILTER_TABLE_CHECKED,
@@ -125,7 +130,8 @@ Numbers TickersFedElsewhere() {
 }
 
 Numbers HistogramsFedElsewhere() {
-  return {WRITE_STALL};
+  return {WRITE_STALL, FLUSH_WRITE_BUFFER_FULL_MEMTABLE_MEMORY_BYTES,
+          FLUSH_WRITE_BUFFER_MANAGER_MEMTABLE_MEMORY_BYTES};
 }
 
 // Of keys that end with 7 nothing can be merged; the others keep the newest operand.

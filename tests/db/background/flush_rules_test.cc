@@ -11,6 +11,7 @@
 
 #include "varve/listener.h"
 #include "varve/metadata.h"
+#include "varve/statistics.h"
 #include "varve/write_buffer_manager.h"
 
 #include "tests/harness/database.h"
@@ -84,6 +85,63 @@ TEST_F(FlushRulesTest, RangeDeletionsAreCounted) {
   }
   ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
   EXPECT_EQ(Levels(), "1");
+}
+
+// Of each reason that has a ticker, by itself and where families are flushed together.
+TEST_F(FlushRulesTest, FlushesAreCountedByTheirReason) {
+  struct Case {
+    const char* name;
+    size_t write_buffer_bytes;
+    size_t manager_bytes;
+    uint32_t range_deletions;
+    Tickers of_flush;
+    Tickers of_atomic;
+    Histograms memory;
+  };
+  const Case cases[] = {
+      {"full", 64 << 10, 0, 0, FLUSH_REASON_WRITE_BUFFER_FULL,
+       ATOMIC_FLUSH_REQUEST_REASON_WRITE_BUFFER_FULL,
+       FLUSH_WRITE_BUFFER_FULL_MEMTABLE_MEMORY_BYTES},
+      {"manager", 4 << 20, 64 << 10, 0, FLUSH_REASON_WRITE_BUFFER_MANAGER,
+       ATOMIC_FLUSH_REQUEST_REASON_WRITE_BUFFER_MANAGER,
+       FLUSH_WRITE_BUFFER_MANAGER_MEMTABLE_MEMORY_BYTES},
+      {"ranges", 4 << 20, 0, 2, FLUSH_REASON_MEMTABLE_MAX_RANGE_DELETIONS,
+       ATOMIC_FLUSH_REQUEST_REASON_MEMTABLE_MAX_RANGE_DELETIONS, FLUSH_MEMTABLE_MEMORY_BYTES},
+  };
+  for (const Case& c : cases) {
+    for (const bool atomic : {false, true}) {
+      SCOPED_TRACE(c.name + std::string(atomic ? " atomic" : ""));
+      Statistics& counts = *(options_.statistics = CreateDBStatistics());
+      options_.atomic_flush = atomic;
+      options_.write_buffer_size = c.write_buffer_bytes;
+      options_.write_buffer_manager = std::make_shared<WriteBufferManager>(c.manager_bytes);
+      options_.memtable_max_range_deletions = c.range_deletions;
+      Open();
+      for (int i = 0; i < 60; i++) {
+        if (c.range_deletions != 0) {
+          ASSERT_TRUE(db()->DeleteRange(WriteOptions(), "a", "b").ok());
+        }
+        Put(std::to_string(i), std::string(4 << 10, 'v'));
+      }
+      ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+      Put("last", "v");
+      ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
+      const uint64_t flushes = counts.getTickerCount(c.of_flush);
+      EXPECT_GT(flushes, 0u);
+      EXPECT_EQ(counts.getTickerCount(c.of_atomic) > 0, atomic);
+      EXPECT_EQ(counts.getTickerCount(ATOMIC_FLUSH_REQUEST_REASON_OTHER), 0u);
+      Flush();
+      EXPECT_EQ(counts.getTickerCount(ATOMIC_FLUSH_REQUEST_REASON_OTHER), atomic ? 1u : 0u);
+      EXPECT_EQ(counts.getTickerCount(c.of_flush), flushes);
+      HistogramData data;
+      counts.histogramData(c.memory, &data);
+      EXPECT_GE(data.max, 4 << 10);
+      counts.histogramData(FLUSH_MEMTABLE_TOTAL_DATA_SIZE_BYTES, &data);
+      EXPECT_GT(data.count, flushes);
+      ASSERT_TRUE(Close().ok());
+      ASSERT_TRUE(DestroyDB(kName, options_).ok());
+    }
+  }
 }
 
 TEST_F(FlushRulesTest, HistoryIsKeptUpToItsSize) {

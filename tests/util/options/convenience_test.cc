@@ -153,7 +153,7 @@ TEST(JobInfoTest, StatisticsAddUpAndReasonsHaveNames) {
   for (int i = 0; i < static_cast<int>(CompactionReason::kNumOfReasons); ++i) {
     EXPECT_STRNE(GetCompactionReasonString(static_cast<CompactionReason>(i)), "Invalid") << i;
   }
-  for (int i = 0; i <= static_cast<int>(FlushReason::kCatchUpAfterErrorRecovery); ++i) {
+  for (int i = 0; i <= static_cast<int>(FlushReason::kMemtableMaxRangeDeletions); ++i) {
     EXPECT_STRNE(GetFlushReasonString(static_cast<FlushReason>(i)), "Invalid") << i;
   }
 }

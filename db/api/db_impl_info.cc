@@ -83,7 +83,10 @@ Status DbImpl::ResetStats() try {
   VARVE_RETURN_IF_ERROR(CheckNotForked());
   Engine& e = *engine_;
   DbLock lock(&e.state.mu);
-  e.statistics.Reset();
+  for (const auto& [id, family] : e.state.families.all()) {
+    family->work = FamilyWork();
+    family->table_cache()->ForgetReadLatencies();
+  }
   e.stalls.ResetTotals();
   return Status::OK();
 } catch (...) {

@@ -430,15 +430,24 @@ void CompactionWork::NoteJobOfInputs(const CompactionPlan& plan, int job_id) {
   }
 }
 
-void CompactionWork::CountRun(const CompactionPlan& plan, const CompactionResult& result) {
-  LevelCompactionStats& stats = statistics_.level(plan.output_level);
-  stats.count++;
-  if (plan.trivial_move) stats.bytes_moved += plan.InputBytes();
-  stats.bytes_read += result.bytes_read;
-  stats.bytes_written += result.bytes_written;
-  stats.micros += result.micros;
-  stats.entries_in += result.entries_in;
-  stats.entries_dropped += result.entries_dropped_obsolete + result.entries_dropped_by_filter;
+void CompactionWork::CountRun(ColumnFamily* family, const CompactionPlan& plan,
+                              const CompactionResult& result) {
+  uint64_t at_level = 0;
+  for (const CompactionInputLevel& input : plan.inputs) {
+    if (input.level != plan.output_level || plan.start_level == plan.output_level) continue;
+    for (const FileRef& file : input.files) at_level += file->size;
+  }
+  LevelWork work;
+  work.count = 1;
+  if (plan.trivial_move) work.bytes_moved = plan.InputBytes();
+  work.bytes_read_at_level = std::min(at_level, result.bytes_read);
+  work.bytes_read_above = result.bytes_read - work.bytes_read_at_level;
+  work.bytes_written = result.bytes_written;
+  work.micros = result.micros;
+  work.cpu_micros = result.cpu_micros;
+  work.entries_in = result.entries_in;
+  work.entries_dropped = result.entries_dropped_obsolete + result.entries_dropped_by_filter;
+  family->work.Level(plan.output_level).Add(work);
 }
 
 Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan,
@@ -475,7 +484,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     if (s.ok()) {
       if (!plan->trivial_move) NoteJobOfInputs(*plan, job_id);
       for (const NewFile& file : result->outputs) context_.NoteTable(family->table_paths(), file);
-      CountRun(*plan, *result);
+      CountRun(family, *plan, *result);
     }
   }
   if (s.ok()) {

@@ -182,8 +182,8 @@ class CompactionWork final : public CompactionScheduler {
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
   static void NoteJobOfInputs(const CompactionPlan& plan, int job_id) VARVE_REQUIRES(kDbMutex);
-  void CountRun(const CompactionPlan& plan, const CompactionResult& result)
-      VARVE_REQUIRES(kDbMutex);
+  static void CountRun(ColumnFamily* family, const CompactionPlan& plan,
+                       const CompactionResult& result) VARVE_REQUIRES(kDbMutex);
   CompactionJobInfo MakeInfo(const ColumnFamily& family, const CompactionPlan& plan,
                              const CompactionResult& result, int job_id) const;
   static void List(const CompactionPlan& plan, int job_id, ListedOperation* listed);

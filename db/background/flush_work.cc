@@ -47,17 +47,18 @@ struct FlushWork::FamilyFlush {
   int job_id = 0;
   bool in_force = false;  // the table, if there is one, is in the MANIFEST
   FillingMemTable filling;
+  uint64_t micros = 0;  // of writing the table
 };
 
 namespace {
 
-// Whether no caller waits for the end of the job, for memory, say.
 // Whether a memtable was full, and that is all.
 bool IsOfFullMemTable(FlushReason reason) {
   return reason == FlushReason::kWriteBufferFull ||
          reason == FlushReason::kMemtableMaxRangeDeletions;
 }
 
+// Whether no caller waits for the end of the job, for memory, say.
 bool NobodyWaits(FlushReason reason) {
   return IsOfFullMemTable(reason) || reason == FlushReason::kWalFull;
 }
@@ -366,8 +367,8 @@ FlushPace FlushWork::PaceOf(std::vector<FamilyFlush>* flushes) const {
 }
 
 Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order) {
-  {
   if (context_.options().atomic_flush) CountAtomicJob(context_.statistics(), job.reason);
+  {
     DbUnlock unlock(&state_.mu);
     FlushPace pace = PaceOf(flushes);
     const bool gives_way = context_.options().background_gives_way && NobodyWaits(job.reason);
@@ -379,8 +380,10 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
       listed.Set(ThreadStatus::FLUSH_JOB_ID, static_cast<uint64_t>(flush.job_id));
       listed.Set(ThreadStatus::FLUSH_BYTES_MEMTABLES, BytesOf(flush.input));
       NotifyBegin(flush, job.reason);
+      const uint64_t began = context_.MonotonicMicros();
       StopWatch watch(context_.clock(), context_.statistics(), FLUSH_TIME);
       VARVE_RETURN_IF_ERROR(RunFlush(flush.input, &flush.result));
+      flush.micros = context_.MonotonicMicros() - began;
       listed.Set(ThreadStatus::FLUSH_BYTES_WRITTEN, flush.result.file.size);
       Count(flush, job.reason);
       NotifyCreated(flush);
@@ -509,7 +512,7 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
     flush.in_force = true;
     VARVE_ASSERT(flush.family->immutables().front().mem == flush.input.memtables.front());
     flush.family->DropFlushed(flush.input.memtables.size());
-    statistics_.CountFlush(flush.result.file.size);
+    flush.family->work.CountFlush(flush.result.file.size, flush.micros);
     if (flush.result.wrote_file) {
       context_.NoteTable(flush.family->table_paths(), flush.result.file);
     }
@@ -729,9 +732,6 @@ void FlushWork::Count(const FamilyFlush& flush, FlushReason reason) const {
   const uint64_t useful = written.raw_key_size + written.raw_value_size;
   RecordTick(statistics, MEMTABLE_PAYLOAD_BYTES_AT_FLUSH, payload);
   RecordTick(statistics, MEMTABLE_GARBAGE_BYTES_AT_FLUSH, payload - std::min(payload, useful));
-}
-
-void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {
   uint64_t held = 0;
   for (const auto& mem : flush.input.memtables) held += mem->MemoryUsage();
   RecordInHistogram(statistics, FLUSH_MEMTABLE_MEMORY_BYTES, held);
@@ -744,6 +744,9 @@ void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {
   for (const ReasonTickers& row : kReasonTickers) {
     if (row.reason == reason) RecordTick(statistics, row.of_flush);
   }
+}
+
+void FlushWork::NotifyBegin(const FamilyFlush& flush, FlushReason reason) {
   LogInfo(context_.info_log(), "[%s] [JOB %d] flushing %zu memtable(s), reason: %s",
           flush.family->name().c_str(), flush.job_id, flush.input.memtables.size(),
           GetFlushReasonString(reason));

@@ -15,6 +15,7 @@
 
 #include "varve/db.h"
 
+#include "db/column_family/family_work.h"
 #include "db/column_family/memtable_resolver.h"
 #include "db/column_family/super_version_source.h"
 #include "db/db_mutex.h"
@@ -204,6 +205,7 @@ class ColumnFamily final : public SuperVersionSource,
   WriteStallCause stall_cause VARVE_GUARDED_BY(kDbMutex) = WriteStallCause::kNone;
   // From which an automatic compaction failed, and none has succeeded since; -1: there is none.
   int failed_compaction_level VARVE_GUARDED_BY(kDbMutex) = -1;
+  FamilyWork work VARVE_GUARDED_BY(kDbMutex);  // since the opening, or ResetStats
 
  private:
   static void ReleaseSlot(void* super_version);

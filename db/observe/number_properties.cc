@@ -26,8 +26,7 @@ using P = DB::Properties;
 const std::string kScrubCorruptions = "varve.scrub-corruptions";
 
 enum class Scope : uint8_t {
-  kSummed,    // of a family; all families' together make sense
-  kFamily,    // of a family
+  kFamily,    // of a family; the sum of all families' is told, too
   kDatabase,  // the same whichever family is asked
 };
 
@@ -148,40 +147,40 @@ const std::vector<NumberProperty>& Numbers() {
       {&P::kNumImmutableMemTable,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.immutables().size(); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumImmutableMemTableFlushed,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.history().size(); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kMemTableFlushPending,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.flush_requested ? 1 : 0; },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kCurSizeActiveMemTable,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.mem()->UsedBytes(); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kCurSizeAllMemTables,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kSizeAllMemTables,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) { return UsedByMemTables(f) + UsedByHistory(f); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumEntriesActiveMemTable,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->entry_count(); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumEntriesImmMemTables,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::entry_count); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumDeletesActiveMemTable,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.mem()->deletion_count(); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumDeletesImmMemTables,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) { return SumImmutables(f, &MemTable::deletion_count); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumRunningFlushes,
        [](Engine& e, ColumnFamily&)
            VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(e.jobs->flush.running()); },
@@ -189,14 +188,14 @@ const std::vector<NumberProperty>& Numbers() {
       {&P::kCompactionPending,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.compaction_queued ? 1 : 0; },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumRunningCompactions,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return f.running_compactions.size(); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kNumRunningCompactionSortedRuns,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return RunsBeingCompacted(f); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kBackgroundErrors,
        [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t {
          return e.errors.state().severity() != ErrorState::Severity::kNone
@@ -211,7 +210,7 @@ const std::vector<NumberProperty>& Numbers() {
       {&P::kEstimatePendingCompactionBytes,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) { return f.shape().pending_compaction_bytes; },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kActualDelayedWriteRate,
        [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return e.stalls.DelayedRate(); },
        Scope::kDatabase},
@@ -224,17 +223,17 @@ const std::vector<NumberProperty>& Numbers() {
        [](Engine& e, ColumnFamily&)
            VARVE_REQUIRES(kDbMutex) -> uint64_t { return e.deletions.disabled() ? 0 : 1; },
        Scope::kDatabase},
-      {&P::kEstimateNumKeys, EstimateKeys, Scope::kSummed},
-      {&P::kEstimateLiveDataSize, LiveDataBytes, Scope::kSummed},
-      {&P::kEstimateTableReadersMem, TableReaderBytes, Scope::kSummed},
-      {&P::kTotalSstFilesSize, BytesOfLiveVersions, Scope::kSummed},
+      {&P::kEstimateNumKeys, EstimateKeys, Scope::kFamily},
+      {&P::kEstimateLiveDataSize, LiveDataBytes, Scope::kFamily},
+      {&P::kEstimateTableReadersMem, TableReaderBytes, Scope::kFamily},
+      {&P::kTotalSstFilesSize, BytesOfLiveVersions, Scope::kFamily},
       {&P::kObsoleteSstFilesSize,
        [](Engine& e, ColumnFamily&)
            VARVE_REQUIRES(kDbMutex) { return e.state.versions->obsolete_files()->Bytes(); },
        Scope::kDatabase},
       {&P::kLiveSstFilesSize,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.current()->TotalBytes(); },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kBaseLevel,
        [](Engine&, ColumnFamily& f)
            VARVE_REQUIRES(kDbMutex) { return static_cast<uint64_t>(f.shape().base_level); },
@@ -256,7 +255,7 @@ const std::vector<NumberProperty>& Numbers() {
        [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) -> uint64_t {
          return e.state.versions->LiveVersions(*f.versions()).size();
        },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kCurrentSuperVersionNumber,
        [](Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return f.SuperVersionNumber(); },
        Scope::kFamily},
@@ -271,16 +270,16 @@ const std::vector<NumberProperty>& Numbers() {
        Scope::kDatabase},
       {&P::kNumBlobFiles,
        [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kTotalBlobFileSize,
        [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kLiveBlobFileSize,
        [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
-       Scope::kSummed},
+       Scope::kFamily},
       {&P::kLiveBlobFileGarbageSize,
        [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) -> uint64_t { return 0; },
-       Scope::kSummed},
+       Scope::kFamily},
   };
   return *table;
 }
@@ -346,7 +345,7 @@ bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* va
     return true;
   }
   const NumberProperty* const property = FindNumber(name);
-  if (property == nullptr || property->scope == Scope::kFamily) return false;
+  if (property == nullptr) return false;
   DbLock lock(&engine->state.mu);
   *value = 0;
   for (const auto& [id, family] : engine->state.families.all()) {

@@ -14,8 +14,8 @@ struct Engine;
 
 // False for a name that is unknown, or that has no number in this family.
 bool GetNumberProperty(Engine* engine, ColumnFamily* family, const Slice& name, uint64_t* value);
-// Summed over families; of the whole database, once; of block caches, each once that several
-// families share. False for unknown names and those that have no sum.
+// Summed over families, whatever the sum may mean; of the whole database, once; of block caches,
+// each once that several families share. False for unknown names.
 bool GetAggregatedNumberProperty(Engine* engine, const Slice& name, uint64_t* value);
 
 }  // namespace varve

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cinttypes>
-#include <cstdarg>
-#include <cstdio>
 #include <utility>
 
 #include "varve/statistics.h"
@@ -14,10 +12,12 @@
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
 #include "db/engine/output_options.h"
+#include "db/observe/family_stats.h"
 #include "db/observe/garbage.h"
 #include "db/observe/memory_by_owner.h"
 #include "db/observe/metadata.h"
 #include "db/observe/number_properties.h"
+#include "db/observe/report_text.h"
 #include "util/base/assert.h"
 #include "util/metrics/cache_entry_stats.h"
 
@@ -26,16 +26,6 @@ namespace varve {
 namespace {
 
 using P = DB::Properties;
-
-void AppendF(std::string* out, const char* format, ...) __attribute__((format(printf, 2, 3)));
-void AppendF(std::string* out, const char* format, ...) {
-  char line[512];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(line, sizeof(line), format, args);
-  va_end(args);
-  out->append(line);
-}
 
 double Megabytes(uint64_t bytes) {
   return static_cast<double>(bytes) / 1048576.0;
@@ -113,37 +103,6 @@ std::string AsText(const std::map<std::string, std::string>& values) {
   return out;
 }
 
-std::string FamilyStats(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
-  std::string out;
-  AppendF(&out, "\n** Compaction Stats [%s] **\n", f.name().c_str());
-  AppendF(&out, "%-6s %7s %10s %7s %10s %10s %10s %9s %12s %12s\n", "Level", "Files", "Size(MB)",
-          "Score", "Read(MB)", "Write(MB)", "Moved(MB)", "Comp(cnt)", "KeyIn", "KeyDrop");
-  for (int level = 0; level < f.current()->num_levels(); level++) {
-    const LevelFiles& files = f.current()->level(level);
-    const LevelCompactionStats& stats = e.statistics.level(level);
-    if (files.empty() && stats.count == 0 && level > 0) continue;
-    const auto& scores = f.shape().scores;
-    const double score =
-        static_cast<size_t>(level) < scores.size() ? scores[static_cast<size_t>(level)] : 0;
-    AppendF(&out,
-            "L%-5d %7zu %10.1f %7.2f %10.1f %10.1f %10.1f %9" PRIu64 " %12" PRIu64 " %12" PRIu64
-            "\n",
-            level, files.size(), Megabytes(files.bytes()), score, Megabytes(stats.bytes_read),
-            Megabytes(stats.bytes_written), Megabytes(stats.bytes_moved), stats.count,
-            stats.entries_in, stats.entries_dropped);
-  }
-  AppendF(&out, "Flushes: %" PRIu64 ", %.1f MB. Pending compaction: %.1f MB\n",
-          e.statistics.flushes(), Megabytes(e.statistics.flush_bytes()),
-          Megabytes(f.shape().pending_compaction_bytes));
-  VARVE_ASSERT(f.shape().scores.size() <= static_cast<size_t>(f.current()->num_levels()));
-  const StallCounts& counts = e.stalls.CountsOf(f.id());
-  AppendF(&out, "Write stalls (count): %" PRIu64 " stops, %" PRIu64 " delays\n",
-          counts.total_stops(), counts.total_delays());
-  const std::string stall = e.stalls.Describe();
-  AppendF(&out, "Write stall: %s\n", stall.empty() ? "none" : stall.c_str());
-  return out;
-}
-
 std::map<std::string, std::string> DatabaseStallStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
   return {{"write-buffer-manager-limit-stops", std::to_string(e.stalls.totals().memory_stalls)},
           {"write-buffer-manager-limit-stop-micros",
@@ -216,6 +175,8 @@ std::string DatabaseStats(Engine& e) VARVE_REQUIRES(kDbMutex) {
     AppendF(&out, "Logs: %zu files, %.1f MB, %.1f MB not synced\n", e.state.logs->List().size(),
             Megabytes(e.state.logs->total_bytes()), Megabytes(e.state.logs->unsynced_bytes()));
   }
+  const std::string stall = e.stalls.Describe();
+  AppendF(&out, "Write stall: %s\n", stall.empty() ? "none" : stall.c_str());
   AppendF(&out,
           "Write stalls: %.3f s in all, %" PRIu64 " delayed and %" PRIu64
           " stopped writes; %.3f s and %" PRIu64 " writes for the write-buffer manager\n",
@@ -298,12 +259,14 @@ struct TextProperty {
 
 const std::vector<TextProperty>& Texts() {
   static const auto* table = new std::vector<TextProperty>{
-      {P::kStats, [](Engine& e, ColumnFamily& f)
-                      VARVE_REQUIRES(kDbMutex) { return FamilyStats(e, f) + DatabaseStats(e); }},
-      {P::kCFStats,
-       [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return FamilyStats(e, f); }},
-      {P::kCFStatsNoFileHistogram,
-       [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) { return FamilyStats(e, f); }},
+      {P::kStats,
+       [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
+         return FamilyStatsText(e, f) + FileReadsText(f) + DatabaseStats(e);
+       }},
+      {P::kCFStats, [](Engine& e, ColumnFamily& f) VARVE_REQUIRES(
+                        kDbMutex) { return FamilyStatsText(e, f) + FileReadsText(f); }},
+      {P::kCFStatsNoFileHistogram, FamilyStatsText},
+      {P::kCFFileHistogram, [](Engine&, ColumnFamily& f) { return FileReadsText(f); }},
       {P::kDBStats,
        [](Engine& e, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return DatabaseStats(e); }},
       {P::kSSTables, [](Engine&, ColumnFamily& f)
@@ -428,22 +391,12 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     *value = DatabaseMap(*engine);
     return true;
   }
-  const bool stalls_only = name == Slice(P::kCFWriteStallStats);
-  if (!stalls_only && name != Slice(P::kCFStats)) return false;
-  *value = engine->stalls.CountsOf(family->id()).ToMap();
-  if (stalls_only) return true;
-  const Version& version = *family->current();
-  for (int level = 0; level < version.num_levels(); level++) {
-    const LevelCompactionStats& stats = engine->statistics.level(level);
-    const std::string prefix = "compaction.L" + std::to_string(level) + ".";
-    (*value)[prefix + "NumFiles"] = std::to_string(version.level(level).size());
-    (*value)[prefix + "SizeBytes"] = std::to_string(version.level(level).bytes());
-    (*value)[prefix + "ReadGB"] = std::to_string(Megabytes(stats.bytes_read) / 1024);
-    (*value)[prefix + "WriteGB"] = std::to_string(Megabytes(stats.bytes_written) / 1024);
-    (*value)[prefix + "CompCount"] = std::to_string(stats.count);
-    (*value)[prefix + "KeyIn"] = std::to_string(stats.entries_in);
-    (*value)[prefix + "KeyDrop"] = std::to_string(stats.entries_dropped);
+  if (name == Slice(P::kCFWriteStallStats)) {
+    *value = engine->stalls.CountsOf(family->id()).ToMap();
+    return true;
   }
+  if (name != Slice(P::kCFStats)) return false;
+  *value = FamilyStatsMap(*engine, *family);
   return true;
 }
 
@@ -451,8 +404,9 @@ std::string DescribeStatistics(Engine* engine) {
   std::string text;
   {
     DbLock lock(&engine->state.mu);
-    for (const auto& [id, family] : engine->state.families.all())
-      text += FamilyStats(*engine, *family);
+    for (const auto& [id, family] : engine->state.families.all()) {
+      text += FamilyStatsText(*engine, *family) + FileReadsText(*family);
+    }
     text += DatabaseStats(*engine);
   }
   if (engine->context.statistics() != nullptr) text += engine->context.statistics()->ToString();

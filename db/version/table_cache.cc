@@ -140,6 +140,28 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
   return s;
 }
 
+std::shared_ptr<SharedHistogram> TableCache::ReadLatenciesOf(int level) {
+  if (options_.statistics == nullptr) return nullptr;  // nothing is timed
+  VARVE_ASSERT(level >= 0);
+  const auto at = static_cast<size_t>(level);
+  const MutexLock lock(&latencies_mu_);
+  if (latencies_.size() <= at) latencies_.resize(at + 1);
+  if (latencies_[at] == nullptr) latencies_[at] = std::make_shared<SharedHistogram>();
+  return latencies_[at];
+}
+
+std::vector<std::shared_ptr<SharedHistogram>> TableCache::read_latencies() const {
+  const MutexLock lock(&latencies_mu_);
+  return latencies_;
+}
+
+void TableCache::ForgetReadLatencies() {
+  const MutexLock lock(&latencies_mu_);
+  for (const auto& of_level : latencies_) {
+    if (of_level != nullptr) of_level->Clear();
+  }
+}
+
 Status TableCache::OpenReader(const FileMetaData& file, int level,
                               std::unique_ptr<TableReader>* reader) {
   const uint64_t start = options_.clock != nullptr ? options_.clock->NowMicros() : 0;
@@ -148,6 +170,7 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   reader_options.clock = options_.clock;
   reader_options.rate_limiter = options_.file_options.rate_limiter;
   reader_options.read_histogram = SST_READ_MICROS;
+  reader_options.read_latencies = ReadLatenciesOf(level);
   reader_options.temperature = file.temperature;
   reader_options.in_last_level = level == options_.cf_options->num_levels - 1;
   std::string path;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "varve/cache.h"
 #include "varve/file_system.h"
@@ -15,6 +16,7 @@
 #include "db/version/file_metadata.h"
 #include "util/base/assert.h"
 #include "util/mem/cache_charge.h"
+#include "util/metrics/histogram.h"
 #include "util/sync/mutex.h"
 
 namespace varve {
@@ -83,6 +85,9 @@ class TableCache {
   static void Evict(Cache* limited, uint64_t file_number);
   std::string FileName(const FileMetaData& file) const;
   const TableCacheOptions& options() const { return options_; }
+  // How long reads of files took, by the levels in which these were opened; null: of none.
+  std::vector<std::shared_ptr<SharedHistogram>> read_latencies() const;
+  void ForgetReadLatencies();
   // Bytes of the block cache that stand for open readers.
   size_t charged() const { return charge_ == nullptr ? 0 : charge_->charged(); }
 
@@ -90,6 +95,7 @@ class TableCache {
   Status FindSlow(FileMetaData* file, int level, const ReadOptions& options, TableRef* table);
   // TimedOut once the options' deadline has passed: no table is opened then.
   Status CheckTime(const ReadOptions& options, const FileMetaData& file) const;
+  std::shared_ptr<SharedHistogram> ReadLatenciesOf(int level);
   Status OpenReader(const FileMetaData& file, int level, std::unique_ptr<TableReader>* reader);
 
   // Opens of one file wait for each other, so that it is opened once; those of others rarely do.
@@ -104,6 +110,8 @@ class TableCache {
   // What open readers are charged to; null: nothing.
   const std::shared_ptr<CacheCharge> charge_;
   Stripe opening_[kStripes];
+  mutable Mutex latencies_mu_;
+  std::vector<std::shared_ptr<SharedHistogram>> latencies_ VARVE_GUARDED_BY(latencies_mu_);
 };
 
 }  // namespace varve

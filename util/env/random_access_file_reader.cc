@@ -192,6 +192,7 @@ IOStatus RandomAccessFileReader::ReadUpTo(uint64_t offset, size_t n, Slice* resu
   if (time.wanted()) {
     const uint64_t micros = time.Micros();
     RecordTimeToHistogram(stats, options_.read_histogram, micros);
+    if (options_.read_latencies != nullptr) options_.read_latencies->Add(micros);
     const uint32_t of_activity = HistogramOf(io_options.io_activity);
     if (of_activity != kNoHistogram) RecordTimeToHistogram(stats, of_activity, micros);
   }

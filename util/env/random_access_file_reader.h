@@ -16,6 +16,7 @@
 namespace varve {
 
 class RateLimiter;
+class SharedHistogram;
 class Statistics;
 class SystemClock;
 
@@ -29,6 +30,8 @@ class RandomAccessFileReader {
     RateLimiter* rate_limiter = nullptr;
     // Of the histogram that gets the microseconds of each read.
     uint32_t read_histogram = kNoHistogram;
+    // Gets them, too; may be null.
+    std::shared_ptr<SharedHistogram> read_latencies;
     // By which reads are counted.
     Temperature temperature = Temperature::kUnknown;
     bool in_last_level = false;

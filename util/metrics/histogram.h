@@ -15,6 +15,8 @@
 
 #include "varve/statistics.h"
 
+#include "util/sync/mutex.h"
+
 namespace varve {
 
 inline constexpr size_t kHistogramBuckets = 109;
@@ -61,6 +63,28 @@ class Histogram {
   // In floating point, because squares of nanoseconds leave 64 bits soon.
   std::atomic<double> sum_of_squares_{0.0};
   std::array<std::atomic<uint64_t>, kHistogramBuckets> buckets_{};
+};
+
+// One that many threads add to, where what they measure takes much longer than a lock does.
+// Thread-safe.
+class SharedHistogram {
+ public:
+  void Add(uint64_t value) {
+    const MutexLock lock(&mu_);
+    histogram_.Add(value);
+  }
+  void Clear() {
+    const MutexLock lock(&mu_);
+    histogram_.Clear();
+  }
+  std::string ToString() const {
+    const MutexLock lock(&mu_);
+    return histogram_.ToString();
+  }
+
+ private:
+  mutable Mutex mu_;
+  Histogram histogram_ VARVE_GUARDED_BY(mu_);
 };
 
 }  // namespace varve

@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using P = DB::Properties;
 
 class DbInfoTest : public Database {
@@ -152,8 +153,7 @@ TEST_F(DbInfoTest, SumsCountNothingTwice) {
   EXPECT_EQ(sum(P::kBlockCacheUsage), Number(P::kBlockCacheUsage));
   EXPECT_EQ(sum(P::kBlockCachePinnedUsage), Number(P::kBlockCachePinnedUsage));
   for (const std::string* name : {&P::kBaseLevel, &P::kCurrentSuperVersionNumber}) {
-    uint64_t value = 0;
-    EXPECT_FALSE(db()->GetAggregatedIntProperty(*name, &value)) << *name;
+    EXPECT_EQ(sum(*name), Number(*name) + Number(*name, "a")) << *name;
   }
 }
 
@@ -183,6 +183,7 @@ TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
            Case{P::kStats, "Compaction Stats [a]"},
            Case{P::kStats, "Last sequence"},
            Case{P::kCFStats, "[a]"},
+           Case{P::kCFFileHistogram, "File Read Latency Histogram By Level [a]"},
            Case{P::kCFStatsNoFileHistogram, "Flushes: 1"},
            Case{P::kDBStats, "Uptime"},
            Case{P::kBlobStats, "Number of blob files: 0"},
@@ -201,7 +202,7 @@ TEST_F(DbInfoTest, TextsNameWhatTheyAreAbout) {
   }
   std::map<std::string, std::string> map;
   ASSERT_TRUE(db()->GetMapProperty(Handle("a"), P::kCFStats, &map));
-  EXPECT_EQ(map["compaction.L0.NumFiles"], "1");
+  EXPECT_EQ(map["compaction.L0.NumFiles"], "1.000000");
   ASSERT_TRUE(db()->GetMapProperty(P::kDBStats, &map));
   EXPECT_EQ(map["db.user_keys_written"], "1");
   EXPECT_GT(std::stod(map["db.uptime"]), 0);
@@ -271,8 +272,7 @@ TEST_F(DbInfoTest, UnknownNamesHaveNoAnswer) {
         P::kNumFilesAtLevelPrefix, P::kNumFilesAtLevelPrefix + "7",
         P::kNumFilesAtLevelPrefix + "99999999999999999999", P::kNumFilesAtLevelPrefix + "x",
         P::kCompressionRatioAtLevelPrefix, P::kCompressionRatioAtLevelPrefix + "7",
-        P::kLiveSstFilesSizeAtTemperature + "17", P::kCFFileHistogram, P::kBlobCacheUsage,
-        P::kStats + "1"}) {
+        P::kLiveSstFilesSizeAtTemperature + "17", P::kBlobCacheUsage, P::kStats + "1"}) {
     SCOPED_TRACE(name);
     EXPECT_FALSE(db()->GetProperty(name, &text));
     EXPECT_FALSE(db()->GetIntProperty(name, &number));
@@ -283,6 +283,39 @@ TEST_F(DbInfoTest, UnknownNamesHaveNoAnswer) {
   EXPECT_EQ(number, 77u);
   EXPECT_FALSE(db()->GetProperty(P::kStats, nullptr));
   EXPECT_FALSE(db()->GetIntProperty(P::kStats, &number)) << "not a number";
+}
+
+// What one family does is not told of another, nor of all.
+TEST_F(DbInfoTest, WorkIsThatOfItsFamily) {
+  Open({"default", "a", "idle"});
+  for (const char* key : {"k", "l"}) MakeTable({"a", key, "z"}, "a");
+  MakeTable({"b"});
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), Handle("a"), nullptr, nullptr).ok());
+  const auto figure = [this](const std::string& family, const std::string& name) {
+    std::map<std::string, std::string> map;
+    EXPECT_TRUE(db()->GetMapProperty(Handle(family), P::kCFStats, &map));
+    return map.contains(name) ? std::stod(map[name]) : -1;
+  };
+  EXPECT_EQ(figure("a", "compaction.L0.CompCount"), 2);
+  EXPECT_EQ(figure("a", "compaction.L0.WriteAmp"), 1);
+  EXPECT_EQ(figure("a", "compaction.Sum.CompCount"), 3);
+  EXPECT_EQ(figure("a", "compaction.Sum.NumFiles"), 1);
+  EXPECT_EQ(figure("a", "compaction.Sum.KeyIn"), 6);
+  EXPECT_EQ(figure("a", "compaction.Sum.KeyDrop"), 2);
+  EXPECT_GT(figure("a", "compaction.Sum.WriteAmp"), 1);
+  EXPECT_GT(figure("a", "compaction.Sum.CompSec"), 0);
+  EXPECT_EQ(figure("a", "compaction.Sum.Rnp1GB"), 0);
+  EXPECT_EQ(figure("a", "io_stalls.total_stop"), 0);
+  EXPECT_EQ(figure("default", "compaction.Sum.CompCount"), 1);
+  EXPECT_EQ(figure("default", "compaction.Sum.KeyIn"), 0);
+  EXPECT_EQ(figure("idle", "compaction.Sum.CompCount"), 0);
+  EXPECT_EQ(figure("idle", "compaction.L0.CompCount"), -1) << "a level without tables and work";
+  EXPECT_THAT(Text(P::kStats, "idle"), HasSubstr("Flushes: 0, 0.0 MB"));
+  EXPECT_THAT(Text(P::kCFStats, "a"), HasSubstr("Flushes: 2, "));
+  EXPECT_THAT(Text(P::kCFFileHistogram, "a"), HasSubstr("** Level 0 read latency histogram"));
+  EXPECT_THAT(Text(P::kCFFileHistogram, "idle"), Not(HasSubstr("** Level")));
+  EXPECT_THAT(Text(P::kCFStats, "a"), HasSubstr("** Level 0 read latency"));
+  EXPECT_THAT(Text(P::kCFStatsNoFileHistogram, "a"), Not(HasSubstr("read latency")));
 }
 
 TEST_F(DbInfoTest, ResetStatsZeroesTheCounts) {

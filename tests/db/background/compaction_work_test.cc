@@ -54,7 +54,7 @@ TEST_F(CompactionWorkTest, L0IsCompactedAtItsTrigger) {
   AwaitIdle();
   EXPECT_EQ(FilesPerLevel(family_), std::vector<int>({2, 1})) << "the oldest was moved";
   DbLock lock(mu());
-  EXPECT_EQ(engine_->statistics.level(1).count, 1u);
+  EXPECT_EQ(family_->work.Level(1).count, 1u);
   EXPECT_TRUE(family_->running_compactions.empty());
 }
 

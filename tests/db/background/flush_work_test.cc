@@ -54,7 +54,7 @@ TEST_F(FlushWorkTest, WhatIsFrozenBecomesOneTableAndLeavesItsLog) {
   DbLock lock(mu());
   EXPECT_EQ(family_->unflushed_count(), 0);
   EXPECT_EQ(family_->versions()->log_number, state().logs->current_number());
-  EXPECT_EQ(engine_->statistics.flushes(), 1u);
+  EXPECT_EQ(family_->work.flushes, 1u);
 }
 
 TEST_F(FlushWorkTest, ABackgroundThreadTakesWhatIsRequested) {

@@ -27,7 +27,7 @@ TEST_F(EngineAssertionTest, EachRuleFires) {
   };
   const Case kCases[] = {
       {"keepers_ > 0", [](Engine& e) VARVE_REQUIRES(kDbMutex) { e.deletions.EndKeep(); }},
-      {"level >= 0", [](Engine& e) VARVE_REQUIRES(kDbMutex) { e.statistics.level(-1); }},
+      {"level >= 0", [](Engine&) VARVE_REQUIRES(kDbMutex) { FamilyWork().Level(-1); }},
       {"options != nullptr", [](Engine& e) VARVE_REQUIRES(kDbMutex) { e.options.Set(nullptr); }},
       {"waiting_writers_ > 0", [](Engine& e) VARVE_REQUIRES(kDbMutex) { e.stalls.EndWait(0); }},
       {"forked\\(\\)",

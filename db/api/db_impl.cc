@@ -19,6 +19,7 @@
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
+#include "util/options/validate_options.h"
 
 namespace varve {
 
@@ -72,6 +73,14 @@ OpenRequest DefaultFamilyOnly(const Options& options, const std::string& name) {
   request.name = name;
   request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions(options));
   return request;
+}
+
+void OnlyRead(OpenRequest* request) {
+  request->read_only = true;
+  request->options = ForReading(request->options);
+  for (ColumnFamilyDescriptor& family : request->families) {
+    family.options = ForReading(family.options);
+  }
 }
 
 }  // namespace
@@ -137,7 +146,7 @@ Status DB::OpenAndTrimHistory(const DBOptions& db_options, const std::string& na
 Status DB::OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
                            bool error_if_wal_file_exists) try {
   OpenRequest request = DefaultFamilyOnly(options, name);
-  request.read_only = true;
+  OnlyRead(&request);
   request.error_if_wal_file_exists = error_if_wal_file_exists;
   return OpenDb(request, nullptr, dbptr);
 } catch (...) {
@@ -152,7 +161,7 @@ Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
   request.options = db_options;
   request.name = name;
   request.families = column_families;
-  request.read_only = true;
+  OnlyRead(&request);
   request.error_if_wal_file_exists = error_if_wal_file_exists;
   return OpenDb(request, handles, dbptr);
 } catch (...) {

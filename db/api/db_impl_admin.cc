@@ -63,6 +63,9 @@ Status DbImpl::Flush(const FlushOptions& options,
   Status s = CheckWritable(call);
   std::vector<ColumnFamily*> families;
   if (s.ok()) s = ResolveAll(handles, &families);
+  for (const ColumnFamily* const family : families) {
+    if (s.ok() && family->dropped()) s = Status::ColumnFamilyDropped("Flush", family->name());
+  }
   if (!s.ok()) return s;
   if (!options.allow_write_stall) engine_->jobs->flush.WaitForRoom(families);
   return engine_->jobs->flush.FlushFamilies(families, options, FlushReason::kManualFlush);

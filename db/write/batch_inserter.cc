@@ -116,18 +116,20 @@ Status CheckNoneWithout(uint32_t count, const WriteBatch* batch, MemTableResolve
   return Status::CopyAppendMessage(s, "; ", "without a handle WriteBatch needs default_cf_ts_sz");
 }
 
-// What nobody could merge is not written.
-Status CheckMerge(uint32_t family, MemTableResolver* resolver) {
+// What nobody could merge is not written. RocksDB's code for DB::Merge is NotSupported, and that
+// for a batch, be it of one merge, InvalidArgument.
+Status CheckMerge(uint32_t family, bool in_batch, MemTableResolver* resolver) {
   if (resolver->HasMergeOperator(family)) return Status::OK();
-  return Status::NotSupported(
+  const std::string message =
       "write: a merge, and ColumnFamilyOptions::merge_operator of column family " +
-      std::to_string(family) + " is not set: provide one when the database is opened");
+      std::to_string(family) + " is not set: provide one when the database is opened";
+  return in_batch ? Status::InvalidArgument(message) : Status::NotSupported(message);
 }
 
 // What is asked of an update of an open family.
-Status CheckContent(const BatchRecord& update, const Comparator* comparator,
+Status CheckContent(const BatchRecord& update, bool in_batch, const Comparator* comparator,
                     MemTableResolver* resolver) {
-  if (update.type == kTypeMerge) return CheckMerge(update.column_family, resolver);
+  if (update.type == kTypeMerge) return CheckMerge(update.column_family, in_batch, resolver);
   return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
 }
 
@@ -204,7 +206,7 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
       VARVE_RETURN_IF_ERROR(CheckRange(record, comparator));
     }
     if (record.type == kTypeMerge && comparator != nullptr && !may_merge) {
-      VARVE_RETURN_IF_ERROR(CheckMerge(family, resolver));
+      VARVE_RETURN_IF_ERROR(CheckMerge(family, /*in_batch=*/true, resolver));
       may_merge = true;
     }
   }
@@ -224,7 +226,7 @@ Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
     return TimestampSizeError(resolver->NameOf(update.column_family), request.ts_bytes(),
                               comparator->timestamp_size());
   }
-  return CheckContent(update, comparator, resolver);
+  return CheckContent(update, /*in_batch=*/false, comparator, resolver);
 }
 
 Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
@@ -234,7 +236,7 @@ Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
     const Comparator* const comparator = resolver->ComparatorOf(update.column_family);
     if (comparator != nullptr && comparator->timestamp_size() == 0) {
       request->SetUpdate(update);
-      return CheckContent(update, comparator, resolver);
+      return CheckContent(update, /*in_batch=*/true, comparator, resolver);
     }
   }
   return CheckBatch(request->head(), resolver, options, request->batch());

@@ -131,7 +131,9 @@ class VARVE_EXPORT DB {
                                    std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
                                    std::string trim_ts);
 
-  // Changes no file; writes return NotSupported. A subset of column families may be listed.
+  // Changes no file; writes return NotSupported. A subset of column families may be listed. Ways of
+  // writing, flushing and compacting that could be refused (unordered_write, compaction_style and
+  // the like) are taken as by default, in GetOptions too.
   // Nobody writes to the database meanwhile: beside a writer in another process, which deletes
   // files that this one still wants, the opening or a later read may fail (it says Corruption or
   // IOError of a file that is missing), or show less than what was written. Open it again then.
@@ -662,7 +664,9 @@ class VARVE_EXPORT DB {
   Options GetOptions() const { return GetOptions(DefaultColumnFamily()); }
   virtual DBOptions GetDBOptions() const = 0;
 
-  // Writes memtables to tables.
+  // Writes memtables to tables. With DBOptions::atomic_flush those of all column families,
+  // whichever are named, as a batch over two is whole in tables only if both are flushed.
+  // ColumnFamilyDropped: one is; nothing has been flushed.
   virtual Status Flush(const FlushOptions& options, ColumnFamilyHandle* column_family) = 0;
   Status Flush(const FlushOptions& options) { return Flush(options, DefaultColumnFamily()); }
   virtual Status Flush(const FlushOptions& options,

@@ -76,8 +76,8 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
   // Order of keys. Must be the same (by name) for the life of the column family. Not owned.
   const Comparator* comparator = BytewiseComparator();
 
-  // Makes values of what DB::Merge() writes (merge_operator.h). nullptr: merges, and reads of what
-  // was merged before, are InvalidArgument.
+  // Makes values of what DB::Merge() writes (merge_operator.h). nullptr: DB::Merge is NotSupported;
+  // batches with merges, and reads of what was merged before, are InvalidArgument.
   std::shared_ptr<MergeOperator> merge_operator = nullptr;
 
   // The name of the merge operator that a column family was opened with last is remembered, and

@@ -99,6 +99,35 @@ Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) {
   return s.ok() ? CheckExclusiveOptions(ExclusiveOptions::Of::kBoth, &db, &cf) : s;
 }
 
+DBOptions ForReading(const DBOptions& given) {
+  const DBOptions defaults;
+  DBOptions db = given;
+  db.unordered_write = defaults.unordered_write;
+  db.enable_pipelined_write = defaults.enable_pipelined_write;
+  db.two_write_queues = defaults.two_write_queues;
+  db.atomic_flush = defaults.atomic_flush;
+  db.allow_concurrent_memtable_write = false;  // the recovery's one thread fills memtables
+  db.allow_mmap_writes = defaults.allow_mmap_writes;
+  db.use_direct_io_for_flush_and_compaction = defaults.use_direct_io_for_flush_and_compaction;
+  db.allow_ingest_behind = defaults.allow_ingest_behind;
+  db.WAL_ttl_seconds = defaults.WAL_ttl_seconds;
+  db.WAL_size_limit_MB = defaults.WAL_size_limit_MB;
+  db.write_identity_file = defaults.write_identity_file;
+  return db;
+}
+
+ColumnFamilyOptions ForReading(const ColumnFamilyOptions& given) {
+  const ColumnFamilyOptions defaults;
+  ColumnFamilyOptions cf = given;
+  cf.inplace_update_support = defaults.inplace_update_support;
+  cf.max_successive_merges = defaults.max_successive_merges;
+  cf.compaction_style = defaults.compaction_style;
+  cf.compaction_filter = defaults.compaction_filter;
+  cf.compaction_filter_factory = defaults.compaction_filter_factory;
+  cf.enable_blob_files = defaults.enable_blob_files;
+  return cf;
+}
+
 ColumnFamilyOptions DeriveColumnFamilyOptions(const ColumnFamilyOptions& given) {
   ColumnFamilyOptions cf = given;
   cf.num_levels = std::max(cf.num_levels, 2);

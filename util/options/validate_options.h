@@ -27,6 +27,11 @@ inline bool CompactsUnasked(const ColumnFamilyOptions& options) {
   return !options.disable_auto_compactions && options.compaction_style != kCompactionStyleNone;
 }
 
+// The options with defaults for what only writing, flushes and compactions would ask of, so that a
+// reader is not refused for it.
+DBOptions ForReading(const DBOptions& given);
+ColumnFamilyOptions ForReading(const ColumnFamilyOptions& given);
+
 // Fills: delayed_write_rate, bytes_per_sync where a rate limiter is given, max_background_flushes
 // and max_background_compactions (at least 1).
 DBOptions DeriveDbOptions(const DBOptions& db_options);

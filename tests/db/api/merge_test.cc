@@ -277,7 +277,10 @@ TEST_F(MergeTest, FamiliesHaveTheirOwnOperators) {
   ASSERT_TRUE(batch.Put("p", "1").ok());
   ASSERT_TRUE(batch.Merge(Handle("default"), "k", "2").ok());
   ASSERT_TRUE(batch.Merge(Handle("other"), "k", "1").ok());
-  EXPECT_TRUE(db()->Write(WriteOptions(), &batch).IsNotSupported());
+  EXPECT_TRUE(db()->Write(WriteOptions(), &batch).IsInvalidArgument());
+  WriteBatch alone;
+  ASSERT_TRUE(alone.Merge(Handle("other"), "k", "1").ok());
+  EXPECT_TRUE(db()->Write(WriteOptions(), &alone).IsInvalidArgument());
   EXPECT_EQ("NOT_FOUND", Get("p"));
   EXPECT_EQ("1", Get("k"));
 }

@@ -161,6 +161,47 @@ TEST_F(DbOpenTest, ReadOnlySeesTheLogAndChangesNothing) {
   EXPECT_EQ(before, after);
 }
 
+// Each of which Open refuses, alone or with another.
+TEST_F(DbOpenTest, ReadOnlyTakesWhatOnlyWritersMeet) {
+  Open({"default", "a"});
+  Put("k", "v");
+  Put("k", "in a table", "a");
+  Flush("a");
+  ASSERT_TRUE(Close().ok());
+  const Options plain = options_;
+  const std::function<void(Options*)> changes[] = {
+      [](Options* o) { o->unordered_write = o->enable_pipelined_write = true; },
+      [](Options* o) { o->atomic_flush = o->enable_pipelined_write = true; },
+      [](Options* o) { o->two_write_queues = o->enable_pipelined_write = true; },
+      [](Options* o) {
+        o->unordered_write = true;
+        o->max_successive_merges = 3;
+      },
+      [](Options* o) { o->inplace_update_support = true; },
+      [](Options* o) { o->compaction_style = kCompactionStyleUniversal; },
+      [](Options* o) { o->compaction_style = kCompactionStyleFIFO; },
+      [](Options* o) { o->WAL_ttl_seconds = o->WAL_size_limit_MB = 10; },
+      [](Options* o) { o->allow_mmap_writes = true; },
+      [](Options* o) {
+        o->use_direct_io_for_flush_and_compaction = true;
+        o->writable_file_max_buffer_size = 0;
+      },
+      [](Options* o) { o->allow_ingest_behind = true; },
+      [](Options* o) { o->enable_blob_files = true; },
+  };
+  for (size_t i = 0; i < std::size(changes); i++) {
+    SCOPED_TRACE(i);
+    options_ = plain;
+    changes[i](&options_);
+    EXPECT_FALSE(TryOpen({"default", "a"}).ok());
+    const Status s = TryOpenReadOnly({"default", "a"});
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(Get("k"), "v");
+    EXPECT_EQ(Get("k", "a"), "in a table");
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
 TEST_F(DbOpenTest, ReadOnlyNeedsADatabase) {
   EXPECT_FALSE(TryOpenReadOnly().ok());
   EXPECT_TRUE(mem().FileExists(kName, IOOptions(), nullptr).IsNotFound());

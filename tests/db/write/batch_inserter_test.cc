@@ -104,7 +104,7 @@ TEST_F(BatchInserterTest, ChecksRefuseWhatCouldNotBeInserted) {
   ASSERT_TRUE(merge.Put("a", "1").ok());
   ASSERT_TRUE(merge.Merge("k", "v").ok());
   const Status s = Check(merge);
-  EXPECT_TRUE(s.IsNotSupported());
+  EXPECT_TRUE(s.IsInvalidArgument());
   EXPECT_NE(s.ToString().find("merge_operator"), std::string::npos);
 
   EXPECT_TRUE(Check(WriteBatch()).ok());

@@ -69,7 +69,7 @@ DEFINE_bool(mmap_write, false, "Write through mappings");
 
 // ---- Tables and the block cache ----
 
-DEFINE_int64(cache_size, 32 << 20, "Bytes of the block cache; 0 or less: none");
+DEFINE_int64(cache_size, 32 << 20, "Bytes of the block cache; 0: none");
 DEFINE_string(cache_type, "hyper_clock_cache",
               "lru_cache, hyper_clock_cache, "
               "auto_hyper_clock_cache, fixed_hyper_clock_cache");

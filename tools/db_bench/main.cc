@@ -29,7 +29,7 @@ struct Bound {
 };
 
 bool CheckFlags() {
-  const std::array<Bound, 8> bounds = {{
+  const std::array<Bound, 9> bounds = {{
       {"num", FLAGS_num, 1},
       {"batch_size", FLAGS_batch_size, 1},
       {"duration", FLAGS_duration, 0},
@@ -38,6 +38,7 @@ bool CheckFlags() {
       {"keys_per_prefix", FLAGS_keys_per_prefix, 0},
       {"multiread_stride", FLAGS_multiread_stride, 0},
       {"block_size", FLAGS_block_size, 1},
+      {"cache_size", FLAGS_cache_size, 0},
   }};
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.least) continue;

@@ -136,7 +136,7 @@ bool SetCompression(Options* o) {
 }
 
 bool MakeCache(std::shared_ptr<Cache>* cache) {
-  if (FLAGS_cache_size <= 0) return true;
+  if (FLAGS_cache_size == 0) return true;
   const auto bytes = static_cast<size_t>(FLAGS_cache_size);
   const std::string& type = FLAGS_cache_type;
   if (type == "lru_cache") {

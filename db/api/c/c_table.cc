@@ -69,6 +69,17 @@ rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(
   });
 }
 
+rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom_format(
+    double bits_per_key, unsigned char /*original_format*/) {
+  return rocksdb_filterpolicy_create_bloom(bits_per_key);
+}
+
+rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_format(
+    double bloom_equivalent_bits_per_key, int bloom_before_level) {
+  return rocksdb_filterpolicy_create_ribbon_hybrid(bloom_equivalent_bits_per_key,
+                                                   bloom_before_level);
+}
+
 void rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_t* policy) {
   if (policy != nullptr) policy->rep.Destroy(policy);
 }

@@ -207,6 +207,13 @@ VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon(
     double bloom_equivalent_bits_per_key);
 VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(
     double bloom_equivalent_bits_per_key, int bloom_before_level);
+// RocksDB's library has these two and its header does not: bindings declare them themselves. The
+// format of a Bloom filter before RocksDB 0.12 is written no more, whatever original_format is;
+// ribbon_format is ribbon_hybrid.
+VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom_format(
+    double bits_per_key, unsigned char original_format);
+VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_format(
+    double bloom_equivalent_bits_per_key, int bloom_before_level);
 VARVE_C_API void rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_t* policy);
 
 // ---- Caches ----

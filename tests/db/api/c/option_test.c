@@ -371,6 +371,8 @@ void TestTableOptions(void) {
   rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_create_bloom(10));
   rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_create_ribbon(10));
   rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_create_ribbon_hybrid(10, 1));
+  rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_create_bloom_format(10, 1));
+  rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_create_ribbon_format(10, 1));
 }
 
 static void CheckReadOptions(void) {

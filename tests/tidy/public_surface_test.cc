@@ -32,6 +32,7 @@
 #include "varve/table.h"
 
 #include "tests/tidy/public_headers.h"
+#include "tests/tidy/source_root.h"
 #include "util/options/option_schema.h"
 #include "util/options/validate_options.h"
 
@@ -40,7 +41,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = VARVE_SOURCE_DIR;
+const fs::path kRoot = SourceRoot();
 
 Lines ReadLines(const fs::path& path) {
   Lines lines;

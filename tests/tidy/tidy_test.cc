@@ -16,13 +16,15 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/tidy/source_root.h"
+
 namespace varve {
 namespace {
 
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
 
-const fs::path kRoot = VARVE_SOURCE_DIR;
+const fs::path kRoot = tidy::SourceRoot();
 
 // Layers of db/, lowest first. Rooms of one row are siblings and may not include each other.
 // First what lies in db/ itself: the DB mutex and the ranks of locks.

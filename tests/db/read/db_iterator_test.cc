@@ -15,6 +15,7 @@
 #include "tests/db/read/iterator_beside_model.h"
 #include "tests/db/read/mini_lsm.h"
 #include "tests/db/read/random_history.h"
+#include "tests/harness/environment.h"
 #include "util/metrics/perf_counters.h"
 
 namespace varve::test {
@@ -153,18 +154,19 @@ void RunCase(uint32_t seed, const Comparator* order) {
 }
 
 TEST(DbIteratorTest, ShowsWhatTheHistoryLeavesInBytewiseOrder) {
-  for (uint32_t seed = 0; seed < 1500; seed++)
+  for (uint32_t seed = testing::FirstSample(); seed < 1500; seed += testing::SampleStep())
     ASSERT_NO_FATAL_FAILURE(RunCase(seed, BytewiseComparator()));
 }
 
 TEST(DbIteratorTest, ShowsWhatTheHistoryLeavesInReverseOrder) {
-  for (uint32_t seed = 0; seed < 400; seed++) {
+  for (uint32_t seed = testing::FirstSample(); seed < 400; seed += testing::SampleStep()) {
     ASSERT_NO_FATAL_FAILURE(RunCase(seed, ReverseBytewiseComparator()));
   }
 }
 
 TEST(DbIteratorTest, ShowsWhatTheHistoryLeavesInACustomOrder) {
-  for (uint32_t seed = 0; seed < 400; seed++) ASSERT_NO_FATAL_FAILURE(RunCase(seed, LengthOrder()));
+  for (uint32_t seed = testing::FirstSample(); seed < 400; seed += testing::SampleStep())
+    ASSERT_NO_FATAL_FAILURE(RunCase(seed, LengthOrder()));
 }
 
 // What a walk may show that ends with the prefix of its first place.
@@ -180,7 +182,7 @@ UserModel OfPrefix(const UserModel& model, const std::string& key,
 
 TEST(DbIteratorTest, EndsWithThePrefixAndMissesNothingInIt) {
   const Comparator* const order = BytewiseComparator();
-  for (uint32_t seed = 0; seed < 300; seed++) {
+  for (uint32_t seed = testing::FirstSample(); seed < 300; seed += testing::SampleStep()) {
     std::mt19937 random(seed);
     HistoryShape shape;
     shape.alphabet = 4;
@@ -288,7 +290,7 @@ void CompareWithTotalOrder(MiniLsm* lsm, const UserModel& all, const Comparator*
 
 TEST(DbIteratorTest, AutoPrefixModeShowsWhatTotalOrderShows) {
   const std::shared_ptr<Statistics> statistics = CreateDBStatistics();
-  for (uint32_t seed = 0; seed < 600; seed++) {
+  for (uint32_t seed = testing::FirstSample(); seed < 600; seed += testing::SampleStep()) {
     std::mt19937 random(seed);
     const Comparator* const order =
         seed % 4 == 0 ? ReverseBytewiseComparator() : BytewiseComparator();

@@ -9,6 +9,7 @@
 
 #include "tests/db/read/mini_lsm.h"
 #include "tests/db/read/random_history.h"
+#include "tests/harness/environment.h"
 
 namespace varve::test {
 namespace {
@@ -42,7 +43,7 @@ void CheckAllKeys(const MiniLsm& lsm, const std::set<std::string>& keys, const U
 
 TEST(GetTest, FindsWhatTheHistoryLeaves) {
   for (const Comparator* order : {BytewiseComparator(), ReverseBytewiseComparator()}) {
-    for (uint32_t seed = 0; seed < 400; seed++) {
+    for (uint32_t seed = testing::FirstSample(); seed < 400; seed += testing::SampleStep()) {
       std::mt19937 random(seed);
       HistoryShape shape;
       shape.writes = random() % 120;

@@ -13,6 +13,7 @@
 #include "db/read/get.h"
 #include "tests/db/read/mini_lsm.h"
 #include "tests/db/read/random_history.h"
+#include "tests/harness/environment.h"
 
 namespace varve::test {
 namespace {
@@ -102,7 +103,7 @@ TEST(MultiGetTest, AnswersEachKeyAsGetDoes) {
   const CustomOrder custom;
   for (const Comparator* order : {BytewiseComparator(), ReverseBytewiseComparator(),
                                   static_cast<const Comparator*>(&custom)}) {
-    for (uint32_t seed = 0; seed < 300; seed++) {
+    for (uint32_t seed = testing::FirstSample(); seed < 300; seed += testing::SampleStep()) {
       std::mt19937 random(seed);
       HistoryShape shape;
       shape.writes = random() % 200;
@@ -156,7 +157,7 @@ class MultiGetPlacesTest : public ::testing::Test {
 
   // All of the history into the level.
   bool LoadAll(const std::vector<Write>& history, const Layout& layout) {
-    for (uint32_t seed = 0; seed < 1000; seed++) {
+    for (uint32_t seed = testing::FirstSample(); seed < 1000; seed += testing::SampleStep()) {
       std::mt19937 random(seed);
       lsm_.Load(history, layout, &random);
       if (lsm_.current().mem()->Empty() && lsm_.current().version().level(1).size() >= 3) {

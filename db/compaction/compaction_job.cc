@@ -35,7 +35,7 @@ constexpr uint32_t kCoveredBeforeJump = 64;
 // What the tables of one walk of the merge, a table of L0 or a level, say they hold.
 struct SourceEntries {
   uint64_t entries = 0;
-  bool known = true;  // false: some table says nothing, as LevelDB's do
+  bool known = true;  // false: some table does not say it all, as LevelDB's do
 };
 
 // What the pieces of one compaction share; constant while they run.
@@ -153,8 +153,12 @@ void Job::CountEntries() {
   const auto add = [](const CompactionInputFile& input, SourceEntries* source) {
     const auto& properties = input.table->properties();
     source->entries += properties->num_entries - properties->num_range_deletions;
-    // No table is empty, so 0 is the property missing.
-    if (properties->num_entries == 0) source->known = false;
+    // No table is empty, so 0 is the property missing; and range deletions that are not counted are
+    // those of a table from before there was a property for them.
+    const auto& tombstones = input.table->tombstones();
+    const bool uncounted =
+        properties->num_range_deletions == 0 && tombstones != nullptr && !tombstones->empty();
+    if (properties->num_entries == 0 || uncounted) source->known = false;
   };
   for (const CompactionInputFile& input : inputs_.files) {
     if (input.level == 0) add(input, &inputs_.sources.emplace_back());

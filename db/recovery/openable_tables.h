@@ -8,8 +8,10 @@
 
 namespace varve {
 
-// Where all tables are to be open (max_open_files is -1), the error of the first file that the
-// system does not open for reading. What is in the files is left to those who read it.
+// The error of the first file that the system does not open for reading, or that does not end as a
+// table does which can be read: NotSupported names the file and its format. Where not all tables
+// are to be open (max_open_files is not -1), it looks at some of each family, as far as the tables
+// of another format go. What else is in the files is left to those who read it.
 Status CheckTablesOpen(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex);
 
 }  // namespace varve

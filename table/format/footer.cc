@@ -4,11 +4,14 @@
 
 #include "table/format/footer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "table/format/block_trailer.h"
+#include "util/base/status_macros.h"
 #include "util/coding/fixed.h"
+#include "util/env/random_access_file_reader.h"
 
 namespace varve {
 namespace {
@@ -25,6 +28,17 @@ constexpr size_t kContextAt = 9;
 constexpr size_t kMetaindexSizeAt = 13;
 constexpr size_t kMustBeZeroAt = 33;
 constexpr char kExtendedMagic[4] = {0x3e, 0x00, 0x7a, 0x00};
+
+// What the last eight bytes of RocksDB's other tables are.
+struct OtherFormat {
+  uint64_t magic;
+  const char* name;
+};
+constexpr OtherFormat kOtherFormats[] = {
+    {0x8242229663bf9564, "PlainTable"},
+    {0x4f3418eb7a8f13b8, "PlainTable"},
+    {0x926789d0c5f17873, "CuckooTable"},
+};
 
 bool KnownChecksum(char type) {
   return type >= kNoChecksum && type <= kXXH3;
@@ -83,6 +97,11 @@ Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
     checksum = kCRC32c;
     return DecodeHandles(end - kLegacyBytes, tail_offset + tail.size() - kLegacyBytes);
   }
+  for (const OtherFormat& other : kOtherFormats) {
+    if (magic != other.magic) continue;
+    return Status::NotSupported("table of format " + std::string(other.name),
+                                "only block-based tables can be read");
+  }
   if (magic != kTableMagic) {
     return BadFooter("bad magic number: not a table, or cut off", tail_offset);
   }
@@ -92,11 +111,7 @@ Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
   const uint64_t offset = tail_offset + tail.size() - kBytes;
   format_version = DecodeFixed32(start + kVersionAt);
   if (format_version == 0) return BadFooter("format_version 0 with a later magic number", offset);
-  if (format_version > kLatestVersion) {
-    const std::string version = std::to_string(format_version);
-    return Status::NotSupported("table of format_version " + version,
-                                "the latest that can be read is " + std::to_string(kLatestVersion));
-  }
+  if (format_version > kLatestVersion) return RefuseVersion(start, offset);
   if (!KnownChecksum(start[0])) {
     return BadFooter(
         "unknown checksum type " + std::to_string(static_cast<unsigned char>(start[0])), offset);
@@ -106,18 +121,36 @@ Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
   return DecodeHandles(start + kHandlesAt, offset);
 }
 
-Status Footer::DecodeVersion6(const char* start, uint64_t footer_offset) {
+// Later versions begin as version 6 does, and their checksum is over the version, too: what has
+// another beginning, or checksum, is an older one with a flipped bit.
+Status Footer::RefuseVersion(const char* start, uint64_t footer_offset) {
+  const std::string version = std::to_string(format_version);
+  if (KnownChecksum(start[0])) checksum = static_cast<ChecksumType>(start[0]);
+  if (!KnownChecksum(start[0]) || !CheckVersion6(start, footer_offset).ok()) {
+    return BadFooter("is damaged: it says format_version " + version, footer_offset);
+  }
+  return Status::NotSupported("table of format_version " + version,
+                              "the latest that can be read is " + std::to_string(kLatestVersion));
+}
+
+Status Footer::CheckVersion6(const char* start, uint64_t footer_offset) const {
   if (std::memcmp(start + kExtendedMagicAt, kExtendedMagic, sizeof(kExtendedMagic)) != 0) {
     return BadFooter("bad extended magic number", footer_offset);
   }
-  base_context_checksum = DecodeFixed32(start + kContextAt);
+  const uint32_t base_context = DecodeFixed32(start + kContextAt);
   char copy[kBytes];
   std::memcpy(copy, start, kBytes);
   EncodeFixed32(copy + kFooterChecksumAt, 0);
-  const uint32_t expected = FooterChecksum(checksum, base_context_checksum, footer_offset, copy);
+  const uint32_t expected = FooterChecksum(checksum, base_context, footer_offset, copy);
   if (checksum != kNoChecksum && DecodeFixed32(start + kFooterChecksumAt) != expected) {
     return BadFooter("checksum mismatch of the footer", footer_offset);
   }
+  return Status::OK();
+}
+
+Status Footer::DecodeVersion6(const char* start, uint64_t footer_offset) {
+  VARVE_RETURN_IF_ERROR(CheckVersion6(start, footer_offset));
+  base_context_checksum = DecodeFixed32(start + kContextAt);
   if (DecodeFixed64(start + kMustBeZeroAt) != 0) {
     return Status::NotSupported("table footer at offset " + std::to_string(footer_offset),
                                 "uses a feature that is not known");
@@ -139,6 +172,16 @@ Status Footer::DecodeHandles(const char* start, uint64_t footer_offset) {
     return BadFooter("a block handle points beyond the footer", footer_offset);
   }
   return Status::OK();
+}
+
+Status CheckFooter(const RandomAccessFileReader& file, uint64_t file_size) {
+  const size_t n = static_cast<size_t>(std::min<uint64_t>(file_size, Footer::kMaxBytes));
+  char scratch[Footer::kMaxBytes];
+  Slice tail;
+  VARVE_RETURN_IF_ERROR(file.Read(file_size - n, n, &tail, scratch));
+  Footer footer;
+  const Status s = footer.DecodeFrom(tail, file_size - n);
+  return s.ok() ? s : Status::CopyAppendMessage(s, ": ", file.file_name());
 }
 
 }  // namespace varve

@@ -15,6 +15,8 @@
 
 namespace varve {
 
+class RandomAccessFileReader;
+
 inline constexpr uint64_t kTableMagic = 0x88e241b785f4cff7;
 // Files of LevelDB, and of format version 0.
 inline constexpr uint64_t kLegacyTableMagic = 0xdb4775248b80fb57;
@@ -45,14 +47,21 @@ struct Footer {
   // `tail` is the end of the file, and lies at `tail_offset` of it; the last kMaxBytes suffice.
   // Both handles have been checked to lie before the footer.
   //
-  // Errors: Corruption for anything that is no footer; NotSupported for a later format version.
-  // Neither message names the file.
+  // Errors: Corruption for anything that is no footer; NotSupported for a later format version, of
+  // which everything else is as it should be, and for a table of another format, which it names.
+  // No message names the file.
   Status DecodeFrom(const Slice& tail, uint64_t tail_offset);
 
  private:
+  Status RefuseVersion(const char* start, uint64_t footer_offset);
+  Status CheckVersion6(const char* start, uint64_t footer_offset) const;
   void EncodeVersion6(uint64_t footer_offset, char* dst) const;
   Status DecodeVersion6(const char* start, uint64_t footer_offset);
   Status DecodeHandles(const char* start, uint64_t footer_offset);
 };
+
+// Whether a file of that size ends as a table that can be read does: DecodeFrom's errors, with the
+// file's name. Reads that end and nothing else.
+Status CheckFooter(const RandomAccessFileReader& file, uint64_t file_size);
 
 }  // namespace varve

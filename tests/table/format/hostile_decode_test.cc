@@ -5,14 +5,17 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "table/block/block_walker.h"
 #include "table/filter/filter_bits.h"
 #include "table/format/footer.h"
 #include "table/meta/properties_block.h"
 #include "tests/table/table_file.h"
+#include "util/coding/fixed.h"
 
 namespace varve {
 namespace {
@@ -99,9 +102,42 @@ TEST(HostileDecode, FootersSayWhatIsWrong) {
   EXPECT_TRUE(footer.DecodeFrom(std::string(53, 'x'), 0).IsCorruption());
   std::string bytes;
   Footer later;
-  later.EncodeTo(0, &bytes);
-  bytes[41] = 8;
-  EXPECT_TRUE(footer.DecodeFrom(bytes, 0).IsNotSupported());
+  later.format_version = 8;
+  later.metaindex = {928, 32};
+  later.EncodeTo(965, &bytes);
+  EXPECT_TRUE(footer.DecodeFrom(bytes, 965).IsNotSupported());
+}
+
+TEST(HostileDecode, AFlippedBitOfAFooterIsNoLaterVersion) {
+  for (uint32_t version = 1; version <= Footer::kLatestVersion; version++) {
+    Footer good;
+    good.format_version = version;
+    good.metaindex = {928, 32};
+    good.index = {42, 14};
+    std::string bytes;
+    good.EncodeTo(965, &bytes);
+    for (size_t bit = 0; bit < 8 * bytes.size(); bit++) {
+      std::string flipped = bytes;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+      Footer footer;
+      const Status s = footer.DecodeFrom(flipped, 965);
+      EXPECT_TRUE(s.ok() || s.IsCorruption()) << version << " " << bit << " " << s.ToString();
+    }
+  }
+}
+
+TEST(HostileDecode, TablesOfOtherFormatsAreNamed) {
+  for (const auto& [magic, name] : std::initializer_list<std::pair<uint64_t, const char*>>{
+           {0x8242229663bf9564, "PlainTable"},
+           {0x4f3418eb7a8f13b8, "PlainTable"},
+           {0x926789d0c5f17873, "CuckooTable"}}) {
+    std::string bytes(45, '\0');
+    PutFixed64(&bytes, magic);
+    Footer footer;
+    const Status s = footer.DecodeFrom(bytes, 0);
+    EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
+  }
 }
 
 TEST(HostileDecode, PropertiesOfDamagedBlocks) {

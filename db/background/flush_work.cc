@@ -650,6 +650,18 @@ Status FlushWork::FlushAllHere(FlushReason reason) {
   return s;
 }
 
+Status FlushWork::LeaveStampedLogs() {
+  {
+    DbLock lock(&state_.mu);
+    if (!new_logs_.stamped() || !state_.sections.Undecided().empty()) return Status::OK();
+    new_logs_.StopStamping();
+  }
+  VARVE_RETURN_IF_ERROR(FlushAllHere(FlushReason::kShutDown));
+  const ExclusiveCommit exclusive(state_.commit.get());
+  DbLock lock(&state_.mu);
+  return new_logs_.current_stamped() ? LeaveLog(/*force=*/true) : Status::OK();
+}
+
 Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families,
                            FlushReason reason) {
   state_.mu.AssertHeld();
@@ -683,8 +695,8 @@ Status FlushWork::SwitchFullMemTables() {
 }
 
 // Decisions about sections are durable before the logs that hold the sections may go.
-Status FlushWork::LeaveFullLog() {
-  Status s = new_logs_.Start(/*force=*/false);
+Status FlushWork::LeaveLog(bool force) {
+  Status s = new_logs_.Start(force);
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
   const uint64_t current = state_.logs->current_number();
   {

@@ -96,6 +96,10 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   // What Close does: all that is in memory, in this thread, as those of the environment may all be
   // busy, or wait for this one. Takes the commit path itself.
   Status FlushAllHere(FlushReason reason) VARVE_EXCLUDES(kDbMutex);
+  // What Close does where a log is stamped (db/engine/new_logs.h): all that is in memory goes into
+  // tables, and the one log that is left is not, and empty. Logs with undecided sections stay as
+  // they are. Nothing is written to a log any more.
+  Status LeaveStampedLogs() VARVE_EXCLUDES(kDbMutex);
   // Flushes everything frozen of the families in this thread, after any flush of theirs under way.
   Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason)
       VARVE_REQUIRES(kDbMutex);
@@ -155,7 +159,9 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
   bool OnlyLogIsFull() const VARVE_REQUIRES(kDbMutex);
   // The commit path is held exclusively by the caller.
-  Status LeaveFullLog() VARVE_REQUIRES(kDbMutex);
+  Status LeaveFullLog() VARVE_REQUIRES(kDbMutex) { return LeaveLog(/*force=*/false); }
+  // No family has anything in memory. `force`: as of NewLogs::Start.
+  Status LeaveLog(bool force) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
   uint64_t LogLimit() const VARVE_REQUIRES(kDbMutex);
   ColumnFamily* LargestActive() const VARVE_REQUIRES(kDbMutex);

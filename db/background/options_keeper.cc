@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
@@ -30,6 +31,8 @@ struct OptionsKeeper::Content {
     uint32_t id;
     std::string name;
     std::shared_ptr<const ColumnFamilyOptions> options;
+    // Of its tables; empty: the database's own.
+    std::vector<std::string> directories;
   };
   std::shared_ptr<const DBOptions> db_options;
   std::vector<Family> families;  // the default one first
@@ -167,7 +170,11 @@ OptionsKeeper::Content OptionsKeeper::Collect() {
   content.db_options = with_.dynamic.current();
   content.families.reserve(with_.state.families.all().size());
   for (const auto& [id, family] : with_.state.families.all()) {
-    content.families.push_back({id, family->name(), family->options_as_set()});
+    std::vector<std::string> directories = family->table_paths().directories();
+    if (directories == std::vector<std::string>{with_.context.name()}) directories.clear();
+    if (VARVE_CANARY(kForgetTableDirectories)) directories.clear();
+    content.families.push_back(
+        {id, family->name(), family->options_as_set(), std::move(directories)});
   }
   return content;
 }
@@ -178,8 +185,12 @@ std::shared_ptr<const FamilyOptionsText> OptionsKeeper::TextOf(
 }
 
 std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
-  std::string text = OptionsFileBeginning(*content.db_options, with_.context.name(),
-                                          with_.context.options().wal_dir);
+  const std::string& logs = with_.context.options().wal_dir;
+  const bool all_here = logs.empty() && std::ranges::all_of(content.families, [](const auto& f) {
+                          return f.directories.empty();
+                        });
+  std::string text =
+      OptionsFileBeginning(*content.db_options, all_here ? "" : with_.context.name(), logs);
   text.reserve(last_bytes + last_bytes / 16 + text.size());
   std::map<uint32_t, Known> known;
   for (const Content::Family& family : content.families) {
@@ -191,6 +202,7 @@ std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
       now = {family.options, TextOf(family.options)};
     }
     now.text->AppendTo(family.name, &text);
+    AppendTableDirectories(family.directories, &text);
   }
   AppendOptionsFileEnd(&text);
   known_.swap(known);

@@ -78,8 +78,10 @@ NewLogs::Wanted NewLogs::Describe(bool with_sections) {
   }
   for (const auto& [id, family] : state_.families.all()) {
     const size_t size = family->icmp().timestamp_size();
-    if (size != 0) wanted.timestamp_sizes[id] = size;
+    if (size != 0 && stamps_) wanted.timestamp_sizes[id] = size;
   }
+  current_stamped_ = !wanted.timestamp_sizes.empty();
+  stamped_ |= current_stamped_;
   return wanted;
 }
 

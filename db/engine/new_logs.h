@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Begins new logs: which kind of log, how its file is made, and what its first records are.
+// Begins new logs: which kind of log, how its file is made, and what its first records are. A log
+// that says how long the timestamps of families are is a stamped one: RocksDB before 8.4 takes that
+// record for damage, and reads no further.
 
 #include <cstdint>
 #include <deque>
@@ -31,6 +33,13 @@ class NewLogs {
   // undecided, durably, so that those logs are needed for nothing. The commit path is held
   // exclusively; the mutex is released while files are made.
   Status Start(bool force) VARVE_REQUIRES(kDbMutex);
+
+  // A log that is still needed may be stamped: by this object, or by others that have told.
+  bool stamped() const VARVE_REQUIRES(kDbMutex) { return stamped_; }
+  bool current_stamped() const VARVE_REQUIRES(kDbMutex) { return current_stamped_; }
+  void NoteStamped() VARVE_REQUIRES(kDbMutex) { stamped_ = current_stamped_ = true; }
+  // Logs are not stamped from now on: nothing will be written to them.
+  void StopStamping() VARVE_REQUIRES(kDbMutex) { stamps_ = false; }
 
   // Keeps an obsolete log whose file a later log may take over. False: there are as many already
   // as recycle_log_file_num says.
@@ -67,6 +76,9 @@ class NewLogs {
   const DynamicOptions& options_;
   DbState& state_;
   std::deque<uint64_t> kept_ VARVE_GUARDED_BY(kDbMutex);  // oldest first
+  bool stamps_ VARVE_GUARDED_BY(kDbMutex) = true;
+  bool stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
+  bool current_stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
 };
 
 }  // namespace varve

@@ -13,13 +13,26 @@ namespace varve {
 
 namespace {
 
-// What no log holds goes into tables, also when background work was paused or cancelled before.
+// What no log holds goes into tables, also when background work was paused or cancelled before. And
+// so does what is in logs that RocksDB before 8.4 cannot read; where that fails nothing is lost.
 Status FlushForClose(Engine* engine) {
   {
     DbLock lock(&engine->state.mu);
     if (engine->options.current()->avoid_flush_during_shutdown) return Status::OK();
   }
-  return engine->jobs->flush.FlushAllHere(FlushReason::kShutDown);
+  FlushWork& flush = engine->jobs->flush;
+  Status s;
+  if (engine->log_gate.has_unlogged()) {
+    s = Guarded([&flush] { return flush.FlushAllHere(FlushReason::kShutDown); });
+  }
+  if (VARVE_CANARY(kLeaveStampedLog)) return s;
+  const Status left = Guarded([&flush] { return flush.LeaveStampedLogs(); });
+  if (!left.ok()) {
+    LogWarn(engine->context.info_log(),
+            "closing leaves logs that RocksDB before 8.4 cannot read whole: %s",
+            left.ToString().c_str());
+  }
+  return s;
 }
 
 // What stands against it.
@@ -63,9 +76,7 @@ Status EndCalls(Engine* engine) {
   VARVE_ASSERT(e.lifecycle.closed());
   e.state.commit->Shutdown();
   Status s;
-  if (!e.context.read_only() && e.log_gate.has_unlogged()) {
-    s = Guarded([engine] { return FlushForClose(engine); });
-  }
+  if (!e.context.read_only()) s = Guarded([engine] { return FlushForClose(engine); });
   {
     DbLock lock(&e.state.mu);
     e.lifecycle.ShutDown();

@@ -26,8 +26,11 @@ namespace {
 // The tables of one family that is to be opened, and which of them can be.
 class FamilyTables {
  public:
-  FamilyTables(const DbContext& context, const ColumnFamilyDescriptor& family)
+  FamilyTables(const DbContext& context, const ColumnFamilyDescriptor& family,
+               const FormerDirectories& former)
       : fs_(context.fs().get()),
+        former_(former),
+        name_(family.name),
         paths_(ToOpen(context, family).paths),
         options_(family.options),
         icmp_(family.options.comparator) {}
@@ -53,6 +56,14 @@ class FamilyTables {
   // Whether its directory is given.
   [[nodiscard]] bool IsPlaced(const NewFile& table) const { return table.path_id < paths_->size(); }
   std::string Path(const NewFile& table) const { return paths_->FileName(table); }
+  // Of one that is missing: whether it is in a directory that is not given.
+  [[nodiscard]] Status CheckNotElsewhere(const NewFile& table) const {
+    VARVE_RETURN_IF_ERROR(former_.CheckNotThere(name_, *paths_, table));
+    if (IsPlaced(table)) return Status::OK();
+    return Status::InvalidArgument(
+        "column family " + name_ + ": table " + std::to_string(table.number) + " lies in path " +
+        std::to_string(table.path_id) + " of db_paths or cf_paths, which is not given");
+  }
 
  private:
   // Number, size and unique id: an older MANIFEST may give a number to another table.
@@ -65,6 +76,8 @@ class FamilyTables {
   }
 
   FileSystem* const fs_;
+  const FormerDirectories& former_;
+  const std::string name_;
   const TablePathsRef paths_;
   const ColumnFamilyOptions options_;
   const InternalKeyComparator icmp_;
@@ -132,11 +145,7 @@ Status FamilyState::Apply(const VersionEdit& edit) {
 
 Status FamilyState::CheckPlaces() const {
   for (const uint64_t number : missing) {
-    const NewFile& file = live.at(number);
-    if (tables->IsPlaced(file)) continue;
-    return Status::InvalidArgument("column family " + name + ": table " + std::to_string(number) +
-                                   " lies in path " + std::to_string(file.path_id) +
-                                   " of db_paths or cf_paths, which is not given");
+    VARVE_RETURN_IF_ERROR(tables->CheckNotElsewhere(live.at(number)));
   }
   return Status::OK();
 }
@@ -288,7 +297,8 @@ Status History::Read(FileSystem* fs, const FileOptions& file_options, const std:
     if (error_.ok()) error_ = family.CheckPlaces();
   }
   GoBackTogether();
-  return error_.ok() ? error_ : Status::CopyAppendMessage(error_, " in ", path);
+  if (error_.ok() || error_.IsInvalidArgument()) return error_;
+  return Status::CopyAppendMessage(error_, " in ", path);
 }
 
 bool History::KeepsTables() const {
@@ -352,10 +362,10 @@ void Explain(const History& history, const wal::SyncedMark& known, bool first,
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,
-                           CompleteVersion* found) {
+                           const FormerDirectories& former, CompleteVersion* found) {
   TablesByFamily tables;
   for (const ColumnFamilyDescriptor& family : families) {
-    tables.try_emplace(family.name, context, family);
+    tables.try_emplace(family.name, context, family, former);
   }
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(ListManifests(context, known, entries, &numbers));

@@ -10,6 +10,7 @@
 #include "varve/column_family.h"
 
 #include "db/engine/context.h"
+#include "db/recovery/table_directories.h"
 #include "db/version/manifest_point.h"
 #include "db/wal/synced_marks.h"
 
@@ -36,10 +37,10 @@ struct CompleteVersion {
 // to at once (atomic flushes) all of them keep, or none does.
 //
 // A file that cannot be read for another reason than that it is missing or damaged is an error, and
-// no reason to go back.
+// no reason to go back. InvalidArgument: one that is missing is in a directory that is not given.
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,
-                           CompleteVersion* found);
+                           const FormerDirectories& former, CompleteVersion* found);
 
 }  // namespace varve

@@ -3,10 +3,12 @@
 
 #include "db/recovery/sanitize.h"
 #include "util/base/assert.h"
+#include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
 #include "util/env/durable_write.h"
 #include "util/env/file_names.h"
+#include "util/env/io_error.h"
 
 namespace varve {
 
@@ -18,7 +20,9 @@ Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest
   constexpr char kMissing[] = "does not exist (create_if_missing is false)";
   std::vector<std::string> entries;
   std::string data;
-  if (!fs->GetChildren(path, IOOptions(), &entries, nullptr).ok()) {
+  const IOStatus listed = fs->GetChildren(path, IOOptions(), &entries, nullptr);
+  if (!listed.ok() && !IsMissing(listed)) return listed;
+  if (!listed.ok()) {
     const bool is_file = fs->FileExists(path, IOOptions(), nullptr).ok();
     return Status::InvalidArgument(path, is_file ? "is not a directory" : kMissing);
   }
@@ -36,29 +40,47 @@ Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest
   return Status::InvalidArgument(path + ": a directory without a database", kMissing);
 }
 
-Status MakeOrFindDirectory(const DbContext& context) {
+Status MakeOrFindDirectory(const DbContext& context, MadeDirectories* made) {
   FileSystem* const fs = context.fs().get();
   if (context.options().create_if_missing) {
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs, context.name()));
-    return MakeDirectoryDurably(fs, context.WalDirectory());
+    return made->Make(context.WalDirectory());
   }
   const IOStatus s = fs->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
-  if (!s.IsNotFound()) return Status::OK();
+  if (!IsMissing(s)) return s;
   return WithoutCurrent(fs, context.name(), context.options().best_efforts_recovery);
 }
 
 }  // namespace
 
-IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path) {
+IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* made) {
+  if (made != nullptr) *made = false;
   if (fs->FileExists(path, IOOptions(), nullptr).ok()) return IOStatus::OK();
   VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(path, IOOptions(), nullptr));
+  if (made != nullptr) *made = true;
   const size_t end = path.find_last_not_of('/');
   const size_t slash = path.rfind('/', end);
   if (slash == std::string::npos) return SyncDirectory(fs, ".");
   return SyncDirectory(fs, slash == 0 ? "/" : path.substr(0, slash));
 }
 
-Status TakeDirectory(DbContext* context, bool repairs) {
+IOStatus MadeDirectories::Make(const std::string& path) {
+  paths_.reserve(paths_.size() + 1);
+  bool made = false;
+  const IOStatus s = MakeDirectoryDurably(fs_, path, &made);
+  if (made) paths_.push_back(path);
+  return s;
+}
+
+// One that holds something cannot be deleted.
+void MadeDirectories::Remove() noexcept {
+  for (; !paths_.empty(); paths_.pop_back()) {
+    BestEffort(
+        [this] { fs_->DeleteDir(paths_.back(), IOOptions(), nullptr).PermitUncheckedError(); });
+  }
+}
+
+Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made) {
   VARVE_ASSERT(context->info_log() == nullptr);
   std::shared_ptr<Logger> info_log = context->options().info_log;
   if (context->read_only()) {
@@ -66,7 +88,7 @@ Status TakeDirectory(DbContext* context, bool repairs) {
     return Status::OK();
   }
   if (!repairs) {
-    VARVE_RETURN_IF_ERROR(MakeOrFindDirectory(*context));
+    VARVE_RETURN_IF_ERROR(MakeOrFindDirectory(*context, made));
     VARVE_RETURN_IF_ERROR(context->Lock());
   }
   if (info_log == nullptr) {
@@ -99,7 +121,7 @@ Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found)
   if (s.ok() && options.error_if_exists && !context.read_only()) {
     return Status::InvalidArgument(context.name(), "exists (error_if_exists is true)");
   }
-  if (s.ok() || !s.IsNotFound()) return s;
+  if (s.ok() || !IsMissing(s)) return s;
   if (context.read_only() || !options.create_if_missing) {
     return Status::InvalidArgument(context.name(), "does not exist: there is no CURRENT");
   }

@@ -14,13 +14,33 @@
 
 namespace varve {
 
-// Makes the directories if the options say so, locks the database, and opens the LOG. A reader
-// (DbContext::read_only) leaves the directory alone, and a repair has locked it already.
-Status TakeDirectory(DbContext* context, bool repairs);
-
 // A missing directory is made, and its name synced into its parent: without that a power loss could
-// take all that is in it, however well its files were synced.
-IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path);
+// take all that is in it, however well its files were synced. *made: it was missing.
+IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* made = nullptr);
+
+// Directories that are made for something that may be refused: those that hold nothing are removed
+// again, as if nobody had asked, unless they are kept.
+class MadeDirectories {
+ public:
+  explicit MadeDirectories(FileSystem* fs) : fs_(fs) {}
+  ~MadeDirectories() { Remove(); }
+  MadeDirectories(const MadeDirectories&) = delete;
+  MadeDirectories& operator=(const MadeDirectories&) = delete;
+
+  // Does nothing if it is there.
+  IOStatus Make(const std::string& path);
+  void Keep() noexcept { paths_.clear(); }
+  void Remove() noexcept;
+
+ private:
+  FileSystem* const fs_;
+  std::vector<std::string> paths_;
+};
+
+// Makes the directories if the options say so, locks the database, and opens the LOG. A reader
+// (DbContext::read_only) leaves the directory alone, and a repair has locked it already. The
+// database's own directory stays, with the LOG, whatever becomes of the opening.
+Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made);
 
 // Whether the directory is that of another database: it has a CURRENT, and is not this one's by
 // another name.

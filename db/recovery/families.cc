@@ -55,6 +55,7 @@ Status AddToManifest(Engine* engine, const FamilyToOpen& family,
   const size_t timestamp_size = family.comparator->timestamp_size();
   if (timestamp_size != 0) {
     const wal::TimestampSizes sizes = {{state.versions->next_family_id(), timestamp_size}};
+    engine->new_logs.NoteStamped();
     DbUnlock unlock(&state.mu);
     IOStatus s = state.logs->AddTimestampSizes(wal::EncodeTimestampSizes(sizes).front());
     if (!s.ok()) return s;
@@ -102,14 +103,24 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
 
 namespace {
 
-// Of a family that is about to be made. What is there already keeps its number.
+// Of a family that is about to be made. What is there already keeps its number. Directories that
+// were made stay, whatever becomes of the family: another thread may be making one in them.
 Status TakeDirectoriesOf(Engine* engine, const ColumnFamilyDescriptor& family) {
+  MadeDirectories made(engine->context.fs().get());
   DirectoryListing listing;
-  VARVE_RETURN_IF_ERROR(TakeTableDirectories(engine->context, {family}, &listing));
+  const Status s = TakeTableDirectories(engine->context, {family}, &made, &listing);
+  made.Keep();
+  VARVE_RETURN_IF_ERROR(s);
   for (const uint64_t number : TablesIn(listing)) {
     if (number <= kMaxFoundFileNumber) engine->state.versions->MarkFileNumberUsed(number);
   }
   return Status::OK();
+}
+
+Status CheckIsNew(Engine* engine, const std::string& name) {
+  DbLock lock(&engine->state.mu);
+  if (engine->state.families.FindByName(name) == nullptr) return Status::OK();
+  return Status::InvalidArgument("create column family: it exists already", name);
 }
 
 }  // namespace
@@ -122,6 +133,7 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& given,
   VARVE_ASSERT(*handle == nullptr);
   ColumnFamilyDescriptor wanted = given;
   GiveBlockCache(&wanted.options);
+  VARVE_RETURN_IF_ERROR(CheckIsNew(engine, wanted.name));
   VARVE_RETURN_IF_ERROR(TakeDirectoriesOf(engine, wanted));
   DbLock lock(&e.state.mu);
   if (e.state.families.FindByName(wanted.name) != nullptr) {

@@ -10,6 +10,7 @@
 
 #include "db/recovery/database_directory.h"
 #include "db/recovery/lost_sequences.h"
+#include "util/base/status_macros.h"
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
@@ -23,45 +24,32 @@ namespace {
 // these bytes, and a copy that goes on differently has them still.
 constexpr uint64_t kBytesToCompare = 32;
 
-// Numbers of the logs in a directory that are not below `min_log`, ascending; none if it cannot be
-// read.
-std::vector<uint64_t> LogsIn(const LogLocation& place, const std::string& directory,
-                             uint64_t min_log) {
+// Numbers of the logs in a directory that are not below `min_log`, ascending; none if it is
+// missing.
+Status FindLogsIn(const LogLocation& place, const std::string& directory, uint64_t min_log,
+                  std::vector<uint64_t>* numbers) {
   std::vector<std::string> names;
-  std::vector<uint64_t> numbers;
-  if (!place.fs->GetChildren(directory, IOOptions(), &names, nullptr).ok()) return numbers;
+  const IOStatus s = place.fs->GetChildren(directory, IOOptions(), &names, nullptr);
+  if (!s.ok()) return IsMissing(s) ? IOStatus::OK() : s;
   for (const std::string& name : names) {
     uint64_t number = 0;
     FileType type;
     if (ParseFileName(name, &number, &type) && type == kWalFile && number >= min_log) {
-      numbers.push_back(number);
+      numbers->push_back(number);
     }
   }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
+  std::sort(numbers->begin(), numbers->end());
+  return Status::OK();
 }
 
-// What cannot be read begins with nothing.
-std::string BeginningOf(const LogLocation& place, const std::string& path) {
+Status ReadBeginning(const LogLocation& place, const std::string& path, std::string* bytes) {
   std::unique_ptr<FSSequentialFile> file;
   char scratch[kBytesToCompare];
   Slice read;
-  if (!place.fs->NewSequentialFile(path, FileOptions(), &file, nullptr).ok() ||
-      !file->Read(kBytesToCompare, IOOptions(), &read, scratch, nullptr).ok()) {
-    return "";
-  }
-  return read.ToString();
-}
-
-// Whether an OPTIONS file that was written in `was_in` tells where this database's logs are. That
-// of a copy speaks of its original.
-bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool found_logs) {
-  if (was_in.empty() || IsSamePath(was_in, place.db_name)) return true;
-  const std::string lock = LockFileName(was_in);
-  const IOStatus there = place.fs->FileExists(lock, IOOptions(), nullptr);
-  // The database was moved. Those that were found went with it.
-  if (IsMissing(there)) return !found_logs;
-  return there.ok() && IsSameFile(place.fs, lock, LockFileName(place.db_name));
+  VARVE_RETURN_IF_ERROR(place.fs->NewSequentialFile(path, FileOptions(), &file, nullptr));
+  VARVE_RETURN_IF_ERROR(file->Read(kBytesToCompare, IOOptions(), &read, scratch, nullptr));
+  *bytes = read.ToString();
+  return Status::OK();
 }
 
 // Where the newest OPTIONS file has the logs; empty if nobody can tell. `found_logs`: some are
@@ -83,32 +71,51 @@ std::string LastLogDirectory(const LogLocation& place, bool found_logs) {
   return directory;
 }
 
-// The number of a log in `other` with batches that the directory of the options lacks; 0: none.
-uint64_t FindStrayLog(const LogLocation& place, const std::string& other,
-                      const std::vector<uint64_t>& numbers, uint64_t min_log) {
+// *stray: the number of a log in `other` with batches that the directory of the options lacks; 0:
+// none. An error: nobody can tell.
+Status FindStrayLog(const LogLocation& place, const std::string& other,
+                    const std::vector<uint64_t>& numbers, uint64_t min_log, uint64_t* stray) {
+  *stray = 0;
   if (other.empty() || other == place.directory ||
-      IsOfAnotherDatabase(place.fs, place.db_name, other))
-    return 0;
-  for (uint64_t number : LogsIn(place, other, min_log)) {
-    const std::string path = LogFileName(other, number);
-    const std::string beginning = BeginningOf(place, path);
-    if (beginning.find_first_not_of('\0') == std::string::npos) continue;  // no record
-    if (std::binary_search(numbers.begin(), numbers.end(), number) &&
-        beginning == BeginningOf(place, LogFileName(place.directory, number))) {
-      return 0;  // the same directory, or a copy of it
-    }
-    if (LastSequenceIn(place.fs, place.file_options, path, number) != 0) return number;
+      IsOfAnotherDatabase(place.fs, place.db_name, other)) {
+    return Status::OK();
   }
-  return 0;
+  std::vector<uint64_t> there;
+  VARVE_RETURN_IF_ERROR(FindLogsIn(place, other, min_log, &there));
+  for (uint64_t number : there) {
+    const std::string path = LogFileName(other, number);
+    std::string beginning;
+    VARVE_RETURN_IF_ERROR(ReadBeginning(place, path, &beginning));
+    if (beginning.find_first_not_of('\0') == std::string::npos) continue;  // no record
+    std::string here;
+    if (std::binary_search(numbers.begin(), numbers.end(), number)) {
+      VARVE_RETURN_IF_ERROR(ReadBeginning(place, LogFileName(place.directory, number), &here));
+      if (beginning == here) return Status::OK();  // the same directory, or a copy of it
+    }
+    if (LastSequenceIn(place.fs, place.file_options, path, number) == 0) continue;
+    *stray = number;
+    break;
+  }
+  return Status::OK();
 }
 
 }  // namespace
+
+bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool found) {
+  if (was_in.empty() || IsSamePath(was_in, place.db_name)) return true;
+  const std::string lock = LockFileName(was_in);
+  const IOStatus there = place.fs->FileExists(lock, IOOptions(), nullptr);
+  // The database was moved, or nobody may look where it was. Files that were found went with it.
+  if (!there.ok()) return !found;
+  return IsSameFile(place.fs, lock, LockFileName(place.db_name));
+}
 
 Status CheckLogDirectory(const LogLocation& place, const std::vector<uint64_t>& numbers,
                          uint64_t min_log) {
   const std::string last = place.was_locked ? LastLogDirectory(place, !numbers.empty()) : "";
   for (const std::string& other : {place.db_name, last}) {
-    const uint64_t number = FindStrayLog(place, other, numbers, min_log);
+    uint64_t number = 0;
+    VARVE_RETURN_IF_ERROR(FindStrayLog(place, other, numbers, min_log, &number));
     if (number == 0) continue;
     return Status::InvalidArgument(
         place.db_name, "its logs are to be in " + place.directory + " (wal_dir), but " +
@@ -131,7 +138,8 @@ Status CheckMayBeMissing(const LogLocation& place) {
 
 Status CheckNoLogs(const LogLocation& place) {
   if (place.directory == place.db_name) return Status::OK();  // looked at already
-  const std::vector<uint64_t> numbers = LogsIn(place, place.directory, 0);
+  std::vector<uint64_t> numbers;
+  VARVE_RETURN_IF_ERROR(FindLogsIn(place, place.directory, 0, &numbers));
   if (numbers.empty()) return Status::OK();
   return Status::Corruption(LogFileName(place.directory, numbers.front()),
                             "is a log of another database, and " + place.db_name +

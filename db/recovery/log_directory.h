@@ -24,6 +24,10 @@ struct LogLocation {
   bool was_locked = false;
 };
 
+// Whether an OPTIONS file that was written in `was_in` tells where this database's files are. That
+// of a copy speaks of its original. `found`: they are where they are looked for.
+bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool found);
+
 // After the MANIFEST was read, before logs are. InvalidArgument, naming both, when batches that the
 // MANIFEST asks for are not in the directory, but in the one that the database was last opened
 // with, or in its own. A log that was moved or copied together with its database is where it should

@@ -178,6 +178,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   if (!records.status().ok()) return records.status();
   VARVE_ASSERT(!log_ends_.contains(number));
   log_ends_[number] = reader.LastRecordEnd();
+  met_stamped_log_ |= !reader.timestamp_sizes().empty();
   if (first) empty_logs_.insert(number);
   if (first && stopped_at_ != 0) return Status::OK();
   return JudgeDamage(number, path, reader);

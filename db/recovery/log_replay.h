@@ -70,6 +70,8 @@ class LogReplay {
   bool met_sections() const { return sections_.met_any(); }
   // For the report.
   void NotePrepared(const std::string& name) { report_.prepared_transactions.push_back(name); }
+  // A log that was replayed is stamped (db/engine/new_logs.h).
+  bool met_stamped_log() const { return met_stamped_log_; }
   // Whether any batch was found in a log that was replayed, beside its predecessor record.
   bool HeldBatches(uint64_t number) const { return !empty_logs_.contains(number); }
   // Numbers of logs, [first, end) each, among which some was not there that the MANIFEST or another
@@ -142,6 +144,7 @@ class LogReplay {
   SequenceNumber max_sequence_ = 0;
   SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;
+  bool met_stamped_log_ = false;
   bool oldest_log_gone_ = false;
   std::set<uint64_t> missed_logs_;
   SequenceNumber lost_last_ = 0;  // the last that a predecessor record has told of

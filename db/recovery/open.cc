@@ -74,7 +74,8 @@ class Opener {
       : request_(request),
         repairs_(request.repair.has_value()),
         families_(request.families),
-        e_(MakeEngine(request)) {}
+        e_(MakeEngine(request)),
+        made_(e_->context.fs().get()) {}
 
   Status Run(std::shared_ptr<Engine>* engine) {
     // What throws must leave no lock behind, either.
@@ -86,9 +87,11 @@ class Opener {
       ForgetTables(e_.get());
       Guarded([this] { return e_->context.Unlock(); }).PermitUncheckedError();
       ReleaseFamilies(e_.get());
+      made_.Remove();
       LogError(e_->context.info_log(), "open failed: %s", s.ToString().c_str());
       return s;
     }
+    made_.Keep();
     *engine = std::move(e_);
     return s;
   }
@@ -103,6 +106,7 @@ class Opener {
   Status ChooseVersion();
   Status CreateDatabase();
   Status RecoverVersions();
+  Status JudgeRefusal(const Status& s) VARVE_REQUIRES(kDbMutex);
   Status ReplayLogs();
   Status Install();
   Status SyncAbsences();
@@ -122,6 +126,7 @@ class Opener {
   std::vector<ColumnFamilyDescriptor> families_;
   bool statistics_unasked_ = false;  // that one is the last of families_
   std::shared_ptr<Engine> e_;
+  MadeDirectories made_;
   bool was_locked_ = false;  // by a process, where the directory is now
   // What was there before anything was made: of the database's directory, and of all with tables.
   std::vector<std::string> entries_;
@@ -144,7 +149,7 @@ Status Opener::RunSteps() {
     DbLock lock(&e_->state.mu);
     e_->deletions.Disable();
   }
-  VARVE_RETURN_IF_ERROR(TakeDirectory(&context, repairs_));
+  VARVE_RETURN_IF_ERROR(TakeDirectory(&context, repairs_, &made_));
   const Status s = Recover();
   Report(s);
   return s;
@@ -236,7 +241,7 @@ Status Opener::MakeVersionSet() {
   e_->state.versions = std::make_unique<VersionSet>(options, &e_->state.mu);
   VARVE_RETURN_IF_ERROR(context.fs()->GetChildren(context.name(), IOOptions(), &entries_, nullptr));
   directories_[context.name()] = entries_;
-  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, families_, &directories_));
+  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, families_, &made_, &directories_));
   LogOptions(context, request_.families, entries_);
   if (repairs_) return Status::OK();
   if (context.options().best_efforts_recovery) VARVE_RETURN_IF_ERROR(ChooseVersion());
@@ -249,7 +254,8 @@ Status Opener::MakeVersionSet() {
 Status Opener::ChooseVersion() {
   const DbContext& context = e_->context;
   CompleteVersion version;
-  VARVE_RETURN_IF_ERROR(FindCompleteVersion(context, families_, synced_, entries_, &version));
+  VARVE_RETURN_IF_ERROR(FindCompleteVersion(context, families_, synced_, entries_,
+                                            FormerDirectories(PlaceOfLogs()), &version));
   if (version.point.manifest == 0) {
     const IOStatus current =
         context.fs()->FileExists(CurrentFileName(context.name()), IOOptions(), nullptr);
@@ -292,6 +298,38 @@ Status Opener::CreateDatabase() {
   return e_->state.versions->CreateNew(ToOpen(context, *family), db_id);
 }
 
+// Of a MANIFEST that was refused: tables that are missing may be in directories that the options do
+// not name.
+Status Opener::JudgeRefusal(const Status& s) {
+  if (!s.IsCorruption() && !s.IsInvalidArgument()) return s;
+  const DbContext& context = e_->context;
+  const FormerDirectories former(PlaceOfLogs());
+  std::string unnamed;
+  for (const ColumnFamilyDescriptor& family : families_) {
+    if (unnamed.empty()) unnamed = former.WithUnnamed(family.name, *ToOpen(context, family).paths);
+  }
+  if (s.IsInvalidArgument()) {
+    return unnamed.empty() ? s : Status::CopyAppendMessage(s, "; its tables were in ", unnamed);
+  }
+  bool missing = false;
+  for (const auto& [id, family] : e_->state.versions->families()) {
+    for (int level = 0; level < family->current->non_empty_levels(); level++) {
+      for (const FileRef& file : family->current->level(level).files()) {
+        uint64_t bytes = 0;
+        const IOStatus found = file->UseFile([&](const std::string& path) {
+          return context.fs()->GetFileSize(path, IOOptions(), &bytes, nullptr);
+        });
+        if (!IsMissing(found)) continue;
+        missing = true;
+        VARVE_RETURN_IF_ERROR(former.CheckNotThere(family->name, *family->paths, *file));
+      }
+    }
+  }
+  return missing ? Status::CopyAppendMessage(
+                       s, "; ", "if they are elsewhere, db_paths or cf_paths must name where")
+                 : s;
+}
+
 Status Opener::RecoverVersions() {
   DbContext& context = e_->context;
   DbState& state = e_->state;
@@ -301,8 +339,9 @@ Status Opener::RecoverVersions() {
   }
   DbLock lock(&state.mu);
   VARVE_ASSERT(state.families.all().empty());
-  VARVE_RETURN_IF_ERROR(state.versions->Recover(wanted, synced_, TablesIn(directories_),
-                                                version_ ? &version_->point : nullptr));
+  const Status s = state.versions->Recover(wanted, synced_, TablesIn(directories_),
+                                           version_ ? &version_->point : nullptr);
+  if (!s.ok()) return JudgeRefusal(s);
   VARVE_RETURN_IF_ERROR(CheckMergeOperators(families_, context, state));
   const int max_open_files = context.options().max_open_files;
   if (max_open_files > 0) {
@@ -373,10 +412,11 @@ Status Opener::SyncAbsences() {
 
 Status Opener::BeginLog() {
   DbContext& context = e_->context;
-  VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(context.fs().get(), context.WalDirectory()));
+  VARVE_RETURN_IF_ERROR(made_.Make(context.WalDirectory()));
   VARVE_RETURN_IF_ERROR(context.OpenLogDirectory());
   {
     DbLock lock(&e_->state.mu);
+    if (logs_->CanKeepLogs() && logs_->replay().met_stamped_log()) e_->new_logs.NoteStamped();
     VARVE_RETURN_IF_ERROR(e_->new_logs.Start(/*force=*/true));
   }
   // The MANIFEST is about to ask for it. In the database's own directory both names go together.

@@ -63,7 +63,8 @@ bool ParseTrace(std::string_view text, std::string* current_before, uint64_t* ma
 //    CURRENT held before. Without it, once CURRENT holds anything else, or there is a newer
 //    MANIFEST than that of step 5, there is nothing to undo: the repair is done, or an opening has
 //    made files since. An opening deletes it.
-// 2. Copies of damaged tables, and a MANIFEST with the tree: nobody names them.
+// 2. Tables that the MANIFEST has, and that are in lost/, are where it has them; and there are
+//    copies of damaged tables, and a MANIFEST with the tree: nobody names them.
 // 3. CURRENT goes to lost/: from now on no opening gets further than "CURRENT is missing".
 // 4. The directory is opened from that MANIFEST: logs become tables, a MANIFEST is written. Tables
 //    whose order is in doubt are merged.
@@ -90,6 +91,7 @@ class Repairer {
   Status ReadCurrentText(const std::string& directory, std::string* text);
   Status CheckHealthy();
   Status Begin();
+  Status BringBack();
   Status CopyDamaged();
   Status CopyOne(uint32_t id, PlannedFamily* family, const PlannedFamily::Copy& copy);
   Status HideCurrent();
@@ -216,6 +218,7 @@ Status Repairer::RunLocked() {
 Status Repairer::Make() {
   VARVE_RETURN_IF_ERROR(Begin());
   VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_.get(), WalDirectory()));
+  VARVE_RETURN_IF_ERROR(BringBack());
   VARVE_RETURN_IF_ERROR(CopyDamaged());
   const uint64_t manifest = plan_.next_file_number++;
   VARVE_RETURN_IF_ERROR(WriteRepairManifest(fs_.get(), name_, plan_, manifest));
@@ -351,6 +354,16 @@ Status Repairer::WriteTrace(std::string_view header) {
   const std::string temporary = std::to_string(first_number_ + 1) + ".dbtmp";
   return WriteFileDurably(fs_.get(), Lost(), temporary, trace,
                           std::string(header) + current_before_);
+}
+
+// They are where the MANIFEST has them, whatever becomes of the repair.
+Status Repairer::BringBack() {
+  for (const auto& [from, to] : plan_.returning) {
+    VARVE_RETURN_IF_ERROR(fs_->RenameFile(from, to, IOOptions(), nullptr));
+    VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), to.substr(0, to.rfind('/'))));
+    VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), from.substr(0, from.rfind('/'))));
+  }
+  return Status::OK();
 }
 
 Status Repairer::CopyDamaged() {

@@ -202,10 +202,15 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
     for (const std::string& entry : names) {
       uint64_t number = 0;
       FileType type;
-      const bool is_log = ParseFileName(entry, &number, &type) && type == kWalFile;
+      if (!ParseFileName(entry, &number, &type)) continue;
+      if (type == kTableFile && other.ends_with("/lost")) {
+        tables_set_aside_.emplace(number, other + "/" + entry);
+      }
+      const bool is_log = type == kWalFile;
       if (is_log && other == WalDirectory() && number <= kMaxFoundFileNumber) logs_.insert(number);
     }
   }
+  former_.emplace(LogLocation{fs_, FileOptions(), name_, WalDirectory(), was_locked_});
   VARVE_RETURN_IF_ERROR(FindManifest(fs_, name_, entries, &plan->manifest));
   const ManifestSurvey& manifest = plan->manifest;
   if (manifest.number != 0) report->manifest = DescriptorFileBaseName(manifest.number);
@@ -247,6 +252,31 @@ Status RepairPlanner::CheckOpenable() const {
   return Status::OK();
 }
 
+Status RepairPlanner::ExamineSetAside(const PlannedFamily& family, const NewFile& known,
+                                      TableFinding* finding) {
+  if (known.path_id >= family.paths->size()) return Status::OK();
+  const auto [first, last] = tables_set_aside_.equal_range(known.number);
+  for (auto table = first; table != last; ++table) {
+    TableFinding found;
+    ExamineTable(ContextOf(family), table->second, known.number, &known, &found);
+    if (found.state < finding->state) *finding = std::move(found);
+  }
+  if (finding->state != TableFinding::State::kSound) return Status::OK();
+  plan_->returning.emplace_back(finding->path, family.paths->FileName(known));
+  plan_->needs_repair = true;
+  return Status::OK();
+}
+
+Status RepairPlanner::CheckIsLost(const PlannedFamily& family, const NewFile& known) const {
+  const std::string& name = family.state.name;
+  VARVE_RETURN_IF_ERROR(former_->CheckNotThere(name, *family.paths, known));
+  if (known.path_id < family.paths->size()) return Status::OK();
+  return Status::InvalidArgument(
+      name_, "column family " + name + " has a table in path " + std::to_string(known.path_id) +
+                 " of db_paths or cf_paths, and " + std::to_string(family.paths->size()) +
+                 " of them are given; nothing was changed. Give all that it had, in their order");
+}
+
 Status RepairPlanner::ExamineKnown() {
   for (auto& [id, family] : plan_->families) {
     const std::string& name = family.state.name;
@@ -255,11 +285,16 @@ Status RepairPlanner::ExamineKnown() {
       TableFinding finding;
       const std::string path = ChoosePath(family, &known);
       if (path.empty()) {
+        VARVE_RETURN_IF_ERROR(ExamineSetAside(family, known, &finding));
+      } else {
+        ExamineTable(ContextOf(family), path, known.number, &known, &finding);
+      }
+      if (path.empty() && finding.state == TableFinding::State::kUnreadable) {
+        VARVE_RETURN_IF_ERROR(CheckIsLost(family, known));
         finding.path = TableFileName(name_, known.number);
         finding.why = Status::Corruption("the file is missing");
         table_missing_ = true;
       } else {
-        ExamineTable(ContextOf(family), path, known.number, &known, &finding);
         // What memory or options do not allow says nothing about the table.
         if (finding.why.IsNotSupported() || finding.why.IsInvalidArgument()) return finding.why;
         tables_.erase(known.number);  // with copies of it elsewhere
@@ -338,6 +373,8 @@ Status RepairPlanner::LookAtUnknown() {
     VARVE_ASSERT(!plan_->families.empty());
     const PlannedFamily& any = plan_->families.begin()->second;
     found.finding.why = ReadTableProperties(ContextOf(any), path, &properties);
+    // It is not for a repair to set aside what another engine reads.
+    if (found.finding.why.IsNotSupported()) return found.finding.why;
     if (!found.finding.why.ok()) {
       // What a crash leaves of an unfinished table looks the same.
       report_->unexplained.push_back(Describe(found.finding, ""));

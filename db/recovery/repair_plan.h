@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/utilities/repair.h"
 
 #include "db/recovery/manifest_survey.h"
+#include "db/recovery/table_directories.h"
 #include "db/recovery/table_survey.h"
 
 namespace varve {
@@ -40,6 +43,8 @@ struct RepairPlan {
   uint64_t next_file_number = 1;  // above whatever is there, in lost/, too
   SequenceNumber last_sequence = 0;
   bool needs_repair = false;  // something is missing or damaged
+  // Sound tables that the MANIFEST has, from where they are in lost/ to where they belong.
+  std::vector<std::pair<std::string, std::string>> returning;
 };
 
 // Fills in a plan for the database `name`, which nobody has open. `was_locked`: see LogLocation.
@@ -69,6 +74,10 @@ class RepairPlanner {
 
   void FindTables(const std::string& directory, const std::vector<std::string>& entries);
   std::string ChoosePath(const PlannedFamily& family, NewFile* known) const;
+  // Of a table that is missing: what of it was set aside, if its state is not kUnreadable.
+  Status ExamineSetAside(const PlannedFamily& family, const NewFile& known, TableFinding* finding);
+  // Whether a table that is nowhere may be where the options do not say.
+  Status CheckIsLost(const PlannedFamily& family, const NewFile& known) const;
   bool FindPath(const PlannedFamily& family, const std::string& path, NewFile* file) const;
   bool IsIn(const std::string& directory, const std::string& path) const;
   Status AddFamily(uint32_t id, SurveyedFamily state);
@@ -100,6 +109,8 @@ class RepairPlanner {
   std::set<std::string> table_directories_;
   // Paths by number: copies of a table may lie about in several directories.
   std::multimap<uint64_t, std::string> tables_;
+  std::multimap<uint64_t, std::string> tables_set_aside_;  // the same of those in lost/
+  std::optional<FormerDirectories> former_;
   std::set<uint64_t> logs_;
   bool table_missing_ = false;  // that the MANIFEST knows
   std::vector<Found> found_;

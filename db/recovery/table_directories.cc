@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/recovery/table_directories.h"
 
+#include <algorithm>
+
 #include "db/recovery/database_directory.h"
 #include "db/recovery/sanitize.h"
 #include "db/version/table_paths.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
+#include "util/options/options_file.h"
 
 namespace varve {
 
 namespace {
 
-Status TakeOne(const DbContext& context, const std::string& directory, DirectoryListing* listing) {
+Status TakeOne(const DbContext& context, const std::string& directory, MadeDirectories* made,
+               DirectoryListing* listing) {
   FileSystem* const fs = context.fs().get();
-  if (!context.read_only()) VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs, directory));
+  if (!context.read_only()) VARVE_RETURN_IF_ERROR(made->Make(directory));
   VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs, context.name(), directory, "tables"));
   // The database's own, by another name.
   if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) return Status::OK();
@@ -23,6 +27,12 @@ Status TakeOne(const DbContext& context, const std::string& directory, Directory
   if (context.read_only() && IsMissing(s)) return Status::OK();
   if (s.ok()) (*listing)[directory] = std::move(names);
   return s;
+}
+
+std::string Joined(const std::vector<std::string>& directories) {
+  std::string text;
+  for (const std::string& directory : directories) text += (text.empty() ? "" : ", ") + directory;
+  return text;
 }
 
 }  // namespace
@@ -52,11 +62,53 @@ std::set<std::string> TableDirectories(const std::string& db_name, const DBOptio
 
 Status TakeTableDirectories(const DbContext& context,
                             const std::vector<ColumnFamilyDescriptor>& families,
-                            DirectoryListing* listing) {
+                            MadeDirectories* made, DirectoryListing* listing) {
   for (const auto& directory : TableDirectories(context.name(), context.options(), families)) {
-    VARVE_RETURN_IF_ERROR(TakeOne(context, directory, listing));
+    VARVE_RETURN_IF_ERROR(TakeOne(context, directory, made, listing));
   }
   return Status::OK();
+}
+
+FormerDirectories::FormerDirectories(const LogLocation& place)
+    : fs_(place.fs), db_name_(place.db_name) {
+  std::vector<uint64_t> numbers;
+  std::string was_in;
+  if (!place.was_locked || !ListOptionsFiles(fs_, db_name_, &numbers).ok() || numbers.empty()) {
+    return;
+  }
+  const Status s =
+      ReadTableDirectories(fs_, OptionsFileName(db_name_, numbers.front()), &by_family_, &was_in);
+  if (!s.ok() || !SpeaksOfThis(place, was_in, /*found=*/false)) by_family_.clear();
+}
+
+Status FormerDirectories::CheckNotThere(const std::string& family, const TablePaths& paths,
+                                        const TableFacts& table) const {
+  const auto former = by_family_.find(family);
+  if (former == by_family_.end()) return Status::OK();
+  for (const std::string& directory : former->second) {
+    if (std::ranges::count(paths.directories(), directory) > 0) continue;
+    uint64_t bytes = 0;
+    const std::string path = TableFileName(directory, table.number);
+    const IOStatus s = fs_->GetFileSize(path, IOOptions(), &bytes, nullptr);
+    if (IsMissing(s) || (s.ok() && bytes != table.size)) continue;
+    if (!s.ok()) return s;  // nobody can tell
+    return Status::InvalidArgument(
+        db_name_, "column family " + family + " has a table in " + path +
+                      ", and db_paths and cf_paths do not name that directory; nothing was "
+                      "changed. Give those that it had when it was last opened, in this order: " +
+                      Joined(former->second));
+  }
+  return Status::OK();
+}
+
+std::string FormerDirectories::WithUnnamed(const std::string& family,
+                                           const TablePaths& paths) const {
+  const auto former = by_family_.find(family);
+  if (former == by_family_.end()) return "";
+  const bool all_named = std::ranges::all_of(former->second, [&](const std::string& directory) {
+    return std::ranges::count(paths.directories(), directory) > 0;
+  });
+  return all_named ? "" : Joined(former->second);
 }
 
 }  // namespace varve

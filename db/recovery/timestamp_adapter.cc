@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/recovery/timestamp_adapter.h"
 
+#include <algorithm>
+
 #include "db/column_family/column_family.h"
 #include "db/write/batch_reader.h"
 #include "db/write/record_encoder.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
@@ -26,7 +29,8 @@ void AppendString(const Slice& string, std::string* out) {
 std::map<uint32_t, FamilyTimestamps> TimestampsOf(const ColumnFamilySet& families) {
   std::map<uint32_t, FamilyTimestamps> result;
   for (const auto& [id, family] : families.all()) {
-    result[id] = FamilyTimestamps{family->name(), family->icmp().timestamp_size()};
+    result[id] = FamilyTimestamps{family->name(), family->icmp().timestamp_size(),
+                                  family->versions()->persist_timestamps};
   }
   return result;
 }
@@ -34,23 +38,45 @@ std::map<uint32_t, FamilyTimestamps> TimestampsOf(const ColumnFamilySet& familie
 void TimestampAdapter::FindChanges(const wal::TimestampSizes& recorded) {
   recorded_count_ = recorded.size();
   changes_.clear();
+  unrecorded_.clear();
   for (const auto& [id, family] : families_) {
     const auto found = recorded.find(id);
+    const bool is_recorded = found != recorded.end() || VARVE_CANARY(kUnrecordedHasNone);
+    if (!is_recorded && family.size != 0 && family.persisted) {
+      unrecorded_.insert(id);
+      continue;
+    }
     const size_t size = found == recorded.end() ? 0 : found->second;
     if (size != family.size) changes_[id] = Change{size, family.size};
   }
+}
+
+Status TimestampAdapter::CheckUnrecorded(const BatchRecord& record) const {
+  const FamilyTimestamps& family = families_.at(record.column_family);
+  size_t bytes = record.key.size();
+  if (record.type == kTypeRangeDeletion) bytes = std::min(bytes, record.value.size());
+  if (bytes >= family.size) return Status::OK();
+  return Status::InvalidArgument(
+      "column family " + family.name + " has timestamps of " + std::to_string(family.size) +
+      " bytes, and the log, which does not say how long they were when it was written, has a key "
+      "of " +
+      std::to_string(bytes) +
+      " bytes; nothing was changed. Flush the database with the version that wrote it, then open "
+      "it here");
 }
 
 Status TimestampAdapter::Adapt(const Slice& batch, const wal::TimestampSizes& recorded,
                                std::string* scratch, Slice* result) {
   *result = batch;
   if (recorded.size() != recorded_count_) FindChanges(recorded);
-  if (changes_.empty()) return Status::OK();
+  if (changes_.empty() && unrecorded_.empty()) return Status::OK();
   BatchReader reader(batch);
   BatchRecord record;
   bool any = false;
-  while (!any && reader.Next(&record)) {
-    any = HasKey(record.type) && changes_.count(record.column_family) > 0;
+  while (reader.Next(&record)) {
+    if (!HasKey(record.type)) continue;
+    if (unrecorded_.contains(record.column_family)) VARVE_RETURN_IF_ERROR(CheckUnrecorded(record));
+    any |= changes_.contains(record.column_family);
   }
   if (!any) return Status::OK();
   scratch->clear();

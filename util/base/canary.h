@@ -74,6 +74,9 @@ enum class Canary : int {
   kForgetTraces,
   kLoseWhileLearning,
   kCoverThoughIgnored,
+  kUnrecordedHasNone,
+  kLeaveStampedLog,
+  kForgetTableDirectories,
 };
 
 inline Canary PlantedCanary() {

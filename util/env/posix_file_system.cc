@@ -205,11 +205,10 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource {
   }
 
   IOStatus FileExists(const std::string& path, const IOOptions&, IODebugContext*) override {
-    if (::access(path.c_str(), F_OK) == 0) return IOStatus::OK();
+    // By the rights that files are opened with.
+    if (::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_EACCESS) == 0) return IOStatus::OK();
     const int err = errno;
     switch (err) {
-      case EACCES:
-      case ELOOP:
       case ENAMETOOLONG:
       case ENOENT:
       case ENOTDIR:
@@ -224,7 +223,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource {
     const std::unique_ptr<DIR, DirectoryCloser> stream(::opendir(dir.c_str()));
     if (stream == nullptr) {
       const int err = errno;
-      if (err == ENOENT || err == ENOTDIR || err == EACCES) {
+      if (err == ENOENT || err == ENOTDIR) {
         return IOStatus::NotFound("open directory " + dir,
                                   IoErrorFromErrno("", "", err).ToString());
       }

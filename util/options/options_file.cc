@@ -29,6 +29,7 @@ constexpr char kTooLong[] = "OPTIONS file longer than 1 GiB";
 // A comment, for people who read the file from another working directory.
 constexpr std::string_view kPlaceMark = "# It is in ";
 constexpr std::string_view kLogDirectoryMark = "# Its logs are in ";
+constexpr std::string_view kTableDirectoryMark = "# Its tables are in ";
 // The sections before those of column families are shorter.
 constexpr size_t kBeginningBytes = 64 << 10;
 
@@ -278,6 +279,27 @@ Status Parser::SetVersion(std::string_view name, std::string_view value) {
   return Status::OK();
 }
 
+// Without what surrounds it. There is one.
+std::string_view TakeLine(std::string_view* rest) {
+  const size_t end = std::min(rest->find('\n'), rest->size() - 1);
+  const std::string_view line = TrimOptionText(rest->substr(0, end + 1));
+  rest->remove_prefix(end + 1);
+  return line;
+}
+
+// Sets *family if the line, without a comment, begins the section of one.
+bool IsFamilyHeader(std::string_view line, std::string* family) {
+  constexpr std::string_view kHead = "[CFOptions \"";
+  constexpr std::string_view kTail = "\"]";
+  if (!line.starts_with(kHead) || !line.ends_with(kTail) ||
+      line.size() < kHead.size() + kTail.size()) {
+    return false;
+  }
+  *family =
+      UnescapeOptionText(line.substr(kHead.size(), line.size() - kHead.size() - kTail.size()));
+  return true;
+}
+
 // Empty if there is none. Settings after a name may have signs in them, as other engines write
 // them, that keep the text from being taken apart.
 std::string ObjectName(std::string_view value) {
@@ -317,7 +339,7 @@ std::string OptionsFileBeginning(const DBOptions& db_options, const std::string&
                                  const std::string& log_directory) {
   std::string text = "# Options this database was last opened with.";
   text.append(kEndPromise);
-  if (!log_directory.empty() && !place.empty()) {
+  if (!place.empty()) {
     text.append(kPlaceMark).append(EscapeOptionText(place)).append("\n");
   }
   if (!log_directory.empty() && log_directory != db_options.wal_dir) {
@@ -328,6 +350,12 @@ std::string OptionsFileBeginning(const DBOptions& db_options, const std::string&
       "\n[DBOptions]\n";
   AppendFields(DbFields(), &db_options, &text);
   return text;
+}
+
+void AppendTableDirectories(const std::vector<std::string>& directories, std::string* text) {
+  for (const std::string& directory : directories) {
+    text->append("  ").append(kTableDirectoryMark).append(EscapeOptionText(directory)).append("\n");
+  }
 }
 
 std::string FormatOptionsFile(const DBOptions& db_options,
@@ -407,28 +435,41 @@ Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::s
   return ParseOptionsFile(config, file_name, text, contents);
 }
 
+Status ReadTableDirectories(FileSystem* fs, const std::string& file_name,
+                            std::map<std::string, std::vector<std::string>>* directories,
+                            std::string* place) {
+  directories->clear();
+  place->clear();
+  std::string text;
+  VARVE_RETURN_IF_ERROR(
+      WithFile(file_name, ReadFileToString(fs, file_name, kOptionsFileBytesMax, &text)));
+  std::string family;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = TakeLine(&rest);
+    if (IsFamilyHeader(line, &family)) continue;
+    if (line.starts_with(kPlaceMark)) {
+      *place = UnescapeOptionText(line.substr(kPlaceMark.size()));
+    } else if (line.starts_with(kTableDirectoryMark)) {
+      const std::string_view directory = line.substr(kTableDirectoryMark.size());
+      (*directories)[family].push_back(UnescapeOptionText(directory));
+    }
+  }
+  return Status::OK();
+}
+
 Status ReadMergeOperatorNames(FileSystem* fs, const std::string& file_name,
                               std::map<std::string, std::string>* names) {
   names->clear();
   std::string text;
   VARVE_RETURN_IF_ERROR(
       WithFile(file_name, ReadFileToString(fs, file_name, kOptionsFileBytesMax, &text)));
-  constexpr std::string_view kFamily = "[CFOptions \"";
-  constexpr std::string_view kFamilyEnd = "\"]";
   constexpr std::string_view kField = "merge_operator=";
   std::string family;
   bool in_family = false;
   for (std::string_view rest = text; !rest.empty();) {
-    const size_t end = std::min(rest.find('\n'), rest.size() - 1);
-    const std::string_view line = TrimOptionText(WithoutComment(rest.substr(0, end + 1)));
-    rest.remove_prefix(end + 1);
+    const std::string_view line = TrimOptionText(WithoutComment(TakeLine(&rest)));
     if (line.starts_with('[')) {
-      in_family = line.starts_with(kFamily) && line.ends_with(kFamilyEnd) &&
-                  line.size() >= kFamily.size() + kFamilyEnd.size();
-      if (in_family) {
-        const size_t length = line.size() - kFamily.size() - kFamilyEnd.size();
-        family = UnescapeOptionText(line.substr(kFamily.size(), length));
-      }
+      in_family = IsFamilyHeader(line, &family);
     } else if (in_family && line.starts_with(kField)) {
       const std::string name = ObjectName(line.substr(kField.size()));
       if (!name.empty()) (*names)[family] = name;

@@ -47,13 +47,17 @@ struct FamilyOptionsText {
   std::string table_options;  // empty: the table format is another one
 };
 
-// What comes before the column families. `place` is where the database is, and `log_directory` the
-// absolute path that db_options.wal_dir stands for; empty if that is none, and `place` is not told.
+// What comes before the column families. `place` is where the database is; empty: that is not told,
+// as all that it has is there. `log_directory` is the absolute path that db_options.wal_dir stands
+// for; empty if that is none.
 std::string OptionsFileBeginning(const DBOptions& db_options, const std::string& place,
                                  const std::string& log_directory);
 
 // What comes after them: a file without it was cut.
 void AppendOptionsFileEnd(std::string* text);
+
+// What comes after a family's options whose tables are in these directories.
+void AppendTableDirectories(const std::vector<std::string>& directories, std::string* text);
 
 // A whole file. `column_families` must contain the default one; it is written first.
 std::string FormatOptionsFile(const DBOptions& db_options,
@@ -77,6 +81,12 @@ Status WriteOptionsFile(FileSystem* fs, const std::string& dbname, uint64_t numb
 // empty: in its own directory, and not told. A path that is not absolute was so to another process.
 Status ReadLogDirectory(FileSystem* fs, const std::string& file_name, std::string* log_directory,
                         std::string* place);
+
+// Reads of an OPTIONS file no more than the directories of tables, by column family, in the order
+// of db_paths or cf_paths, and where the database was; empty: not told.
+Status ReadTableDirectories(FileSystem* fs, const std::string& file_name,
+                            std::map<std::string, std::vector<std::string>>* directories,
+                            std::string* place);
 
 Status ReadOptionsFile(const ConfigOptions& config, FileSystem* fs, const std::string& file_name,
                        OptionsFileContents* contents);

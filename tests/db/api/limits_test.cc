@@ -104,7 +104,8 @@ struct FamilyLimit {
 };
 
 TEST_F(LimitsTest, WhatIsLetInOpensAgainAndOneAboveIsRefused) {
-  std::vector<std::unique_ptr<TimestampsOf>> orders;
+  // They outlive what was killed, and is closed after the test.
+  static std::vector<std::unique_ptr<TimestampsOf>> orders;
   const FamilyLimit kLimits[] = {
       {"bytes of a family's name", kFamilyNameBytesMax,
        [](size_t n) { return ColumnFamilyDescriptor(std::string(n, 'n'), {}); }},

@@ -178,15 +178,89 @@ TEST_F(TablePathsTest, AnOpeningWithFewerOrOtherPathsSaysWhatIsMissing) {
   Status s = TryOpen();
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   EXPECT_THAT(s.ToString(), HasSubstr("lies in path 1 of db_paths"));
+  EXPECT_THAT(s.ToString(), HasSubstr("its tables were in /fast, /slow"));
   options_.db_paths.emplace_back("/empty", 1 << 30);
-  s = TryOpen();
-  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-  EXPECT_THAT(s.ToString(), HasSubstr("is missing"));
-  options_.skip_checking_sst_file_sizes_on_db_open = true;
-  EXPECT_TRUE(TryOpen().IsCorruption());
+  for (const bool skip : {false, true}) {
+    options_.skip_checking_sst_file_sizes_on_db_open = skip;
+    s = TryOpen();
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("/slow/" + Tables(kSlow).front()));
+    EXPECT_THAT(s.ToString(), Not(HasSubstr("RepairDB")));
+  }
+  EXPECT_TRUE(mem().FileExists("/empty", IOOptions(), nullptr).IsNotFound());
   options_.db_paths[1].path = kSlow;
   Open();
   EXPECT_EQ(Scan(), "a=of a b=of b");
+}
+
+// The story of a user who follows the advice that an opening gives.
+TEST_F(TablePathsTest, TablesInDirectoriesThatAreNotNamedAreNotGivenUp) {
+  for (const bool deeper : {false, true}) {
+    options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
+    Open();
+    MakeTable({"a", "b"});
+    if (deeper) CompactInto(2);
+    ASSERT_TRUE(Close().ok());
+    const std::string table = deeper ? "/slow/" + Tables(kSlow)[0] : "/fast/" + Tables(kFast)[0];
+    options_.db_paths.clear();
+    for (const bool best_efforts : {false, true}) {
+      options_.best_efforts_recovery = best_efforts;
+      const Status refused[] = {TryOpen(), TryOpenReadOnly(), RepairDB(kName, options_)};
+      for (const Status& s : refused) {
+        EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+        EXPECT_THAT(s.ToString(), Not(HasSubstr("RepairDB")));
+        EXPECT_THAT(s.ToString(), HasSubstr(&s == &refused[2] ? table : "/fast, /slow"));
+      }
+    }
+    options_.best_efforts_recovery = false;
+    options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
+    Open();
+    EXPECT_EQ(Scan(), "a=of a b=of b");
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
+TEST_F(TablePathsTest, WithoutARecordOfThemARepairGoesByTheManifest) {
+  Open();
+  MakeTable({"a", "b"});
+  CompactInto(2);
+  ASSERT_TRUE(Close().ok());
+  for (const std::string& name : Files(kOptionsFile)) {
+    ASSERT_TRUE(mem().DeleteFile(kName + ("/" + name), IOOptions(), nullptr).ok());
+  }
+  options_.db_paths.clear();
+  Status s = RepairDB(kName, options_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("in path 1 of db_paths or cf_paths, and 1"));
+  options_.db_paths = {{"/fast", 2000}, {"/empty", 1 << 30}};
+  s = TryOpen();
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("db_paths or cf_paths must name where"));
+}
+
+// What somebody set aside, and the MANIFEST has.
+TEST_F(TablePathsTest, ARepairBringsBackWhatIsInLost) {
+  Open();
+  MakeTable({"a", "b"});
+  CompactInto(2);
+  MakeTable({"c"});
+  MakeTable({"d"});
+  ASSERT_TRUE(Close().ok());
+  const std::string sound = Tables(kSlow).front();
+  const std::string damaged = Tables(kFast).front();
+  std::string bytes = ReadFile("/fast/" + damaged);
+  WriteInto("/slow/lost", sound, ReadFile("/slow/" + sound));
+  ASSERT_TRUE(mem().DeleteFile("/slow/" + sound, IOOptions(), nullptr).ok());
+  bytes[10] = static_cast<char>(bytes[10] ^ 1);
+  WriteInto("/db/lost", damaged, bytes);
+  ASSERT_TRUE(mem().DeleteFile("/fast/" + damaged, IOOptions(), nullptr).ok());
+  EXPECT_TRUE(TryOpen().IsCorruption());
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  Open();
+  EXPECT_EQ(Scan(), "a=of a b=of b d=of d") << "the block of c is damaged";
+  EXPECT_THAT(Tables("/slow/lost"), IsEmpty());
+  EXPECT_EQ(ReadFile("/db/lost/" + damaged), bytes);
 }
 
 TEST_F(TablePathsTest, APathThatHoldsNothingMoreNeedNotBeGiven) {
@@ -200,7 +274,7 @@ TEST_F(TablePathsTest, APathThatHoldsNothingMoreNeedNotBeGiven) {
     options_.db_paths.pop_back();
     const Status s = TryOpen();
     EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-    EXPECT_THAT(s.ToString(), HasSubstr("lies in path 1 of db_paths"));
+    EXPECT_THAT(s.ToString(), HasSubstr("/fast, /slow"));
     options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
     Open();
     CompactInto(1, 0);

@@ -69,6 +69,64 @@ TEST_F(LogDirectoryTest, AnotherDirectoryThanTheLastTimeIsRefused) {
   ExpectAll("/logs");
 }
 
+// Nobody can tell whether logs are there.
+TEST_F(LogDirectoryTest, ADirectoryThatCannotBeSeenIsNotTakenForAnEmptyOne) {
+  WriteAndDie("/logs");
+  FaultRule rule;
+  rule.path_contains = "/logs";
+  for (const FaultCall call : {FaultCall::kList, FaultCall::kOpenRead}) {
+    options_.wal_dir = "";
+    rule.calls = Only(call);
+    rule.sticky = true;
+    faults().Inject(rule);
+    Status s = TryOpen();
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    s = RepairDB(kName, options_);
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    options_.wal_dir = "/logs";
+    s = TryOpen();
+    EXPECT_TRUE(s.IsIOError()) << s.ToString();
+    faults().ClearFaults();
+  }
+  ExpectAll("/logs");
+}
+
+TEST_F(LogDirectoryTest, ADatabaseThatCannotBeSeenIsNotTakenForNone) {
+  WriteAndDie("");
+  options_.create_if_missing = true;
+  FaultRule rule;
+  rule.sticky = true;
+  rule.path_contains = kName;
+  for (const FaultCall call : {FaultCall::kList, FaultCall::kStat}) {
+    rule.calls = Only(call);
+    for (const bool create : {false, true}) {
+      options_.create_if_missing = create;
+      for (const bool best_efforts : {false, true}) {
+        options_.best_efforts_recovery = best_efforts;
+        faults().Inject(rule);
+        const Status refused[] = {TryOpen(), TryOpenReadOnly(), RepairDB(kName, options_)};
+        for (const Status& s : refused) EXPECT_TRUE(s.IsIOError()) << s.ToString();
+        faults().ClearFaults();
+      }
+    }
+  }
+  options_.best_efforts_recovery = false;
+  ExpectAll("");
+}
+
+TEST_F(LogDirectoryTest, ARefusedOpeningLeavesNoDirectory) {
+  WriteAndDie("/logs");
+  options_.create_if_missing = true;
+  options_.wal_dir = "/elsewhere";
+  options_.db_paths = {{kName, 1 << 30}, {"/fast", 1000}, {"/slow", 1000}};
+  EXPECT_TRUE(TryOpen().IsInvalidArgument());
+  for (const char* directory : {"/elsewhere", "/fast", "/slow"}) {
+    EXPECT_TRUE(mem().FileExists(directory, IOOptions(), nullptr).IsNotFound()) << directory;
+  }
+  options_.db_paths.clear();
+  ExpectAll("/logs");
+}
+
 TEST_F(LogDirectoryTest, LogsInTheDatabasesOwnDirectoryAreSeen) {
   WriteAndDie("");
   options_.wal_dir = "/logs";

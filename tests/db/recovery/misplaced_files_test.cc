@@ -6,14 +6,20 @@
 
 #include <gmock/gmock.h>
 
-#include "varve/utilities/options_util.h"
+#include <functional>
 
+#include "varve/utilities/options_util.h"
+#include "varve/utilities/repair.h"
+
+#include "tests/crash/reseal.h"
 #include "tests/harness/database.h"
+#include "util/coding/fixed.h"
 
 namespace varve::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class MisplacedFilesTest : public Database {
  protected:
@@ -45,6 +51,86 @@ TEST_F(MisplacedFilesTest, ATableInAnothersPlaceIsCorruption) {
     EXPECT_EQ(Files(kTableFile), tables) << "nothing was installed";
     ASSERT_TRUE(Close().ok());
   }
+}
+
+// The last bytes of a table.
+TEST_F(MisplacedFilesTest, ATableOfAnotherFormatIsRefusedAtOpening) {
+  Open();
+  MakeTable({"k"});
+  ASSERT_TRUE(Close().ok());
+  const std::string name = Files(kTableFile).front();
+  const std::string good = ReadFile(Path(name));
+  std::string plain = good.substr(0, good.size() - 8);
+  PutFixed64(&plain, 0x8242229663bf9564);
+  WriteFile(Path(name), plain);
+  const std::function<Status()> openings[] = {[&] { return TryOpen(); },
+                                              [&] { return TryOpenReadOnly(); },
+                                              [&] { return RepairDB(kName, options_); }};
+  for (const int max_open_files : {-1, 100}) {
+    options_.max_open_files = max_open_files;
+    for (const auto& opening : openings) {
+      const Status s = opening();
+      EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+      EXPECT_THAT(s.ToString(), HasSubstr(name));
+      EXPECT_THAT(s.ToString(), HasSubstr("PlainTable"));
+      EXPECT_THAT(s.ToString(), Not(HasSubstr("RepairDB")));
+    }
+  }
+  EXPECT_EQ(ReadFile(Path(name)), plain);
+  // A repair that does not know the table leaves it where it is, too.
+  const std::string manifest = Path(Files(kDescriptorFile).back());
+  const std::string whole = ReadFile(manifest);
+  ASSERT_TRUE(mem().DeleteFile(manifest, IOOptions(), nullptr).ok());
+  EXPECT_TRUE(RepairDB(kName, options_).IsNotSupported());
+  EXPECT_EQ(ReadFile(Path(name)), plain);
+  WriteFile(manifest, whole);
+  WriteFile(Path(name), good);
+  Open();
+  EXPECT_EQ(Get("k"), "of k");
+}
+
+TEST_F(MisplacedFilesTest, AFlippedBitOfAFooterIsFoundAtOpening) {
+  Open();
+  MakeTable({"k"});
+  ASSERT_TRUE(Close().ok());
+  const std::string name = Files(kTableFile).front();
+  const std::string good = ReadFile(Path(name));
+  for (size_t i = 1; i <= 12; i++) {  // magic number and format version
+    std::string bad = good;
+    bad[good.size() - i] = static_cast<char>(bad[good.size() - i] ^ 0x40);
+    WriteFile(Path(name), bad);
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsCorruption()) << i << " " << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr(name));
+  }
+  options_.max_open_files = 100;
+  Open();
+  EXPECT_THAT(Get("k"), HasSubstr("Corruption"));
+}
+
+// RocksDB counted range deletions among the entries before it told how many they are.
+TEST_F(MisplacedFilesTest, ATableThatDoesNotCountItsRangeDeletionsIsSound) {
+  Open();
+  MakeTable({"a", "b", "c"});
+  Put("d", "1");
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), Handle("default"), "b", "c").ok());
+  Flush();
+  ASSERT_TRUE(Close().ok());
+  const std::string path = Path(Files(kTableFile).back());
+  std::string bytes = ReadFile(path);
+  const Seals seals = Seals::OfTable(bytes);
+  const size_t at = bytes.find("range-deletions");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 14] = 'z';  // the name of another property
+  ASSERT_TRUE(seals.Reseal(&bytes, at + 14));
+  WriteFile(path, bytes);
+  RepairReport report;
+  ASSERT_TRUE(RepairDB(kName, options_, {{"default", options_}}, nullptr, {}, &report).ok());
+  EXPECT_TRUE(report.healthy) << report.ToString();
+  Open();
+  const Status s = db()->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Scan(), "a=of a c=of c d=1");
 }
 
 TEST_F(MisplacedFilesTest, DamagedOptionsKeepNobodyFromOpeningAndAreNeverHalfApplied) {

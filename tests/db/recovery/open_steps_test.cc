@@ -47,6 +47,10 @@ class OpenStepsTest : public ::testing::Test {
     request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions());
     return request;
   }
+  static Status Take(DbContext* context) {
+    MadeDirectories made(context->fs().get());
+    return TakeDirectory(context, /*repairs=*/false, &made);
+  }
   static void End(Engine* engine) {
     EXPECT_TRUE(CloseEngine(engine).ok());
     ReleaseFamilies(engine);
@@ -58,20 +62,20 @@ class OpenStepsTest : public ::testing::Test {
 };
 
 TEST_F(OpenStepsTest, ADirectoryIsMadeOnlyIfTheOptionsSaySo) {
-  EXPECT_TRUE(TakeDirectory(Context().get(), false).IsInvalidArgument());
+  EXPECT_TRUE(Take(Context().get()).IsInvalidArgument());
   EXPECT_FALSE(env_->FileExists("/db").ok());
   options_.create_if_missing = true;
   const auto context = Context();
-  EXPECT_TRUE(TakeDirectory(context.get(), false).ok());
+  EXPECT_TRUE(Take(context.get()).ok());
   EXPECT_NE(context->directory(), nullptr);
-  EXPECT_TRUE(TakeDirectory(Context().get(), false).IsIOError()) << "it is locked";
+  EXPECT_TRUE(Take(Context().get()).IsIOError()) << "it is locked";
   EXPECT_TRUE(context->Unlock().ok());
   EXPECT_TRUE(context->Unlock().ok()) << "once more does no harm";
 }
 
 TEST_F(OpenStepsTest, AReaderLeavesTheDirectoryAlone) {
   const auto context = Context(/*read_only=*/true);
-  EXPECT_TRUE(TakeDirectory(context.get(), false).ok());
+  EXPECT_TRUE(Take(context.get()).ok());
   EXPECT_EQ(context->directory(), nullptr);
   bool found = true;
   EXPECT_TRUE(FindDatabase(*context, false, &found).IsInvalidArgument());

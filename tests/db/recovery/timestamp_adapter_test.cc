@@ -115,6 +115,28 @@ TEST(TimestampAdapter, GoesWithWhatTheLogSays) {
   EXPECT_EQ(bytes.data(), stamped.data());
 }
 
+// Logs of RocksDB before 8.4 say nothing.
+TEST(TimestampAdapter, KeysOfAFamilyThatPersistsTimestampsHaveThem) {
+  TimestampAdapter adapter({{0, {"default", 0}}, {1, {"stamped", 8, /*persisted=*/true}}});
+  std::string scratch;
+  Slice bytes;
+  const std::string stamped = Batch(kStamp);
+  for (const wal::TimestampSizes& recorded : {wal::TimestampSizes{}, {{7, 8}}, {{1, 8}}}) {
+    ASSERT_TRUE(adapter.Adapt(stamped, recorded, &scratch, &bytes).ok());
+    EXPECT_EQ(bytes.data(), stamped.data());
+  }
+  TimestampAdapter other({{1, {"stamped", 8, /*persisted=*/true}}});
+  for (const char* tail : {"", "TTTTTT"}) {
+    const Status s = other.Adapt(Batch(tail), {}, &scratch, &bytes);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("column family stamped"));
+    EXPECT_THAT(s.ToString(), HasSubstr("Flush the database with the version that wrote it"));
+  }
+  std::string end_only = Batch(kStamp);
+  end_only.replace(end_only.find("\tfTTTTTTTT"), 10, "\001f");
+  EXPECT_TRUE(other.Adapt(end_only, {}, &scratch, &bytes).IsInvalidArgument());
+}
+
 TEST(TimestampAdapter, RefusesAnotherSize) {
   const Adapted refused = Adapt(Batch(kStamp), 4, {{1, 8}});
   EXPECT_TRUE(refused.status.IsInvalidArgument());

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "varve/comparator.h"
 #include "varve/write_batch.h"
 
@@ -17,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 
 // Bytewise; the timestamp is a part of the key's order, as far as these tests are concerned.
@@ -75,6 +78,39 @@ class TimestampLogsTest : public Database {
     }
     EXPECT_TRUE(reader.io_status().ok());
     return said;
+  }
+
+  // What all logs say, of each that says something.
+  std::vector<wal::TimestampSizes> SaidByLogs() {
+    std::vector<wal::TimestampSizes> said;
+    for (const std::string& name : Files(kWalFile)) {
+      const std::string path = std::string(kName) + "/" + name;
+      wal::LogReader reader(Reader(path), 0, path, nullptr);
+      Slice record;
+      std::string scratch;
+      while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) {
+      }
+      if (!reader.timestamp_sizes().empty()) said.push_back(reader.timestamp_sizes());
+    }
+    return said;
+  }
+
+  // As RocksDB before 8.4 would have written it.
+  void ForgetSizes(const std::string& path) {
+    std::vector<std::string> batches;
+    wal::LogReader reader(Reader(path), 0, path, nullptr);
+    Slice record;
+    std::string scratch;
+    while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) {
+      batches.push_back(record.ToString());
+    }
+    WriteFile(path, LogBytes(batches));
+  }
+
+  std::unique_ptr<SequentialFileReader> Reader(const std::string& path) {
+    std::unique_ptr<SequentialFileReader> file;
+    EXPECT_TRUE(SequentialFileReader::Open(&mem(), path, FileOptions(), &file).ok());
+    return file;
   }
 
   Status ReopenWith(const Comparator* comparator) {
@@ -156,15 +192,89 @@ TEST_F(TimestampLogsTest, TimestampsThatWereSwitchedOffAreTakenAway) {
 TEST_F(TimestampLogsTest, TimestampsThatWereSwitchedOnAreTheSmallest) {
   ASSERT_TRUE(Close().ok());
   Remount(std::make_shared<MemFileSystem>());
-  options_.comparator = &kNone;
+  options_.comparator = BytewiseComparator();
+  options_.persist_user_defined_timestamps = false;  // or they cannot be switched on
+  options_.allow_concurrent_memtable_write = false;
   Open();
   Put("a", "v");
-  ASSERT_TRUE(ReopenWith(&kEight).ok());
+  const Status s = ReopenWith(BytewiseComparatorWithU64Ts());
+  ASSERT_TRUE(s.ok()) << s.ToString();
   PutAt("b", "22222222");
-  // Both are now keys of eight bytes more. Without timestamps again, only what was logged with one
-  // loses it.
-  ASSERT_TRUE(ReopenWith(&kNone).ok());
+  // Both are now keys of eight bytes more, in logs that stay. Without timestamps again, only what
+  // was logged with one loses it.
+  ASSERT_TRUE(ReopenWith(BytewiseComparatorWithU64Ts()).ok());
+  ASSERT_TRUE(ReopenWith(BytewiseComparator()).ok());
   EXPECT_EQ(Scan(), "a=v b=v");
+}
+
+TEST_F(TimestampLogsTest, ALogThatDoesNotSayWasWrittenWithThem) {
+  PutAt("a", "11111111");
+  PutAt("b", "22222222");
+  const std::string path = std::string(kName) + "/" + Files(kWalFile).back();
+  Kill();
+  ForgetSizes(path);
+  Open();
+  const Slice at("22222222");
+  ReadOptions read;
+  read.timestamp = &at;
+  std::string value;
+  std::string stamp;
+  ASSERT_TRUE(db()->Get(read, Handle("default"), "b", &value, &stamp).ok());
+  EXPECT_EQ(stamp, "22222222");
+  EXPECT_EQ(value, "v");
+}
+
+TEST_F(TimestampLogsTest, ALogWithKeysThatAreTooShortForThemIsRefused) {
+  ASSERT_TRUE(Close().ok());
+  options_.comparator = &kNone;
+  ASSERT_TRUE(TryOpen().ok());
+  Put("a", "v");
+  const Status s = ReopenWith(&kEight);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr("Flush the database with the version that wrote it"));
+  ASSERT_TRUE(ReopenWith(&kNone).ok()) << "nothing was changed";
+  EXPECT_EQ(Scan(), "a=v");
+}
+
+// RocksDB before 8.4 reads no further than such a record.
+TEST_F(TimestampLogsTest, ClosingLeavesNoLogThatNamesThem) {
+  options_.create_missing_column_families = true;
+  ASSERT_TRUE(Close().ok());
+  ColumnFamilyOptions plain = options_;
+  plain.comparator = BytewiseComparator();
+  ASSERT_TRUE(TryOpenWith({{"default", options_}, {"plain", plain}}).ok());
+  const std::function<void()> writes[] = {
+      [] {},
+      [&] { PutAt("k", "11111111"); },
+      [&] { Put("k", "v", "plain"); },
+      [&] {
+        PutAt("k", "22222222");
+        Flush();
+        Put("l", "v", "plain");
+      },
+      [&] {
+        ColumnFamilyHandle* gone = nullptr;
+        ASSERT_TRUE(db()->CreateColumnFamily(options_, "gone", &gone).ok());
+        ASSERT_TRUE(db()->DropColumnFamily(gone).ok());
+        ASSERT_TRUE(db()->DestroyColumnFamilyHandle(gone).ok());
+        Put("m", "v", "plain");
+      },
+  };
+  for (const auto& write : writes) {
+    write();
+    EXPECT_THAT(SaidByLogs(), Not(IsEmpty()));
+    ASSERT_TRUE(Close().ok());
+    EXPECT_THAT(SaidByLogs(), IsEmpty());
+    ASSERT_TRUE(TryOpenWith({{"default", options_}, {"plain", plain}}).ok());
+    EXPECT_THAT(Text("varve.recovery"), HasSubstr("dropped_bytes=0 "));
+  }
+  EXPECT_EQ(Scan(ReadOptions(), "plain"), "k=v l=v m=v");
+  options_.avoid_flush_during_shutdown = true;
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(TryOpenWith({{"default", options_}, {"plain", plain}}).ok());
+  Put("n", "v", "plain");
+  ASSERT_TRUE(Close().ok());
+  EXPECT_THAT(SaidByLogs(), Not(IsEmpty())) << "as the user wishes";
 }
 
 TEST_F(TimestampLogsTest, AnotherSizeIsRefused) {

@@ -6,6 +6,7 @@
 #include "varve/file_system.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "tests/harness/fault_file_system.h"
 #include "util/env/durable_write.h"
 #include "util/env/env_adapters.h"
+#include "util/env/io_error.h"
 #include "util/env/mem_file_system.h"
 
 namespace varve {
@@ -352,6 +354,37 @@ TYPED_TEST(FileSystemTest, ReadingAWholeFileObeysItsLimit) {
   EXPECT_EQ(data.size(), 100000u);
   EXPECT_TRUE(ReadFileToString(&this->fs(), this->P("a"), 99999, &data).IsCorruption());
   EXPECT_TRUE(data.empty());
+}
+
+// Nobody can tell what is in a directory that may not be looked into.
+TEST(PosixPermissions, WhatMayNotBeSeenIsNotMissing) {
+  const Posix place;
+  FileSystem& fs = *place.fs;
+  const std::string closed = place.root + "/closed";
+  ASSERT_TRUE(fs.CreateDirIfMissing(place.root, kFsIo, nullptr).ok());
+  ASSERT_TRUE(fs.CreateDirIfMissing(closed, kFsIo, nullptr).ok());
+  ASSERT_EQ(::chmod(closed.c_str(), 0), 0);
+  constexpr uid_t kNobody = 65534;
+  const uid_t before = ::geteuid();
+  if (before == 0) {
+    ASSERT_EQ(::seteuid(kNobody), 0);
+  }
+  std::vector<std::string> names;
+  uint64_t size = 0;
+  const IOStatus answers[] = {
+      fs.GetChildren(closed, kFsIo, &names, nullptr),
+      fs.FileExists(closed + "/CURRENT", kFsIo, nullptr),
+      fs.GetFileSize(closed + "/CURRENT", kFsIo, &size, nullptr),
+  };
+  ASSERT_EQ(::seteuid(before), 0);
+  for (const IOStatus& s : answers) {
+    EXPECT_TRUE(s.IsIOError() && !IsMissing(s)) << s.ToString();
+    EXPECT_NE(s.ToString().find("Permission denied"), std::string::npos) << s.ToString();
+  }
+  ASSERT_TRUE(fs.DeleteDir(closed, kFsIo, nullptr).ok());
+  EXPECT_TRUE(IsMissing(fs.GetChildren(closed, kFsIo, &names, nullptr)));
+  EXPECT_TRUE(IsMissing(fs.FileExists(closed, kFsIo, nullptr)));
+  ASSERT_TRUE(fs.DeleteDir(place.root, kFsIo, nullptr).ok());
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A database as RocksDB's own library opens, fills and reads it, through the C API. What fails
+// fails the test that runs.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/harness/rocksdb_library.h"
+
+namespace varve::testing {
+
+// How long the database's timestamps are, and how a number becomes one.
+std::string StampOf(uint64_t number);
+
+class OldDatabase {
+ public:
+  using Opaque = void;
+  struct Setup {
+    // Changes options before the opening; of the database and of every family.
+    std::function<void(const RocksDbLibrary&, Opaque*)> adjust;
+    // By name, beside "default"; true: keys have timestamps.
+    std::map<std::string, bool> families = {{"default", false}};
+    bool transactions = false;
+  };
+
+  // Opens it, and makes what is missing.
+  OldDatabase(const std::string& path, const Setup& setup);
+  // Closes it: what is in logs stays there.
+  ~OldDatabase();
+  OldDatabase(const OldDatabase&) = delete;
+  OldDatabase& operator=(const OldDatabase&) = delete;
+
+  [[nodiscard]] bool is_open() const { return db_ != nullptr; }
+  // Why it is not.
+  const std::string& error() const { return error_; }
+
+  void Put(const std::string& family, const std::string& key, const std::string& value);
+  void PutAt(const std::string& family, const std::string& key, uint64_t stamp,
+             const std::string& value);
+  void Delete(const std::string& family, const std::string& key);
+  void DeleteAt(const std::string& family, const std::string& key, uint64_t stamp);
+  void SingleDelete(const std::string& family, const std::string& key);
+  void DeleteRange(const std::string& family, const std::string& begin, const std::string& end);
+  // Adds to a number, as the built-in operator does.
+  void Add(const std::string& family, const std::string& key, uint64_t number);
+  void Flush(const std::string& family);
+  void Compact(const std::string& family);
+  void Drop(const std::string& family);
+  // A transaction that puts one key and is prepared.
+  void Prepare(const std::string& name, const std::string& family, const std::string& key,
+               const std::string& value);
+  void Commit(const std::string& name);
+  void Rollback(const std::string& name);
+
+  // "a=1 b=2"; of keys with timestamps, as of `stamp`.
+  std::string Scan(const std::string& family, uint64_t stamp = 0);
+  // Names of transactions that are prepared and undecided, each with a blank after it.
+  std::string Prepared();
+
+ private:
+  Opaque* Options(bool timestamps);
+  Opaque* Find(const std::string& name);
+  void Call(const char* what, const std::string& error);
+
+  const RocksDbLibrary& library_;
+  const Setup setup_;
+  std::string error_;
+  Opaque* db_ = nullptr;  // of transactions if there are any
+  Opaque* write_ = nullptr;
+  std::map<std::string, Opaque*> handles_;
+  std::map<std::string, Opaque*> prepared_;
+  std::vector<Opaque*> options_;
+};
+
+}  // namespace varve::testing

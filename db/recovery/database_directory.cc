@@ -89,7 +89,9 @@ Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made) {
   }
   if (!repairs) {
     VARVE_RETURN_IF_ERROR(MakeOrFindDirectory(*context, made));
-    VARVE_RETURN_IF_ERROR(context->Lock());
+    const Status locked = context->Lock();
+    if (!locked.ok()) made->Keep();  // for whoever has the lock
+    VARVE_RETURN_IF_ERROR(locked);
   }
   if (info_log == nullptr) {
     VARVE_RETURN_IF_ERROR(CreateInfoLog(context->options(), context->name(), &info_log));

@@ -85,9 +85,9 @@ class Opener {
         s = Status::CopyAppendMessage(s, "; ", "RepairDB makes a database of what can be read");
       }
       ForgetTables(e_.get());
+      made_.Remove();  // while nobody else can count on them
       Guarded([this] { return e_->context.Unlock(); }).PermitUncheckedError();
       ReleaseFamilies(e_.get());
-      made_.Remove();
       LogError(e_->context.info_log(), "open failed: %s", s.ToString().c_str());
       return s;
     }

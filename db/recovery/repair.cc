@@ -102,6 +102,7 @@ class Repairer {
   bool IsDisordered(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
   Status CloseMade();
   void DropEngine();
+  Status RememberMissing();
   Status Publish();
   Status SetAsideLeftovers();
   Status SetAside(const std::string& directory, const std::string& file);
@@ -469,7 +470,8 @@ Status Repairer::MergeDisordered() {
   {
     DbLock lock(&engine_->state.mu);
     for (const auto& [id, family] : engine_->state.families.all()) {
-      if (!plan_.manifest.whole && IsDisordered(*family)) disordered.push_back(family.get());
+      const bool in_doubt = !plan_.manifest.whole || plan_.takes_given_up;
+      if (in_doubt && IsDisordered(*family)) disordered.push_back(family.get());
     }
   }
   for (ColumnFamily* family : disordered) {
@@ -510,8 +512,25 @@ void Repairer::DropEngine() {
   engine_.reset();
 }
 
+// What was taken back must not be taken once more: that is told before the repair is in force.
+Status Repairer::RememberMissing() {
+  if (!plan_.missing.empty()) {
+    RepairPlan record;
+    record.manifest.db_id = kGivenUpId;
+    record.families = std::move(plan_.missing);
+    record.next_file_number = first_number_ + 1;
+    VARVE_RETURN_IF_ERROR(WriteRepairManifest(fs_.get(), Lost(), record, first_number_));
+  }
+  for (const uint64_t number : plan_.records) {
+    const IOStatus s = fs_->DeleteFile(DescriptorFileName(Lost(), number), IOOptions(), nullptr);
+    if (!s.ok() && !IsMissing(s)) return s;
+  }
+  return plan_.records.empty() ? Status::OK() : SyncDirectory(fs_.get(), Lost());
+}
+
 Status Repairer::Publish() {
   VARVE_ASSERT(engine_ == nullptr && live_manifest_ >= first_number_);
+  VARVE_RETURN_IF_ERROR(RememberMissing());
   VARVE_RETURN_IF_ERROR(WriteTrace(std::string(kLastTraceHeader) +
                                    DescriptorFileBaseName(live_manifest_) +
                                    std::string(kLastTraceHeaderEnd)));

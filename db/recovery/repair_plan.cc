@@ -9,6 +9,7 @@
 
 #include "db/recovery/log_directory.h"
 #include "db/recovery/remembered_operators.h"
+#include "db/recovery/repair_manifest.h"
 #include "db/recovery/sanitize.h"
 #include "db/version/manifest_replay.h"
 #include "db/wal/log_reader.h"
@@ -203,6 +204,9 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
       uint64_t number = 0;
       FileType type;
       if (!ParseFileName(entry, &number, &type)) continue;
+      if (type == kDescriptorFile && other == name_ + "/lost") {
+        manifests_set_aside_.push_back(number);
+      }
       if (type == kTableFile && other.ends_with("/lost")) {
         tables_set_aside_.emplace(number, other + "/" + entry);
       }
@@ -223,6 +227,7 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   }
   plan->manifest.families.clear();
   VARVE_RETURN_IF_ERROR(ExamineKnown());
+  VARVE_RETURN_IF_ERROR(TakeGivenUp());
   VARVE_RETURN_IF_ERROR(LookAtUnknown());
   TakeFound();
   for (const auto& [id, family] : plan->families) report->families.push_back(family.state.name);
@@ -294,6 +299,7 @@ Status RepairPlanner::ExamineKnown() {
         finding.path = TableFileName(name_, known.number);
         finding.why = Status::Corruption("the file is missing");
         table_missing_ = true;
+        NoteMissing(id, family, known);
       } else {
         // What memory or options do not allow says nothing about the table.
         if (finding.why.IsNotSupported() || finding.why.IsInvalidArgument()) return finding.why;
@@ -317,6 +323,78 @@ Status RepairPlanner::ExamineKnown() {
       it = family.state.files.erase(it);
     }
   }
+  return Status::OK();
+}
+
+void RepairPlanner::NoteMissing(uint32_t id, const PlannedFamily& family, const NewFile& table) {
+  PlannedFamily& missing = plan_->missing[id];
+  if (missing.icmp == nullptr) {
+    missing.options = family.options;
+    missing.icmp = std::make_unique<InternalKeyComparator>(family.options.comparator);
+    missing.state.name = family.state.name;
+    missing.state.comparator = family.state.comparator;
+  }
+  missing.state.files[table.number] = table;
+}
+
+// A compaction since may have left nothing that tells how new its entries are, or of deletions.
+bool RepairPlanner::IsOlderThanAllSince(const NewFile& table, uint64_t record,
+                                        const PlannedFamily& family) {
+  const InternalKeyComparator& icmp = *family.icmp;
+  return std::ranges::none_of(family.state.files, [&](const auto& entry) {
+    const NewFile& since = entry.second;
+    if (since.number < record || since.smallest_seq > table.largest_seq) return false;
+    if (!since.timestamps_persisted || !table.timestamps_persisted) return true;
+    return icmp.CompareKey(icmp.KeyOf(since.smallest), icmp.KeyOf(table.largest)) <= 0 &&
+           icmp.CompareKey(icmp.KeyOf(table.smallest), icmp.KeyOf(since.largest)) <= 0;
+  });
+}
+
+// Tables that another repair has given up, and that are there again: they come on top, and are
+// merged with what is there, as their sequence numbers say.
+Status RepairPlanner::TakeGivenUp() {
+  for (const uint64_t number : manifests_set_aside_) {
+    ManifestSurvey record;
+    const Status s = SurveyManifest(fs_, name_ + "/lost", number, &record);
+    if (s.IsIOError()) return s;
+    if (!s.ok() || record.db_id != kGivenUpId) continue;
+    plan_->records.push_back(number);
+    for (const auto& [id, family] : record.families) {
+      const auto living = plan_->families.find(id);
+      if (living == plan_->families.end() || living->second.state.name != family.name) continue;
+      for (const auto& [of_table, table] : family.files) {
+        VARVE_RETURN_IF_ERROR(TakeOneGivenUp(table, number, id, &living->second));
+      }
+    }
+  }
+  return Status::OK();
+}
+
+Status RepairPlanner::TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id,
+                                     PlannedFamily* family) {
+  if (family->state.files.contains(table.number)) return Status::OK();
+  NewFile known = table;
+  TableFinding finding;
+  const std::string path = ChoosePath(*family, &known);
+  const bool is_older = IsOlderThanAllSince(known, record, *family);
+  if (!path.empty()) {
+    ExamineTable(ContextOf(*family), path, known.number, &known, &finding);
+  } else if (is_older) {
+    VARVE_RETURN_IF_ERROR(ExamineSetAside(*family, known, &finding));
+  }
+  if (finding.state != TableFinding::State::kSound || !is_older) {
+    NoteMissing(id, *family, table);
+    return Status::OK();
+  }
+  known.level = 0;
+  known.epoch_number = NextEpoch(*family);
+  plan_->last_sequence = std::max(plan_->last_sequence, known.largest_seq);
+  plan_->found_tables.insert(known.number);
+  plan_->takes_given_up = true;
+  plan_->needs_repair = true;
+  report_->kept.push_back(Describe(finding, family->state.name));
+  family->state.files[known.number] = known;
+  tables_.erase(known.number);
   return Status::OK();
 }
 

@@ -43,6 +43,11 @@ struct RepairPlan {
   uint64_t next_file_number = 1;  // above whatever is there, in lost/, too
   SequenceNumber last_sequence = 0;
   bool needs_repair = false;  // something is missing or damaged
+  // Tables that the MANIFEST has, or another repair has given up, and that are nowhere.
+  std::map<uint32_t, PlannedFamily> missing;
+  // Numbers of MANIFESTs in lost/ that tell of such tables; `missing` has what is left of them.
+  std::vector<uint64_t> records;
+  bool takes_given_up = false;  // some of those are there again
   // Sound tables that the MANIFEST has, from where they are in lost/ to where they belong.
   std::vector<std::pair<std::string, std::string>> returning;
 };
@@ -74,6 +79,12 @@ class RepairPlanner {
 
   void FindTables(const std::string& directory, const std::vector<std::string>& entries);
   std::string ChoosePath(const PlannedFamily& family, NewFile* known) const;
+  Status TakeGivenUp();
+  Status TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id, PlannedFamily* family);
+  void NoteMissing(uint32_t id, const PlannedFamily& family, const NewFile& table);
+  // Whether all that was made since the record, and has keys of the table's range, is newer.
+  static bool IsOlderThanAllSince(const NewFile& table, uint64_t record,
+                                  const PlannedFamily& family);
   // Of a table that is missing: what of it was set aside, if its state is not kUnreadable.
   Status ExamineSetAside(const PlannedFamily& family, const NewFile& known, TableFinding* finding);
   // Whether a table that is nowhere may be where the options do not say.
@@ -110,6 +121,7 @@ class RepairPlanner {
   // Paths by number: copies of a table may lie about in several directories.
   std::multimap<uint64_t, std::string> tables_;
   std::multimap<uint64_t, std::string> tables_set_aside_;  // the same of those in lost/
+  std::vector<uint64_t> manifests_set_aside_;
   std::optional<FormerDirectories> former_;
   std::set<uint64_t> logs_;
   bool table_missing_ = false;  // that the MANIFEST knows

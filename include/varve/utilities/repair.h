@@ -68,6 +68,9 @@ struct VARVE_EXPORT RepairReport {
 // - Tables stay where they are in the tree as far as the MANIFEST can be read. Tables that it does
 //   not know go on top; if their sequence numbers do not tell what is newer, all tables of their
 //   family are merged into one run.
+// - A table that is missing is looked for in lost/, too. One that is nowhere is given up, and noted
+//   there: a later repair that finds it takes it back, with what was deleted since, unless nobody
+//   can tell any more what is newer.
 // - Where the MANIFEST does not tell how much of a log a column family has in tables, merge
 // operands
 //   whose sequence numbers a compaction has set to 0 are applied once more.
@@ -78,8 +81,9 @@ struct VARVE_EXPORT RepairReport {
 // `column_families` and `unknown_cf_opts` (for all others; may be null) give the options of column
 // families, without compaction filters being asked. InvalidArgument, with nothing changed, for
 // another comparator than a family was written with, a merge operator that an opening
-// refuses, fewer levels than there are, a family for which there are no options, or a directory of
-// logs or tables (wal_dir, db_paths, cf_paths) that is another database's own.
+// refuses, fewer levels than there are, a family for which there are no options, a directory of
+// logs or tables (wal_dir, db_paths, cf_paths) that is another database's own, or directories that
+// the database had and that are not given.
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                              const std::vector<ColumnFamilyDescriptor>& column_families,
                              const ColumnFamilyOptions* unknown_cf_opts,

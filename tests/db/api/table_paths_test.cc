@@ -239,6 +239,72 @@ TEST_F(TablePathsTest, WithoutARecordOfThemARepairGoesByTheManifest) {
   EXPECT_THAT(s.ToString(), HasSubstr("db_paths or cf_paths must name where"));
 }
 
+// As when RocksDB, whose OPTIONS file does not tell of the directories, has written it.
+TEST_F(TablePathsTest, WhatOneRepairGivesUpAnotherTakesBack) {
+  options_.db_paths = {{kFast, 1 << 30}};
+  Open();
+  MakeTable({"a", "b"});
+  Put("b", "newer");
+  Flush();
+  ASSERT_TRUE(Close().ok());
+  for (const std::string& name : Files(kOptionsFile)) {
+    ASSERT_TRUE(mem().DeleteFile(kName + ("/" + name), IOOptions(), nullptr).ok());
+  }
+  const std::vector<DbPath> paths = std::move(options_.db_paths);
+  options_.db_paths.clear();
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  options_.db_paths = paths;
+  Open();
+  EXPECT_EQ(Scan(), "");
+  EXPECT_THAT(Tables("/fast/lost"), SizeIs(2));
+  Put("c", "since");
+  Put("a", "since");
+  Flush();
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  Open();
+  EXPECT_EQ(Scan(), "a=since b=newer c=since");
+  // What has been taken back, and deleted since, does not come once more.
+  Delete("b");
+  Flush();
+  CompactRangeOptions all;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(all, nullptr, nullptr).ok());
+  ASSERT_TRUE(Close().ok());
+  RepairReport report;
+  ASSERT_TRUE(RepairDB(kName, options_, {{"default", options_}}, nullptr, {}, &report).ok());
+  EXPECT_TRUE(report.healthy) << report.ToString();
+  Open();
+  EXPECT_EQ(Scan(), "a=since c=since");
+  ASSERT_TRUE(Close().ok());
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_TRUE(mem().FileExists(kName, IOOptions(), nullptr).IsNotFound());
+}
+
+TEST_F(TablePathsTest, WhatWasGivenUpStaysSoWhereNobodyKnowsWhatIsNewer) {
+  options_.db_paths = {{kFast, 1 << 30}};
+  Open();
+  MakeTable({"a", "b"});
+  ASSERT_TRUE(Close().ok());
+  const std::string table = Tables(kFast).front();
+  const std::string bytes = ReadFile("/fast/" + table);
+  ASSERT_TRUE(mem().DeleteFile("/fast/" + table, IOOptions(), nullptr).ok());
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  Open();
+  Put("a", "since");
+  Flush();
+  CompactRangeOptions all;
+  all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db()->CompactRange(all, nullptr, nullptr).ok());  // its sequence number is 0 now
+  ASSERT_TRUE(Close().ok());
+  WriteInto("/fast/lost", table, bytes);
+  RepairReport report;
+  ASSERT_TRUE(RepairDB(kName, options_, {{"default", options_}}, nullptr, {}, &report).ok());
+  EXPECT_TRUE(report.healthy) << report.ToString();
+  Open();
+  EXPECT_EQ(Scan(), "a=since");
+}
+
 // What somebody set aside, and the MANIFEST has.
 TEST_F(TablePathsTest, ARepairBringsBackWhatIsInLost) {
   Open();

@@ -18,6 +18,7 @@
 #include "db/recovery/start_work.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/env/info_log.h"
 #include "util/options/validate_options.h"
 
@@ -333,16 +334,20 @@ Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& d
   return CaughtException();
 }
 
+Status DbImpl::CheckDroppable(ColumnFamilyHandle* handle) const {
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
+  return handle->GetID() != 0
+             ? Status::OK()
+             : Status::InvalidArgument("drop column family: the default family cannot be dropped");
+}
+
 Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   Engine& e = *engine_;
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
-  if (!s.ok()) return s;
-  ColumnFamily* family = e.state.Resolve(handle, &s);
+  if (s.ok()) s = CheckDroppable(handle);
+  ColumnFamily* const family = s.ok() ? e.state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
-  if (family->id() == 0) {
-    return Status::InvalidArgument("drop column family: the default family cannot be dropped");
-  }
   {
     const ExclusiveCommit exclusive(e.state.commit.get());
     s = DropFamily(&e, family);
@@ -359,6 +364,7 @@ Status DbImpl::DropColumnFamily(ColumnFamilyHandle* handle) {
 }
 
 Status DbImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) try {
+  for (ColumnFamilyHandle* handle : handles) VARVE_RETURN_IF_ERROR(CheckDroppable(handle));
   for (ColumnFamilyHandle* handle : handles) {
     Status s = DropOne(handle);
     if (!s.ok()) return s;
@@ -369,8 +375,8 @@ Status DbImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
 }
 
 Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
-  if (handle == nullptr) return Status::InvalidArgument("column family handle is null");
   if (Status s = CheckNotForked(); !s.ok()) return s;
+  VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   if (handle == default_handle_.get()) {
     return Status::InvalidArgument("the default column family's handle belongs to the DB");
   }

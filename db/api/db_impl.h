@@ -171,6 +171,9 @@ class DbImpl final : public DB, public TransactionHost {
   Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range, size_t n,
                                       TablePropertiesCollection* props) override;
 
+  Status CheckHandle(ColumnFamilyHandle* handle) const override;
+  Status CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle) const override;
+  Status CheckUpdate(ColumnFamilyHandle* handle) const override;
   Status FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWrite* newest) override;
   Status HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key, const Slice& timestamp,
                            bool* newer) override;
@@ -222,7 +225,6 @@ class DbImpl final : public DB, public TransactionHost {
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
-  Status CheckHandle(ColumnFamilyHandle* handle) const;
   // One update, whose value goes from the caller into the log and the memtable. `ts`, unless null,
   // goes after the key.
   Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
@@ -261,6 +263,7 @@ class DbImpl final : public DB, public TransactionHost {
   // sequence such that all of them show the same moment.
   SequenceNumber PinOneMoment(const ReadOptions& options,
                               std::map<ColumnFamily*, SuperVersion*>* pinned);
+  Status CheckDroppable(ColumnFamilyHandle* handle) const;
   Status DropOne(ColumnFamilyHandle* handle);
 
   // One note of how the tickers grew (StatisticsNoter::Store).

@@ -15,6 +15,7 @@
 #include "db/recovery/sanitize.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/env/info_log.h"
 #include "util/options/change_options.h"
 #include "util/options/validate_options.h"
@@ -276,6 +277,7 @@ Status DbImpl::ContinueBackgroundWork() try {
 }
 
 Status DbImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& handles) try {
+  for (ColumnFamilyHandle* handle : handles) VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   Status result;
   for (ColumnFamilyHandle* handle : handles) {
     Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}});

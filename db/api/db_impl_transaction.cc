@@ -9,6 +9,7 @@
 #include "db/read/get.h"
 #include "db/read/read_timestamp.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
@@ -36,6 +37,27 @@ Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence
 }
 
 }  // namespace
+
+Status DbImpl::CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle) const try {
+  if (engine_->lifecycle.closed()) [[unlikely]]
+    return CheckOpen();
+  if (options.snapshot != nullptr) VARVE_RETURN_IF_ERROR(CheckReadOptions(options));
+  return CheckHandle(handle);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::CheckUpdate(ColumnFamilyHandle* handle) const try {
+  if (engine_->lifecycle.closed()) [[unlikely]]
+    return CheckOpen();
+  if (handle == default_handle_.get() || VARVE_CANARY(kForeignHandle)) return Status::OK();
+  Status s;
+  const ColumnFamily* const family = engine_->state.Resolve(handle, &s);
+  if (family == nullptr || !family->dropped()) return s;
+  return Status::InvalidArgument("the column family was dropped", family->name());
+} catch (...) {
+  return CaughtException();
+}
 
 Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWrite* newest) try {
   VARVE_ASSERT(newest != nullptr);

@@ -37,9 +37,10 @@ Status OptimisticTransaction::CheckActive() {
 
 // ---- Keys ----
 
-Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) {
+Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
+                                  UseNote* note) {
   VARVE_RETURN_IF_ERROR(CheckActive());
-  TakeAnnouncedSnapshot();
+  VARVE_RETURN_IF_ERROR(TakeAnnouncedSnapshot());
   if (!use.validate) return Status::OK();
   const bool is_plain = IsPlain(family);
   const uint32_t id = is_plain ? 0 : family->GetID();
@@ -49,7 +50,7 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
   if (use.assume_tracked && tracked_.Find(id, key, hash) == nullptr) {
     return Status::InvalidArgument("transaction: assume_tracked, and the key is not tracked");
   }
-  HoldEvidence();
+  VARVE_RETURN_IF_ERROR(HoldEvidence());
   const SequenceNumber now = has_snapshot() ? snapshot_sequence() : db_->GetLatestSequenceNumber();
   if (!marks_.empty() && uses_.size() == uses_.capacity()) uses_.reserve(2 * uses_.size() + 1);
   bool added = false;
@@ -58,27 +59,46 @@ Status OptimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, 
     tracked->unchanged_since = now;
     tracked->was_read = false;
   }
+  *note = {tracked, use.write, added, /*upgraded=*/false, tracked->unchanged_since};
   tracked->unchanged_since = std::min(tracked->unchanged_since, now);
   if (!marks_.empty()) uses_.push_back({tracked, use.write});
   (use.write ? tracked->writes : tracked->reads)++;
   return Status::OK();
 }
 
-void OptimisticTransaction::HoldEvidence() {
+void OptimisticTransaction::TakeBack(const UseNote& note) {
+  if (note.record == nullptr) return;
+  auto* const tracked = static_cast<TrackedKey*>(note.record);
+  if (!marks_.empty()) {
+    VARVE_ASSERT(uses_.back().key == tracked);
+    uses_.pop_back();
+  }
+  (note.write ? tracked->writes : tracked->reads)--;
+  tracked->unchanged_since = note.unchanged_since;
+}
+
+Status OptimisticTransaction::HoldEvidence() {
   if (has_snapshot()) {
-    if (snapshot_sequence() >= evidence_since_) return;
+    if (snapshot_sequence() >= evidence_since_) return Status::OK();
     evidence_.push_back(GetTimestampedSnapshot());
     evidence_since_ = snapshot_sequence();
-  } else if (evidence_since_ == kMaxSequenceNumber) {
-    traces_ = host_->HoldTraces(this);
-    if (traces_ != nullptr) {
-      evidence_since_ = db_->GetLatestSequenceNumber();
-      return;
-    }
-    evidence_.push_back(NewSnapshot());
-    const Snapshot* const held = evidence_.back().get();
-    evidence_since_ = held != nullptr ? held->GetSequenceNumber() : 0;
+    return Status::OK();
   }
+  if (evidence_since_ != kMaxSequenceNumber) return Status::OK();
+  traces_ = host_->HoldTraces(this);
+  if (traces_ != nullptr) {
+    evidence_since_ = db_->GetLatestSequenceNumber();
+    return Status::OK();
+  }
+  std::shared_ptr<const Snapshot> held = NewSnapshot();
+  if (held == nullptr) {
+    return Status::MemoryLimit(
+        "transaction: nothing could be taken that shows changes of its keys; try again");
+  }
+  const SequenceNumber since = held->GetSequenceNumber();
+  evidence_.push_back(std::move(held));
+  evidence_since_ = since;
+  return Status::OK();
 }
 
 TrackedKey* OptimisticTransaction::Find(ColumnFamilyHandle* family, const Slice& key) const {
@@ -94,6 +114,7 @@ void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& k
 }
 
 void OptimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
+  if (!host_->CheckHandle(FamilyOr(family)).ok()) return;
   TrackedKey* const tracked = Find(FamilyOr(family), key);
   if (tracked == nullptr || tracked->reads == 0) return;
   if (!marks_.empty()) {
@@ -126,13 +147,20 @@ void OptimisticTransaction::PopUses() {
 
 // ---- The end ----
 
-Status OptimisticTransaction::Commit() try {
+Status OptimisticTransaction::CheckCommit() {
   VARVE_RETURN_IF_ERROR(CheckActive());
-  if (GetCommitTimeWriteBatch()->Count() != 0) {
-    return Status::InvalidArgument(
-        "Commit: a commit-time batch, and the transaction is not prepared");
+  VARVE_RETURN_IF_ERROR(CheckWhole());
+  if (GetCommitTimeWriteBatch()->Count() == 0) return Status::OK();
+  return Status::InvalidArgument(
+      "Commit: a commit-time batch, and the transaction is not prepared");
+}
+
+Status OptimisticTransaction::Commit() try {
+  VARVE_RETURN_IF_ERROR(CheckCommit());
+  if (announced()) [[unlikely]] {
+    VARVE_RETURN_IF_ERROR(CommitsSnapshot());
+    VARVE_RETURN_IF_ERROR(CheckCommit());
   }
-  TakeAnnouncedSnapshot();
   WriteBatch* const updates = batch_.GetWriteBatch();
   if (updates->GetDataSize() <= kBatchHeaderBytes) {
     VARVE_RETURN_IF_ERROR(LookUp());
@@ -182,10 +210,11 @@ Status OptimisticTransaction::LookUp() {
   return Status::OK();
 }
 
-// As it was begun, but for the snapshot: it may go on.
+// It may go on, and is held to the same snapshot.
 Status OptimisticTransaction::Rollback() {
   VARVE_RETURN_IF_ERROR(CheckActive());
-  End(STARTED);
+  ClearUpdates();
+  ForgetUses();
   return Status::OK();
 }
 
@@ -222,15 +251,15 @@ Status OptimisticTransaction::GetRangeLock(ColumnFamilyHandle* /*family*/,
 
 // Not checked by Commit: nothing that the transaction has read says what lies in there.
 Status OptimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Slice& begin,
-                                          const Slice& end) try {
-  VARVE_RETURN_IF_ERROR(CheckActive());
-  ColumnFamilyHandle* const of = FamilyOr(family);
-  VARVE_RETURN_IF_ERROR(CheckFamily(of));
-  const int order = of->GetComparator()->Compare(begin, end);
-  if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
-  return order == 0 ? Status::OK() : AddToBatch(kDeleteRangeRecord, of, begin, end);
-} catch (...) {
-  return CaughtException();
+                                          const Slice& end) {
+  return Step(family, [&](ColumnFamilyHandle* of) -> Status {
+    VARVE_RETURN_IF_ERROR(CheckActive());
+    const int order = of->GetComparator()->Compare(begin, end);
+    if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
+    if (order == 0) return Status::OK();
+    VARVE_RETURN_IF_ERROR(TakeAnnouncedSnapshot());
+    return AddToBatch(kDeleteRangeRecord, of, begin, end);
+  });
 }
 
 std::vector<TransactionID> OptimisticTransaction::GetWaitingTxns(uint32_t* family,

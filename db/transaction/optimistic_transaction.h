@@ -64,18 +64,24 @@ class OptimisticTransaction final : public TransactionBase {
   };
 
   Status CheckActive() override;
-  Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) override;
+  Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
+             UseNote* note) override;
+  void TakeBack(const UseNote& note) override;
   void NoteFound(ColumnFamilyHandle* family, const Slice& key) override;
-  size_t UsesBytes() const override { return tracked_.bytes(); }
+  size_t UsesBytes() const override {
+    return tracked_.bytes() + uses_.capacity() * sizeof(TrackedUse);
+  }
   void PushUses() override { marks_.push_back(uses_.size()); }
   void RollbackUses() override;
   void PopUses() override;
 
   TrackedKey* Find(ColumnFamilyHandle* family, const Slice& key) const;
+  // That it may be written as it is.
+  Status CheckCommit();
   Status WriteIfUnchanged(WriteBatch* updates);
   // Looks all keys up. Busy if one has changed; else `limits_` says until when that is known.
   Status LookUp();
-  void HoldEvidence();
+  Status HoldEvidence();
   void ForgetUses();
   void End(TransactionState state);
 

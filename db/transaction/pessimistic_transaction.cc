@@ -37,6 +37,10 @@ std::string BytesOf(TxnTimestamp timestamp) {
   return bytes;
 }
 
+size_t BytesOf(const HeldRange& range) {
+  return sizeof(range) + range.range.begin.key.size() + range.range.end.key.size();
+}
+
 RangeEnd EndOf(const Endpoint& endpoint) {
   return {endpoint.slice.ToString(),
           endpoint.inf_suffix ? RangeEnd::Place::kAboveAllWithPrefix : RangeEnd::Place::kAt};
@@ -102,6 +106,7 @@ Status PessimisticTransaction::CheckActive() {
 // From the first state change on nobody takes the locks any more, whenever it would expire.
 Status PessimisticTransaction::Prepare() try {
   VARVE_RETURN_IF_ERROR(CheckActive());
+  VARVE_RETURN_IF_ERROR(CheckWhole());
   if (name_.empty()) return Status::InvalidArgument("Prepare: the transaction has no name");
   if (!owner_.MoveState(STARTED, AWAITING_PREPARE)) return Status::Expired();
   Status s = Guarded([&] {
@@ -114,6 +119,10 @@ Status PessimisticTransaction::Prepare() try {
 }
 
 Status PessimisticTransaction::Commit() {
+  if (announced()) [[unlikely]] {
+    if (section_ == nullptr) VARVE_RETURN_IF_ERROR(CheckCommit());
+    VARVE_RETURN_IF_ERROR(CommitsSnapshot());
+  }
   return section_ != nullptr ? CommitPrepared() : CommitUnprepared();
 }
 
@@ -122,7 +131,6 @@ Status PessimisticTransaction::CommitPrepared() {
   owner_.SetState(AWAITING_COMMIT);
   SequenceNumber first = 0;
   const Status s = Guarded([&] {
-    TakeAnnouncedSnapshot();
     const std::string timestamp =
         commit_timestamp_ == kMaxTxnTimestamp ? "" : BytesOf(commit_timestamp_);
     return host_->CommitSection(write_options_, section_, *GetCommitTimeWriteBatch(), timestamp,
@@ -139,17 +147,20 @@ Status PessimisticTransaction::CommitPrepared() {
   return s;
 }
 
-Status PessimisticTransaction::CommitUnprepared() try {
+Status PessimisticTransaction::CheckCommit() {
   VARVE_RETURN_IF_ERROR(CheckActive());
+  VARVE_RETURN_IF_ERROR(CheckWhole());
   if (!skip_prepare_) return Status::TxnNotPrepared();
-  if (GetCommitTimeWriteBatch()->Count() != 0) {
-    return Status::InvalidArgument(
-        "Commit: a commit-time batch, and the transaction is not prepared");
-  }
+  if (GetCommitTimeWriteBatch()->Count() == 0) return Status::OK();
+  return Status::InvalidArgument(
+      "Commit: a commit-time batch, and the transaction is not prepared");
+}
+
+Status PessimisticTransaction::CommitUnprepared() try {
+  VARVE_RETURN_IF_ERROR(CheckCommit());
   WriteBatch* const updates = batch_.GetWriteBatch();
   VARVE_RETURN_IF_ERROR(StampUpdates(updates));
   if (!owner_.MoveState(STARTED, AWAITING_COMMIT)) return Status::Expired();
-  TakeAnnouncedSnapshot();
   if (VARVE_CANARY(kUnlockBeforeCommit)) ReleaseLocks();
   if (updates->GetDataSize() > kBatchHeaderBytes) {
     Status s = db_->Write(write_options_, updates);
@@ -226,9 +237,12 @@ Status PessimisticTransaction::Rollback() {
     }
     section_ = nullptr;
   } else if (state == STARTED) {
-    // It may go on, as it was begun, but for the snapshot.
-    Undo();
-    read_timestamp_ = commit_timestamp_ = kMaxTxnTimestamp;
+    // It may go on, held to the same snapshot and read timestamp; what it writes then gets a commit
+    // timestamp of its own.
+    ReleaseLocks();
+    ClearUpdates();
+    commit_timestamp_ = kMaxTxnTimestamp;
+    if (VARVE_CANARY(kRollbackDropsSnapshot)) ClearSnapshot();
     return Status::OK();
   }
   End(ROLLEDBACK);
@@ -268,14 +282,10 @@ uint64_t PessimisticTransaction::GetLogNumber() const {
 void PessimisticTransaction::End(TransactionState state) {
   VARVE_ASSERT(state == COMMITTED || state == ROLLEDBACK);
   ForgetName();
-  Undo();
-  owner_.SetState(state);
-}
-
-void PessimisticTransaction::Undo() {
   ReleaseLocks();
   ClearUpdates();
   ClearSnapshot();
+  owner_.SetState(state);
 }
 
 void PessimisticTransaction::ReleaseLocks() {
@@ -284,6 +294,7 @@ void PessimisticTransaction::ReleaseLocks() {
   first_ = last_ = nullptr;
   keys_ = 0;
   if (!ranges_.empty()) ranges_.clear();  // a deque takes time even if it is empty
+  range_bytes_ = 0;
   uses_.clear();
   marks_.clear();
   owner_.ForgetLocks();
@@ -291,16 +302,13 @@ void PessimisticTransaction::ReleaseLocks() {
 
 // ---- Keys ----
 
-Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
-                                   const KeyUse& use) {
+Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
+                                   UseNote* note) {
   VARVE_RETURN_IF_ERROR(CheckActive());
-  if (skip_concurrency_control_) {
-    TakeAnnouncedSnapshot();
-    return Status::OK();
-  }
+  if (skip_concurrency_control_) return TakeAnnouncedSnapshot();
   const bool is_plain = IsPlain(family);
   const LockKey lock_key = LockTable::KeyOf(is_plain ? 0 : family->GetID(), key);
-  if (use.assume_tracked) return UseTracked(lock_key, use);
+  if (use.assume_tracked) return UseTracked(lock_key, use, note);
   const Comparator* const order = is_plain ? plain_order_ : family->GetComparator();
   LockTable::Had had;
   Status locked = locks_->Lock(&owner_, lock_key, order, use.exclusive, patience_, &had);
@@ -310,12 +318,14 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
     AddLock(had.held);
   }
   Status s = Guarded([&] {
-    TakeAnnouncedSnapshot();
+    VARVE_RETURN_IF_ERROR(TakeAnnouncedSnapshot());
     Status valid = use.validate ? Validate(family, had.held) : Status::OK();
     if (valid.ok()) NoteUse(had.held, use.write);
     return valid;
   });
-  if (!s.ok()) {
+  if (s.ok()) {
+    *note = {had.held, use.write, had.added, had.upgraded};
+  } else {
     if (VARVE_CANARY(kLoseBusyUpgrade) && had.upgraded) return Status::OK();
     if (had.added) GiveBack(had.held);
     if (had.upgraded) locks_->Downgrade(had.held);
@@ -323,14 +333,30 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
   return s;
 }
 
-Status PessimisticTransaction::UseTracked(const LockKey& key, const KeyUse& use) {
+void PessimisticTransaction::TakeBack(const UseNote& note) {
+  if (note.record == nullptr) return;
+  auto* const lock = static_cast<HeldLock*>(note.record);
+  if (!marks_.empty()) {
+    VARVE_ASSERT(uses_.back().lock == lock);
+    uses_.pop_back();
+  }
+  (note.write ? lock->writes : lock->reads)--;
+  if (note.added) {
+    GiveBack(lock);
+  } else if (note.upgraded) {
+    locks_->Downgrade(lock);
+  }
+}
+
+Status PessimisticTransaction::UseTracked(const LockKey& key, const KeyUse& use, UseNote* note) {
   bool exclusive = false;
   HeldLock* const held = locks_->Find(&owner_, key, &exclusive);
   if (held == nullptr || (use.exclusive && !exclusive)) {
     return Status::InvalidArgument("transaction: assume_tracked, and the key is not locked so");
   }
-  TakeAnnouncedSnapshot();
+  VARVE_RETURN_IF_ERROR(TakeAnnouncedSnapshot());
   NoteUse(held, use.write);
+  *note = {.record = held, .write = use.write};
   return Status::OK();
 }
 
@@ -390,6 +416,7 @@ void PessimisticTransaction::NoteUse(HeldLock* lock, bool write) {
 
 void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
   if (section_ != nullptr) return;  // what is prepared keeps what it was prepared with
+  if (!host_->CheckHandle(FamilyOr(family)).ok()) return;
   HeldLock* const lock =
       locks_->Find(&owner_, LockTable::KeyOf(FamilyOr(family)->GetID(), key), nullptr);
   if (lock == nullptr || lock->reads == 0) return;
@@ -423,10 +450,7 @@ void PessimisticTransaction::RollbackUses() {
     const bool unused = use.lock->reads == 0 && use.lock->writes == 0;
     if (unused && !VARVE_CANARY(kKeepLockAtRollback)) GiveBack(use.lock);
   }
-  while (ranges_.size() > mark.ranges) {
-    locks_->UnlockRange(&ranges_.back());
-    ranges_.pop_back();
-  }
+  while (ranges_.size() > mark.ranges) UnlockNewestRange();
 }
 
 void PessimisticTransaction::PopUses() {
@@ -442,38 +466,46 @@ Status PessimisticTransaction::LockRange(ColumnFamilyHandle* family, RangeEnd be
     HeldRange& range = ranges_.emplace_back();
     range.range = {family->GetID(), family->GetComparator(), std::move(begin), std::move(end)};
     range.owner = &owner_;
-    Status s = Guarded([&] { return locks_->LockRange(&range, patience_); });
+    range_bytes_ += BytesOf(range);
+    Status s = Guarded([&] {
+      VARVE_RETURN_IF_ERROR(locks_->LockRange(&range, patience_));
+      return TakeAnnouncedSnapshot();
+    });
     if (!s.ok()) {
-      locks_->UnlockRange(&range);
-      ranges_.pop_back();
+      UnlockNewestRange();
       if (!adopting_) return s;
     }
+    return Status::OK();
   }
-  TakeAnnouncedSnapshot();
-  return Status::OK();
+  return TakeAnnouncedSnapshot();
+}
+
+void PessimisticTransaction::UnlockNewestRange() {
+  HeldRange& range = ranges_.back();
+  range_bytes_ -= BytesOf(range);
+  locks_->UnlockRange(&range);
+  ranges_.pop_back();
 }
 
 Status PessimisticTransaction::GetRangeLock(ColumnFamilyHandle* family, const Endpoint& begin,
-                                            const Endpoint& end) try {
-  ColumnFamilyHandle* const of = FamilyOr(family);
-  VARVE_RETURN_IF_ERROR(CheckFamily(of));
-  return LockRange(of, EndOf(begin), EndOf(end));
-} catch (...) {
-  return CaughtException();
+                                            const Endpoint& end) {
+  return Step(family,
+              [&](ColumnFamilyHandle* of) { return LockRange(of, EndOf(begin), EndOf(end)); });
 }
 
 Status PessimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Slice& begin,
-                                           const Slice& end) try {
-  ColumnFamilyHandle* const of = FamilyOr(family);
-  VARVE_RETURN_IF_ERROR(CheckFamily(of));
-  const int order = of->GetComparator()->CompareWithoutTimestamp(begin, false, end, false);
-  if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
-  if (order == 0) return CheckActive();
-  VARVE_RETURN_IF_ERROR(LockRange(of, {begin.ToString(), RangeEnd::Place::kAt},
-                                  {end.ToString(), RangeEnd::Place::kBefore}));
-  return AddToBatch(kDeleteRangeRecord, of, begin, end);
-} catch (...) {
-  return CaughtException();
+                                           const Slice& end) {
+  return Step(family, [&](ColumnFamilyHandle* of) -> Status {
+    const int order = of->GetComparator()->CompareWithoutTimestamp(begin, false, end, false);
+    if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
+    if (order == 0) return CheckActive();
+    const size_t ranges_before = ranges_.size();
+    VARVE_RETURN_IF_ERROR(LockRange(of, {begin.ToString(), RangeEnd::Place::kAt},
+                                    {end.ToString(), RangeEnd::Place::kBefore}));
+    Status s = AddToBatch(kDeleteRangeRecord, of, begin, end);
+    if (!s.ok() && ranges_.size() > ranges_before) UnlockNewestRange();
+    return s;
+  });
 }
 
 // ---- Timestamps ----

@@ -101,16 +101,20 @@ class PessimisticTransaction final : public TransactionBase {
   };
 
   Status CheckActive() override;
-  Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) override;
+  Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
+             UseNote* note) override;
+  void TakeBack(const UseNote& note) override;
   Status CheckTimestampSize(size_t timestamp_size) const override;
   Status TimestampForUpdate(const ReadOptions& options, bool do_validate,
                             std::string* timestamp) const override;
-  size_t UsesBytes() const override { return owner_.lock_bytes(); }
+  size_t UsesBytes() const override {
+    return owner_.lock_bytes() + range_bytes_ + uses_.capacity() * sizeof(LockUse);
+  }
   void PushUses() override;
   void RollbackUses() override;
   void PopUses() override;
 
-  Status UseTracked(const LockKey& key, const KeyUse& use);
+  Status UseTracked(const LockKey& key, const KeyUse& use, UseNote* note);
   Status Validate(ColumnFamilyHandle* family, HeldLock* lock);
   Status ValidateSequence(ColumnFamilyHandle* family, HeldLock* lock);
   Status ValidateTimestamp(ColumnFamilyHandle* family, const HeldLock* lock);
@@ -118,14 +122,15 @@ class PessimisticTransaction final : public TransactionBase {
   void AddLock(HeldLock* lock);
   void GiveBack(HeldLock* lock);
   Status LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end);
+  void UnlockNewestRange();
+  // That it may be written as it is.
+  Status CheckCommit();
   Status CommitUnprepared();
   // The commit timestamp into the updates that need one.
   Status StampUpdates(WriteBatch* updates);
   Status CommitPrepared();
-  // All locks, the name, the updates.
+  // All locks, the name, the updates, the snapshot.
   void End(TransactionState state);
-  // The same without the name: it is as it was begun, but for the snapshot.
-  void Undo();
   // The section stays as it is, for the next one who claims it.
   void LeaveSection();
   void ReleaseLocks();
@@ -152,6 +157,7 @@ class PessimisticTransaction final : public TransactionBase {
   HeldLock* last_ = nullptr;
   uint64_t keys_ = 0;
   std::deque<HeldRange> ranges_;
+  size_t range_bytes_ = 0;  // that these take
   std::vector<LockUse> uses_;
   std::vector<UsesMark> marks_;
 };

@@ -179,7 +179,7 @@ LockPatience PessimisticTransactionDB::PlainPatience() const {
 template <typename WriteIt>
 Status PessimisticTransactionDB::WithKey(ColumnFamilyHandle* family, const Slice& key,
                                          WriteIt write) try {
-  if (family == nullptr) return Status::InvalidArgument("column family handle is null");
+  VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
   if (skip_concurrency_control_) return write();
   LockOwner owner;
   owner.Begin(TakeTransactionIds(1), /*expires_at=*/0);
@@ -238,6 +238,7 @@ Status PessimisticTransactionDB::Merge(const WriteOptions& options, ColumnFamily
 Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
                                              ColumnFamilyHandle* family, const Slice& begin,
                                              const Slice& end) try {
+  VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
   WriteBatch batch;
   VARVE_RETURN_IF_ERROR(batch.DeleteRange(family, begin, end));
   return WithBatch(&batch, [&] { return db_->DeleteRange(options, family, begin, end); });
@@ -248,6 +249,7 @@ Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
 Status PessimisticTransactionDB::DeleteRange(const WriteOptions& options,
                                              ColumnFamilyHandle* family, const Slice& begin,
                                              const Slice& end, const Slice& ts) try {
+  VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
   WriteBatch batch;
   VARVE_RETURN_IF_ERROR(batch.DeleteRange(family, begin, end, ts));
   return WithBatch(&batch, [&] { return db_->DeleteRange(options, family, begin, end, ts); });

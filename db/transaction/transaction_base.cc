@@ -9,8 +9,7 @@
 #include "varve/iterator.h"
 
 #include "db/write/batch_reader.h"
-#include "util/base/caught_exception.h"
-#include "util/base/status_macros.h"
+#include "util/base/canary.h"
 
 namespace varve {
 
@@ -56,6 +55,7 @@ void TransactionBase::ClearUpdates() {
   }
   if (commit_time_batch_.GetDataSize() != kBatchHeaderBytes) commit_time_batch_.Clear();
   indexing_ = true;
+  lacks_log_data_ = false;
   counts_ = Counts();
   save_points_.clear();
   families_.Clear();
@@ -69,40 +69,78 @@ uint64_t TransactionBase::GetElapsedTime() const {
 // ---- Snapshots ----
 
 void TransactionBase::SetSnapshot() {
-  announced_ = false;
-  notifier_.reset();
+  ClearSnapshot();
   snapshot_ = NewSnapshot();
+  lacks_snapshot_ = snapshot_ == nullptr;
 }
 
-std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const {
-  DB* const db = db_;
-  return {host_->CheckedSnapshot(),
-          [db](const Snapshot* snapshot) { db->ReleaseSnapshot(snapshot); }};
+std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const noexcept {
+  std::shared_ptr<const Snapshot> taken;
+  BestEffort([&] {
+    DB* const db = db_;
+    const Snapshot* const snapshot = host_->CheckedSnapshot();
+    if (snapshot == nullptr) return;
+    taken = {snapshot, [db](const Snapshot* held) { db->ReleaseSnapshot(held); }};
+  });
+  return taken;
 }
 
 void TransactionBase::SetSnapshotOnNextOperation(std::shared_ptr<TransactionNotifier> notifier) {
   announced_ = true;
   notifier_ = std::move(notifier);
+  lacks_snapshot_ = false;  // who gets none then is told so
 }
 
 void TransactionBase::ClearSnapshot() {
   snapshot_.reset();
+  lacks_snapshot_ = false;
   announced_ = false;
   notifier_.reset();
 }
 
-void TransactionBase::TakeAnnouncedSnapshot() {
-  if (!announced_) [[likely]]
+Status TransactionBase::TakeItNow() {
+  std::shared_ptr<const Snapshot> taken = NewSnapshot();
+  if (taken == nullptr) {
+    return Status::MemoryLimit(
+        "transaction: the snapshot of SetSnapshotOnNextOperation could not be taken; try again, or "
+        "ClearSnapshot");
+  }
+  snapshot_before_ = std::exchange(snapshot_, std::move(taken));
+  announced_ = false;
+  untold_ = true;
+  return Status::OK();
+}
+
+void TransactionBase::SettleSnapshot(bool keep) {
+  untold_ = false;
+  if (!keep) {
+    snapshot_ = std::move(snapshot_before_);
+    announced_ = true;
     return;
+  }
+  snapshot_before_.reset();
   const std::shared_ptr<TransactionNotifier> notifier = std::move(notifier_);
-  SetSnapshot();
-  if (notifier != nullptr) notifier->SnapshotCreated(snapshot_.get());
+  const std::shared_ptr<const Snapshot> taken = snapshot_;
+  // What it throws is its own affair: the call has done what it had to do.
+  if (notifier != nullptr) BestEffort([&] { notifier->SnapshotCreated(taken.get()); });
+}
+
+Status TransactionBase::WhatItLacks() const {
+  if (lacks_snapshot_) {
+    return Status::MemoryLimit(
+        "transaction: SetSnapshot could not take a snapshot; SetSnapshot once more, or "
+        "ClearSnapshot to go on without its checks");
+  }
+  return Status::MemoryLimit(
+      "transaction: PutLogData had no room for its data; Rollback, or RollbackToSavePoint to one "
+      "set before it");
 }
 
 // ---- Save points ----
 
 void TransactionBase::SetSavePoint() {
-  save_points_.push_back({{snapshot_, announced_, notifier_}, counts_});
+  save_points_.push_back(
+      {{snapshot_, lacks_snapshot_, announced_, notifier_}, lacks_log_data_, counts_});
   try {
     PushUses();
     try {
@@ -124,6 +162,8 @@ Status TransactionBase::RollbackToSavePoint() {
   RollbackUses();
   SavePoint& last = save_points_.back();
   snapshot_ = std::move(last.snapshot.snapshot);
+  lacks_snapshot_ = last.snapshot.lacking;
+  lacks_log_data_ = last.lacks_log_data;
   announced_ = last.snapshot.announced;
   notifier_ = std::move(last.snapshot.notifier);
   counts_ = last.counts;
@@ -153,14 +193,21 @@ Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* fami
 
 Status TransactionBase::Get(const ReadOptions& options, ColumnFamilyHandle* family,
                             const Slice& key, PinnableSlice* value) {
-  return batch_.GetFromBatchAndDB(db_, options, FamilyOr(family), key, value);
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  VARVE_RETURN_IF_ERROR(host_->CheckRead(options, of));
+  return batch_.GetOver(db_, options, of, key, value);
 }
 
 void TransactionBase::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t n,
                                const Slice* keys, PinnableSlice* values, Status* statuses,
                                bool sorted_input) const {
-  batch_.MultiGetFromBatchAndDB(db_, options, FamilyOr(family), n, keys, values, statuses,
-                                sorted_input);
+  ColumnFamilyHandle* const of = FamilyOr(family);
+  const Status s = host_->CheckRead(options, of);
+  if (s.ok()) {
+    batch_.MultiGetOver(db_, options, of, n, keys, values, statuses, sorted_input);
+  } else {
+    std::fill_n(statuses, n, s);
+  }
 }
 
 std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
@@ -179,6 +226,12 @@ std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
   if (options.snapshot == nullptr && n > 1) {
     held = std::make_unique<ManagedSnapshot>(db_);
     at_one_state.snapshot = held->snapshot();
+    if (held->snapshot() == nullptr) {
+      Status s = host_->CheckRead(options, default_family_);
+      if (s.ok())
+        s = Status::MemoryLimit("MultiGet: no snapshot to read all keys at could be taken");
+      return std::vector<Status>(n, s);
+    }
   }
   std::vector<Status> statuses;
   statuses.reserve(n);
@@ -190,15 +243,19 @@ std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
 
 Iterator* TransactionBase::GetIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
   ColumnFamilyHandle* const of = FamilyOr(family);
+  const Status s = host_->CheckRead(options, of);
+  if (!s.ok()) return NewErrorIterator(s);
   return batch_.NewIteratorWithBase(of, db_->NewIterator(options, of), &options);
 }
 
 Status TransactionBase::CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                                        bool do_validate) const {
-  const size_t timestamp_size = family->GetComparator()->timestamp_size();
-  if (timestamp_size == 0) [[likely]]
+  if (!do_validate && options.snapshot != nullptr) {
+    return Status::InvalidArgument("GetForUpdate: a snapshot to read, and do_validate is false");
+  }
+  if (options.snapshot != nullptr) VARVE_RETURN_IF_ERROR(host_->CheckRead(options, family));
+  if (IsPlain(family) || family->GetComparator()->timestamp_size() == 0) [[likely]]
     return Status::OK();
-  VARVE_RETURN_IF_ERROR(CheckTimestampSize(timestamp_size));
   std::string timestamp;
   return TimestampForUpdate(options, do_validate, &timestamp);
 }
@@ -224,18 +281,17 @@ Status TransactionBase::ReadUsed(const ReadOptions& options, ColumnFamilyHandle*
 template <typename Value>
 Status TransactionBase::ReadForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                                       const Slice& key, Value* value, bool exclusive,
-                                      bool do_validate) try {
-  if (!do_validate && options.snapshot != nullptr) {
-    return Status::InvalidArgument("GetForUpdate: a snapshot to read, and do_validate is false");
-  }
-  ColumnFamilyHandle* const of = FamilyOr(family);
-  VARVE_RETURN_IF_ERROR(CheckForUpdate(options, of, do_validate));
-  VARVE_RETURN_IF_ERROR(
-      Use(of, key, {.write = false, .exclusive = exclusive, .validate = do_validate}));
-  ChargeMemory();
-  return value == nullptr ? Status::OK() : ReadUsed(options, of, key, value, do_validate);
-} catch (...) {
-  return CaughtException();
+                                      bool do_validate) {
+  return Step(family, [&](ColumnFamilyHandle* of) -> Status {
+    VARVE_RETURN_IF_ERROR(CheckForUpdate(options, of, do_validate));
+    UseNote note;
+    VARVE_RETURN_IF_ERROR(
+        Use(of, key, {.write = false, .exclusive = exclusive, .validate = do_validate}, &note));
+    if (value == nullptr) return Status::OK();
+    Status s = Guarded([&] { return ReadUsed(options, of, key, value, do_validate); });
+    if (!s.ok() && !s.IsNotFound()) TakeBack(note);
+    return s;
+  });
 }
 
 Status TransactionBase::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
@@ -257,13 +313,40 @@ std::vector<Status> TransactionBase::MultiGetForUpdate(
   if (families.size() != keys.size()) {
     s = Status::InvalidArgument("MultiGetForUpdate: one column family per key needed");
   }
-  for (size_t i = 0; s.ok() && i < keys.size(); i++) {
-    s = GetForUpdate(options, families[i], keys[i], static_cast<std::string*>(nullptr), true, true);
+  for (size_t i = 0; s.ok() && i < keys.size(); i++) s = CheckFamily(FamilyOr(families[i]));
+  if (s.ok()) {
+    s = Step(nullptr, [&](ColumnFamilyHandle* /*of*/) { return UseAll(options, families, keys); });
   }
   if (!s.ok()) {
     values->assign(keys.size(), std::string());
     return std::vector<Status>(keys.size(), s);
   }
+  return ReadAllUsed(options, families, keys, values);
+}
+
+Status TransactionBase::UseAll(const ReadOptions& options,
+                               const std::vector<ColumnFamilyHandle*>& families,
+                               const std::vector<Slice>& keys) {
+  std::vector<UseNote> notes(keys.size());
+  Status s;
+  size_t used = 0;
+  for (; s.ok() && used < keys.size(); used++) {
+    ColumnFamilyHandle* const of = FamilyOr(families[used]);
+    s = Guarded([&] {
+      VARVE_RETURN_IF_ERROR(CheckForUpdate(options, of, /*do_validate=*/true));
+      return Use(of, keys[used], {.write = false, .exclusive = true, .validate = true},
+                 &notes[used]);
+    });
+  }
+  // The one that was refused has changed nothing.
+  for (; !s.ok() && used > 0; used--) TakeBack(notes[used - 1]);
+  return s;
+}
+
+std::vector<Status> TransactionBase::ReadAllUsed(const ReadOptions& options,
+                                                 const std::vector<ColumnFamilyHandle*>& families,
+                                                 const std::vector<Slice>& keys,
+                                                 std::vector<std::string>* values) {
   const bool any_timestamps = std::ranges::any_of(families, [this](ColumnFamilyHandle* family) {
     return FamilyOr(family)->GetComparator()->timestamp_size() != 0;
   });
@@ -314,19 +397,27 @@ Status TransactionBase::AddToBatch(WriteType type, ColumnFamilyHandle* family, c
 }
 
 Status TransactionBase::Update(WriteType type, ColumnFamilyHandle* family, const Slice& key,
-                               const Slice& value, const KeyUse& use) try {
-  ColumnFamilyHandle* const of = FamilyOr(family);
-  VARVE_RETURN_IF_ERROR(CheckFamily(of));
-  VARVE_RETURN_IF_ERROR(Use(of, key, use));
-  VARVE_RETURN_IF_ERROR(AddToBatch(type, of, key, value));
-  uint64_t& count = type == kPutRecord     ? counts_.puts
-                    : type == kMergeRecord ? counts_.merges
-                                           : counts_.deletes;
-  count++;
-  ChargeMemory();
-  return Status::OK();
-} catch (...) {
-  return CaughtException();
+                               const Slice& value, const KeyUse& use) {
+  return Step(family, [&](ColumnFamilyHandle* of) -> Status {
+    UseNote note;
+    VARVE_RETURN_IF_ERROR(Use(of, key, use, &note));
+    Status s = AddToBatch(type, of, key, value);
+    if (!s.ok()) {
+      if (!VARVE_CANARY(kKeepRefusedLock)) TakeBack(note);
+      return s;
+    }
+    uint64_t& count = type == kPutRecord     ? counts_.puts
+                      : type == kMergeRecord ? counts_.merges
+                                             : counts_.deletes;
+    count++;
+    return s;
+  });
+}
+
+void TransactionBase::PutLogData(const Slice& blob) {
+  if (!CheckActive().ok()) return;  // nothing of it will be logged
+  const Status s = Settled(batch_.PutLogData(blob));
+  if (!s.ok()) lacks_log_data_ = true;
 }
 
 Status TransactionBase::UpdateParts(WriteType type, ColumnFamilyHandle* family,

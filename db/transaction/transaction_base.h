@@ -15,6 +15,8 @@
 
 #include "db/transaction/batch_replay.h"
 #include "db/transaction/transaction_host.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 
 namespace varve {
 
@@ -26,6 +28,19 @@ struct KeyUse {
   bool assume_tracked = false;  // by an earlier use
 };
 
+// What a use of a key has changed, so that it can be taken back.
+struct UseNote {
+  void* record = nullptr;  // the class's own, of the key; null: nothing is changed
+  bool write = false;
+  bool added = false;                  // the record is new
+  bool upgraded = false;               // its lock was shared before
+  SequenceNumber unchanged_since = 0;  // of before
+};
+
+// A call that locks, tracks or writes is a Step: it is checked first, it takes back what it has
+// done where a later part of it is refused, and when all is as it has to be, the memory that is
+// held is counted, and a notifier is told. So a notifier may call whatever it likes.
+//
 // Thread safety: as Transaction.
 class TransactionBase : public Transaction {
  public:
@@ -163,7 +178,7 @@ class TransactionBase : public Transaction {
     return SingleDeleteUntracked(nullptr, key);
   }
 
-  void PutLogData(const Slice& blob) override { (void)batch_.PutLogData(blob); }
+  void PutLogData(const Slice& blob) override;
   void DisableIndexing() override { indexing_ = false; }
   void EnableIndexing() override { indexing_ = true; }
 
@@ -178,11 +193,15 @@ class TransactionBase : public Transaction {
   void SetWriteOptions(const WriteOptions& options) override { write_options_ = options; }
 
  protected:
-  // Whether it may go on writing and locking; otherwise why not.
+  // Whether its state is one in which it may go on writing and locking; otherwise why not.
   virtual Status CheckActive() = 0;
   // Locks or tracks a key, after which a snapshot that was announced is taken and the key is
-  // checked against the snapshot there is. Keys are without timestamp.
-  virtual Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use) = 0;
+  // checked against the snapshot there is. Keys are without timestamp. After a failure nothing is
+  // changed, but for the snapshot, which the step puts back.
+  virtual Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
+                     UseNote* note) = 0;
+  // Takes a use back that was the newest. Does not fail.
+  virtual void TakeBack(const UseNote& note) = 0;
   // Whether it goes with families that have timestamps, of so many bytes. NotSupported here.
   virtual Status CheckTimestampSize(size_t timestamp_size) const;
   // Of such a family: sets *timestamp to the one of a read for update.
@@ -201,11 +220,18 @@ class TransactionBase : public Transaction {
   void BeginBase(const WriteOptions& options, size_t max_batch_bytes);
   // The updates, and all that concerns them.
   void ClearUpdates();
-  // After an update or a use: what the transaction holds is told to the host, in steps.
-  void ChargeMemory() {
-    const size_t held = batch_.GetDataSize() + UsesBytes();
-    if (held >= charged_ + kChargeStep) [[unlikely]]
-      Charge(held - held % kChargeStep);
+  // A call that uses or updates something of a family: `body`, which is given the family's handle.
+  template <typename Body>
+  Status Step(ColumnFamilyHandle* family, const Body& body) {
+    ColumnFamilyHandle* const of = FamilyOr(family);
+    VARVE_RETURN_IF_ERROR(CheckFamily(of));
+    VARVE_RETURN_IF_ERROR(CheckWhole());
+    return Settled(Guarded([&] { return body(of); }));
+  }
+  // Nothing is missing that the transaction was given, or has asked for, by a call that returns no
+  // status.
+  Status CheckWhole() const {
+    return lacks_snapshot_ || lacks_log_data_ ? WhatItLacks() : Status::OK();
   }
   // With or without the index, as the transaction has it now. Of a range `value` is the end.
   Status AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
@@ -214,17 +240,26 @@ class TransactionBase : public Transaction {
   bool IsInBatch(ColumnFamilyHandle* family, const Slice& key) const {
     return batch_.HasUpdate(family, key);
   }
-  std::shared_ptr<const Snapshot> NewSnapshot() const;
-  void TakeAnnouncedSnapshot();
+  // Null: there is none to be had.
+  std::shared_ptr<const Snapshot> NewSnapshot() const noexcept;
+  // In a step: a snapshot that was announced is taken.
+  Status TakeAnnouncedSnapshot() { return announced_ ? TakeItNow() : Status::OK(); }
+  // Before a commit that nothing refuses so far. The notifier may have done anything.
+  bool announced() const { return announced_; }
+  Status CommitsSnapshot() {
+    return Settled(Guarded([this] { return TakeItNow(); }));
+  }
   SequenceNumber snapshot_sequence() const { return snapshot_->GetSequenceNumber(); }
   ColumnFamilyHandle* FamilyOr(ColumnFamilyHandle* family) const {
     return family != nullptr ? family : default_family_;
   }
-  // The default family in its usual order is asked nothing.
+  // The default family in its usual order.
   bool IsPlain(const ColumnFamilyHandle* family) const {
     return family == default_family_ && plain_order_ != nullptr;
   }
+  // Of every call that locks or writes.
   Status CheckFamily(ColumnFamilyHandle* family) const {
+    VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
     if (IsPlain(family)) [[likely]]
       return Status::OK();
     const size_t timestamp_size = family->GetComparator()->timestamp_size();
@@ -252,11 +287,13 @@ class TransactionBase : public Transaction {
   };
   struct SnapshotState {
     std::shared_ptr<const Snapshot> snapshot;
+    bool lacking = false;
     bool announced = false;
     std::shared_ptr<TransactionNotifier> notifier;
   };
   struct SavePoint {
     SnapshotState snapshot;
+    bool lacks_log_data;
     Counts counts;
   };
 
@@ -265,6 +302,22 @@ class TransactionBase : public Transaction {
   }
   static KeyUse Untracked() {
     return {.write = true, .exclusive = true, .validate = false, .assume_tracked = false};
+  }
+  Status WhatItLacks() const;
+  Status TakeItNow();
+  // The end of a step, which returned `s`. If it was done, the last thing is to tell the notifier.
+  Status Settled(Status s) {
+    ChargeMemory();
+    if (untold_) [[unlikely]]
+      SettleSnapshot(s.ok() || s.IsNotFound());
+    return s;
+  }
+  void SettleSnapshot(bool keep);
+  // What the transaction holds is told to the host, in steps of kChargeStep.
+  void ChargeMemory() {
+    const size_t held = batch_.GetDataSize() + commit_time_batch_.GetDataSize() + UsesBytes();
+    if (held >= charged_ + kChargeStep) [[unlikely]]
+      Charge(held - held % kChargeStep);
   }
   void Charge(size_t bytes) {
     if (bytes == charged_) return;
@@ -280,6 +333,12 @@ class TransactionBase : public Transaction {
                      const SliceParts& value, const KeyUse& use);
   Status CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                         bool do_validate) const;
+  // All or none of them.
+  Status UseAll(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                const std::vector<Slice>& keys);
+  std::vector<Status> ReadAllUsed(const ReadOptions& options,
+                                  const std::vector<ColumnFamilyHandle*>& families,
+                                  const std::vector<Slice>& keys, std::vector<std::string>* values);
   // A read of a key that was used.
   template <typename Value>
   Status ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
@@ -294,8 +353,12 @@ class TransactionBase : public Transaction {
   uint64_t began_at_ = 0;  // of a clock that costs nothing and ticks each few milliseconds
   size_t charged_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
+  bool lacks_snapshot_ = false;  // SetSnapshot did not get one
+  bool lacks_log_data_ = false;  // PutLogData had no place for it
   bool announced_ = false;
+  bool untold_ = false;  // this step has taken the snapshot that was announced
   std::shared_ptr<TransactionNotifier> notifier_;
+  std::shared_ptr<const Snapshot> snapshot_before_;  // while that is untold
   std::vector<SavePoint> save_points_;
 };
 

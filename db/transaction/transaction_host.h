@@ -21,6 +21,7 @@ class Comparator;
 class Snapshot;
 class WriteBatch;
 struct PreparedSection;
+struct ReadOptions;
 struct WriteCondition;
 struct WriteOptions;
 
@@ -28,6 +29,15 @@ struct WriteOptions;
 class TransactionHost {
  public:
   virtual ~TransactionHost() = default;
+
+  // Asked before a call does anything else, as all that follows goes by the family's id. OK: the
+  // handle is one of this database's. InvalidArgument otherwise.
+  virtual Status CheckHandle(ColumnFamilyHandle* handle) const = 0;
+  // The same for a read: the snapshot of the options is this database's, too, and it is open. What
+  // was dropped can be read.
+  virtual Status CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle) const = 0;
+  // The same for a write, or a lock: the family is not dropped.
+  virtual Status CheckUpdate(ColumnFamilyHandle* handle) const = 0;
 
   // The newest visible write to the key, or to a range it lies in. Every write that has returned is
   // visible. What compactions have dropped is not found, and may have been before it: they keep

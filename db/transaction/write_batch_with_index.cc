@@ -15,6 +15,7 @@
 #include "db/transaction/batch_index.h"
 #include "db/transaction/batch_iterator.h"
 #include "db/transaction/batch_lookup.h"
+#include "db/transaction/transaction_host.h"
 #include "db/write/write_batch_internal.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -32,13 +33,22 @@ size_t Limit(size_t max_bytes) {
   return max_bytes == 0 ? kBatchBytesMax : std::min(max_bytes, kBatchBytesMax);
 }
 
-Status CheckRead(DB* db, const ReadOptions& options, const PinnableSlice* values,
-                 ColumnFamilyHandle** column_family) {
-  if (db == nullptr || values == nullptr) {
-    return Status::InvalidArgument("write batch: a read needs a database, and a place for values");
-  }
-  if (*column_family == nullptr) *column_family = db->DefaultColumnFamily();
-  const Comparator* const comparator = (*column_family)->GetComparator();
+// Whether the database knows the handle, which becomes its default family's where it is null, and
+// the snapshot. A database of the program's own class is asked by the read itself.
+Status CheckOwner(DB* db, const ReadOptions& options, ColumnFamilyHandle** column_family) {
+  if (db == nullptr) return Status::InvalidArgument("write batch: a read needs a database");
+  ColumnFamilyHandle* const of_default = db->DefaultColumnFamily();
+  if (*column_family == nullptr) *column_family = of_default;
+  if (*column_family == of_default && options.snapshot == nullptr) return Status::OK();
+  const auto* const host = dynamic_cast<const TransactionHost*>(db->GetRootDB());
+  return host == nullptr ? Status::OK() : host->CheckRead(options, *column_family);
+}
+
+Status CheckRead(const ReadOptions& options, const PinnableSlice* values,
+                 ColumnFamilyHandle* column_family) {
+  if (values == nullptr)
+    return Status::InvalidArgument("write batch: a read needs places for values");
+  const Comparator* const comparator = column_family->GetComparator();
   if (comparator->timestamp_size() != 0 && options.timestamp == nullptr) {
     return Status::InvalidArgument(
         "write batch: a read of a column family with timestamps has none");
@@ -385,7 +395,16 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& read_op
 Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& read_options,
                                               ColumnFamilyHandle* column_family, const Slice& key,
                                               PinnableSlice* value) try {
-  VARVE_RETURN_IF_ERROR(CheckRead(db, read_options, value, &column_family));
+  VARVE_RETURN_IF_ERROR(CheckOwner(db, read_options, &column_family));
+  return GetOver(db, read_options, column_family, key, value);
+} catch (...) {
+  return CaughtException();
+}
+
+Status WriteBatchWithIndex::GetOver(DB* db, const ReadOptions& read_options,
+                                    ColumnFamilyHandle* column_family, const Slice& key,
+                                    PinnableSlice* value) try {
+  VARVE_RETURN_IF_ERROR(CheckRead(read_options, value, column_family));
   value->Reset();
   BatchAnswer answer;
   VARVE_RETURN_IF_ERROR(rep_->LookUp(column_family, key, &answer));
@@ -401,9 +420,21 @@ void WriteBatchWithIndex::MultiGetFromBatchAndDB(DB* db, const ReadOptions& read
                                                  ColumnFamilyHandle* column_family, size_t num_keys,
                                                  const Slice* keys, PinnableSlice* values,
                                                  Status* statuses, bool sorted_input) {
+  const Status s = Guarded([&] { return CheckOwner(db, read_options, &column_family); });
+  if (s.ok()) {
+    MultiGetOver(db, read_options, column_family, num_keys, keys, values, statuses, sorted_input);
+  } else {
+    std::fill_n(statuses, num_keys, s);
+  }
+}
+
+void WriteBatchWithIndex::MultiGetOver(DB* db, const ReadOptions& read_options,
+                                       ColumnFamilyHandle* column_family, size_t num_keys,
+                                       const Slice* keys, PinnableSlice* values, Status* statuses,
+                                       bool sorted_input) {
   if (num_keys == 0) return;
   const Status s = Guarded([&] {
-    VARVE_RETURN_IF_ERROR(CheckRead(db, read_options, values, &column_family));
+    VARVE_RETURN_IF_ERROR(CheckRead(read_options, values, column_family));
     std::vector<BatchAnswer> answers(num_keys);
     std::vector<size_t> open;  // what the batch leaves to the database
     std::vector<Slice> open_keys;
@@ -430,8 +461,7 @@ void WriteBatchWithIndex::MultiGetFromBatchAndDB(DB* db, const ReadOptions& read
     }
     return Status::OK();
   });
-  if (s.ok()) return;
-  for (size_t i = 0; i < num_keys; i++) statuses[i] = s;
+  if (!s.ok()) std::fill_n(statuses, num_keys, s);
 }
 
 }  // namespace varve

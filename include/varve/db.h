@@ -33,6 +33,8 @@ class StatsHistoryIterator;
 class UserWriteCallback;
 
 // Names an open column family in calls. Delete it (or DestroyColumnFamilyHandle) before the DB.
+// Calls that are given one of another database, or a snapshot of another, are InvalidArgument and
+// change nothing; those without a status have no answer.
 class VARVE_EXPORT ColumnFamilyHandle {
  public:
   virtual ~ColumnFamilyHandle() = default;
@@ -205,11 +207,13 @@ class VARVE_EXPORT DB {
   virtual Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& column_families,
                                       std::vector<ColumnFamilyHandle*>* handles) = 0;
 
-  // The data can be read through open handles and iterators until these are gone.
+  // The data can be read through open handles and iterators until these are gone. Of several
+  // nothing is dropped if one is not this database's, or the default one: InvalidArgument.
   virtual Status DropColumnFamily(ColumnFamilyHandle* column_family) = 0;
   virtual Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& column_families) = 0;
 
-  // Deletes the handle. InvalidArgument for DefaultColumnFamily().
+  // Deletes the handle. InvalidArgument, and it is not deleted: DefaultColumnFamily(), or a handle
+  // of another database.
   virtual Status DestroyColumnFamilyHandle(ColumnFamilyHandle* column_family) = 0;
 
   // Owned by the DB.

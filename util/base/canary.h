@@ -77,6 +77,9 @@ enum class Canary : int {
   kUnrecordedHasNone,
   kLeaveStampedLog,
   kForgetTableDirectories,
+  kForeignHandle,
+  kKeepRefusedLock,
+  kRollbackDropsSnapshot,
 };
 
 inline Canary PlantedCanary() {

@@ -46,7 +46,10 @@ class VARVE_EXPORT Endpoint {
   bool inf_suffix = false;
 };
 
-// Told of the snapshot that SetSnapshotOnNextOperation takes, by the thread that operates.
+// Told of the snapshot that SetSnapshotOnNextOperation takes, by the thread that operates, when the
+// operation is done (of Commit: before it). So it may call whatever the transaction has, Rollback
+// as well, which takes the operation back; but it must not delete the transaction. What it throws
+// is forgotten.
 class VARVE_EXPORT TransactionNotifier {
  public:
   virtual ~TransactionNotifier() = default;
@@ -69,10 +72,14 @@ class VARVE_EXPORT TransactionNotifier {
 //
 // Statuses of TransactionDB's writes and of GetForUpdate: Busy (somebody changed the key after the
 // snapshot), Busy with IsDeadlock, TimedOut (the lock was not had in time), Aborted with
-// IsLockLimit, Expired. After each the transaction is as it was before the call, and may go on or
-// be rolled back; to let others in after a deadlock, roll it back. After Commit, and after Rollback
-// of what was prepared, calls that write or lock are InvalidArgument; another one that was rolled
-// back is as when it was begun, without a snapshot.
+// IsLockLimit or IsMemoryLimit, Expired. After each, and after an error of GetForUpdate's read, the
+// transaction is as it was before the call, with the locks of then, and may go on or be rolled
+// back; to let others in after a deadlock, roll it back. After Commit, and after Rollback of what
+// was prepared, calls that write or lock are InvalidArgument.
+//
+// InvalidArgument, with nothing changed: a column family handle or a snapshot of another database;
+// a write or lock in a column family that was dropped (which can be read); UndoGetForUpdate does
+// nothing then. ShutdownInProgress: the database is closed.
 //
 // Column families whose comparator has timestamps, of 8 bytes (as BytewiseComparatorWithU64Ts;
 // other sizes, and OptimisticTransactionDB: NotSupported): keys are given without, and all get that
@@ -89,10 +96,14 @@ class VARVE_EXPORT Transaction {
   // ---- Snapshots ----
 
   // From now on writes and GetForUpdate fail for keys that others change after this moment.
-  // Replaces an earlier snapshot; keys that were checked against that are not checked again.
+  // Replaces an earlier snapshot; keys that were checked against that are not checked again. If
+  // there is no memory for one, the transaction has none, and calls that write or lock, Prepare and
+  // Commit are Aborted with IsMemoryLimit until SetSnapshot, SetSnapshotOnNextOperation or
+  // ClearSnapshot is called.
   virtual void SetSnapshot() = 0;
   // The same before the next write, GetForUpdate or Commit, after that has its lock. `notifier` may
-  // be null. Until then GetSnapshot returns the snapshot of before.
+  // be null. Until then GetSnapshot returns the snapshot of before. An operation that is refused
+  // takes none; one that cannot have it is Aborted with IsMemoryLimit.
   virtual void SetSnapshotOnNextOperation(
       std::shared_ptr<TransactionNotifier> notifier = nullptr) = 0;
   // nullptr if there is none. Valid until the transaction ends, or its snapshot is another.
@@ -131,8 +142,10 @@ class VARVE_EXPORT Transaction {
                                             TxnTimestamp ts = kMaxTxnTimestamp,
                                             std::shared_ptr<const Snapshot>* snapshot = nullptr);
 
-  // Forgets the writes and the snapshot, and gives all locks up. The transaction may go on then,
-  // unless it was prepared: of such a one it is logged; if that fails, it stays prepared.
+  // Forgets the writes, and gives all locks up. The transaction may go on then, unless it was
+  // prepared: of such a one it is logged; if that fails, it stays prepared. One that goes on keeps
+  // its name, its snapshot, also an announced one, and its read timestamp, so what it does then is
+  // checked as before; it has no commit timestamp any more.
   virtual Status Rollback() = 0;
 
   // ---- Save points: a stack of states to return to ----
@@ -181,7 +194,8 @@ class VARVE_EXPORT Transaction {
                               bool do_validate = true) = 0;
 
   // All keys are locked exclusively, then read. If one lock is not had, all keys get its status,
-  // and the locks had before stay.
+  // and no lock that this call took stays (in RocksDB they do). An error of a read is its key's
+  // alone, and the locks stay.
   virtual std::vector<Status> MultiGetForUpdate(
       const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& column_family,
       const std::vector<Slice>& keys, std::vector<std::string>* values) = 0;
@@ -262,7 +276,9 @@ class VARVE_EXPORT Transaction {
   virtual Status SingleDeleteUntracked(ColumnFamilyHandle* column_family, const Slice& key) = 0;
   virtual Status SingleDeleteUntracked(const Slice& key) = 0;
 
-  // Goes to the log with the transaction; nobody reads it back.
+  // Goes to the log with the transaction; nobody reads it back. Beyond max_write_batch_size, or
+  // without memory, it is not taken, and calls that write or lock, Prepare and Commit are Aborted
+  // with IsMemoryLimit, until Rollback, or RollbackToSavePoint to one that was set before.
   virtual void PutLogData(const Slice& blob) = 0;
 
   // Between the two calls writes are not seen by the transaction's own reads; that is cheaper.

@@ -178,7 +178,8 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
 
   // As DB::Get after writing this batch. The snapshot and the timestamp of the options concern the
   // database: all of the batch is seen, as the newest there is. A null column family, or none, is
-  // the default one.
+  // the default one. InvalidArgument for a handle or a snapshot of another database, whatever the
+  // batch says of the key.
   Status GetFromBatchAndDB(DB* db, const ReadOptions& read_options, const Slice& key,
                            std::string* value);
   Status GetFromBatchAndDB(DB* db, const ReadOptions& read_options, const Slice& key,
@@ -220,6 +221,13 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
                       const Slice& value);
   // Whether reads find an update of the key, whatever it does. True if that cannot be told.
   bool HasUpdate(ColumnFamilyHandle* column_family, const Slice& key);
+  // GetFromBatchAndDB of what was checked: the database knows the handle and the snapshot.
+  Status GetOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
+                 const Slice& key, PinnableSlice* value);
+  // The same of MultiGetFromBatchAndDB.
+  void MultiGetOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
+                    size_t num_keys, const Slice* keys, PinnableSlice* values, Status* statuses,
+                    bool sorted_input);
 
   std::unique_ptr<Rep> rep_;
 };

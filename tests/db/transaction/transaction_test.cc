@@ -79,7 +79,6 @@ TEST_F(StoryTest, WhatWasRolledBackMayGoOn) {
   ASSERT_TRUE(txn->Rollback().ok());
   EXPECT_TRUE(txn->RollbackToSavePoint().IsNotFound());
   EXPECT_EQ(txn->GetNumKeys(), 0u);
-  EXPECT_EQ(txn->GetSnapshot(), nullptr);
   EXPECT_EQ(txn_db_->GetTransactionByName("n"), txn.get());
   ASSERT_TRUE(txn->Put("b", "2").ok());
   const auto other = Begin(Impatient());
@@ -494,7 +493,7 @@ TEST_F(StoryTest, ManyKeysAtOnce) {
   const auto other = Begin(Impatient());
   statuses = other->MultiGetForUpdate(ReadOptions(), {"x", "c"}, &values);
   EXPECT_TRUE(statuses[0].IsTimedOut() && statuses[1].IsTimedOut());
-  EXPECT_EQ(other->GetNumKeys(), 1u);
+  EXPECT_EQ(other->GetNumKeys(), 0u) << "all of them or none";
 }
 
 TEST_F(StoryTest, ABatchBecomesATransaction) {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 
 namespace varve {
 
@@ -71,40 +72,62 @@ Status LockSleeper::Sleep(const std::atomic<WaitState>& state, int64_t micros) {
   Status s = mutex_->TryLockFor(micros);
   // The caller looks whether its own time is over.
   if (s.IsTimedOut() && micros >= 0) return Status::OK();
-  if (!s.ok()) return s;
+  if (!s.ok()) return Fail(std::move(s));
   if (state.load(std::memory_order_acquire) == WaitState::kWaiting) {
     s = micros < 0 ? changed_->Wait(mutex_) : changed_->WaitFor(mutex_, micros);
-    if (!s.ok() && !s.IsTimedOut()) return s;
+    if (!s.ok() && !s.IsTimedOut()) return Fail(std::move(s));
   }
   mutex_->UnLock();
   return Status::OK();
 }
 
+Status LockSleeper::Fail(Status s) {
+  if (!VARVE_CANARY(kKeepFailedSleeper)) failed_.store(true, std::memory_order_release);
+  return s;
+}
+
+// The one who sleeps may be failing now, with the mutex held for ever.
 void LockSleeper::Wake() {
-  if (mutex_->Lock().ok()) mutex_->UnLock();
+  constexpr int kLooks = 100;
+  constexpr int64_t kLookAgainMicros = 10'000;
+  for (int i = 0; i < kLooks; i++) {
+    if (failed()) return;
+    const Status s = mutex_->TryLockFor(kLookAgainMicros);
+    if (s.ok()) mutex_->UnLock();
+    if (!s.IsTimedOut()) break;
+  }
   changed_->NotifyAll();
 }
 
 LockSleepers::LockSleepers(std::shared_ptr<TransactionDBMutexFactory> factory)
     : factory_(factory != nullptr ? std::move(factory) : std::make_shared<LibraryMutexFactory>()) {}
 
-LockSleeper* LockSleepers::Borrow() {
+std::unique_ptr<LockSleeper> LockSleepers::Borrow() {
   MutexLock lock(&mu_);
+  std::unique_ptr<LockSleeper> sleeper;
   if (free_.empty()) {
-    auto sleeper = std::make_unique<LockSleeper>(factory_.get());
-    free_.reserve(all_.size() + 1);  // Return does not allocate
-    all_.push_back(std::move(sleeper));
-    return all_.back().get();
+    sleeper = std::make_unique<LockSleeper>(factory_.get());
+    const size_t all = lent_ + 1 + failed_.size();  // Return does not allocate
+    free_.reserve(all);
+    failed_.reserve(all);
+  } else {
+    sleeper = std::move(free_.back());
+    free_.pop_back();
   }
-  LockSleeper* const sleeper = free_.back();
-  free_.pop_back();
+  lent_++;
   return sleeper;
 }
 
-void LockSleepers::Return(LockSleeper* sleeper) {
+void LockSleepers::Return(std::unique_ptr<LockSleeper> sleeper) noexcept {
   MutexLock lock(&mu_);
-  VARVE_ASSERT(free_.size() < all_.size());
-  free_.push_back(sleeper);
+  VARVE_ASSERT(lent_ > 0);
+  lent_--;
+  if (sleeper->failed()) {
+    failed_.push_back(std::move(sleeper));
+    std::erase_if(failed_, [](const auto& failed) { return !failed->has_wakers(); });
+  } else {
+    free_.push_back(std::move(sleeper));
+  }
 }
 
 }  // namespace varve

@@ -80,6 +80,7 @@ enum class Canary : int {
   kForeignHandle,
   kKeepRefusedLock,
   kRollbackDropsSnapshot,
+  kKeepFailedSleeper,
 };
 
 inline Canary PlantedCanary() {

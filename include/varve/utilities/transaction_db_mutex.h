@@ -33,12 +33,13 @@ class VARVE_EXPORT TransactionDBCondVar {
  public:
   virtual ~TransactionDBCondVar() = default;
 
-  // The caller holds `mutex`, and holds it again when this returns OK. All who wait for one
-  // condition variable name the same mutex.
+  // The caller holds `mutex`, and holds it again when this returns OK. With any other status the
+  // wait for the lock ends with it; whether the mutex is held then does not matter, as it and this
+  // are not used again. All who wait for one condition variable name the same mutex.
   virtual Status Wait(std::shared_ptr<TransactionDBMutex> mutex) = 0;
 
   // The same for at most `timeout_time` microseconds; negative: for ever. OK or TimedOut with the
-  // mutex held; with any other status it is not.
+  // mutex held.
   virtual Status WaitFor(std::shared_ptr<TransactionDBMutex> mutex, int64_t timeout_time) = 0;
 
   virtual void Notify() = 0;

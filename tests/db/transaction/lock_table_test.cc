@@ -570,5 +570,94 @@ TEST_F(LockTableTest, WaitsWithTheProgramsMutexes) {
   EXPECT_EQ(s.subcode(), Status::kMutexTimeout);
 }
 
+// Condition variables whose waits fail, with the mutex held or not.
+class FailingFactory final : public TransactionDBMutexFactory {
+ public:
+  class Word final : public TransactionDBMutex {
+   public:
+    explicit Word(FailingFactory* factory) : factory_(factory) { factory_->alive++; }
+    ~Word() override { factory_->alive--; }
+    Status Lock() override { return TryLockFor(-1); }
+    Status TryLockFor(int64_t /*timeout_time*/) override {
+      if (failed) factory_->touched = true;
+      bool free = false;
+      while (!failed && !held.compare_exchange_weak(free, true)) free = false;
+      return failed ? Status::IOError("used again") : Status::OK();
+    }
+    void UnLock() override {
+      if (failed) factory_->touched = true;
+      held = false;
+    }
+
+    std::atomic<bool> held = false;
+    std::atomic<bool> failed = false;
+
+   private:
+    FailingFactory* const factory_;
+  };
+  class Failing final : public TransactionDBCondVar {
+   public:
+    explicit Failing(FailingFactory* factory) : factory_(factory) {}
+    Status Wait(std::shared_ptr<TransactionDBMutex> mutex) override {
+      return WaitFor(std::move(mutex), -1);
+    }
+    Status WaitFor(std::shared_ptr<TransactionDBMutex> mutex, int64_t /*timeout_time*/) override {
+      auto* const word = static_cast<Word*>(mutex.get());
+      word->held = false;
+      std::this_thread::yield();
+      if (!factory_->fails) return mutex->Lock();
+      word->held = factory_->holds_when_it_fails;
+      word->failed = true;
+      return Status::IOError("the wait was cancelled");
+    }
+    void Notify() override {}
+    void NotifyAll() override {}
+
+   private:
+    FailingFactory* const factory_;
+  };
+  std::shared_ptr<TransactionDBMutex> AllocateMutex() override {
+    return std::make_shared<Word>(this);
+  }
+  std::shared_ptr<TransactionDBCondVar> AllocateCondVar() override {
+    return std::make_shared<Failing>(this);
+  }
+
+  bool holds_when_it_fails = false;
+  std::atomic<bool> fails = false;
+  std::atomic<bool> touched = false;
+  std::atomic<int> alive = 0;
+};
+
+TEST_F(LockTableTest, WhatAWaitFailedWithIsNotUsedAgain) {
+  for (const bool held : {true, false}) {
+    owners_.clear();
+    const auto factory = std::make_shared<FailingFactory>();
+    factory->holds_when_it_fails = held;
+    LockTable::Limits limits;
+    limits.mutexes = factory;
+    Restart(limits);
+    LockOwner* const a = Owner(1);
+    ASSERT_TRUE(Lock(a, "k", true).ok());
+    factory->fails = true;
+    for (int i = 0; i < 50; i++) {
+      const Status s = Lock(Owner(2), "k", true, Patience(kForEver));
+      EXPECT_TRUE(s.IsIOError()) << s.ToString();
+      HeldRange range;
+      range.range = FamilyRange::OfKey(0, BytewiseComparator(), "k");
+      range.owner = owners_[2].get();
+      EXPECT_TRUE(table_->LockRange(&range, Patience(kForEver)).IsIOError());
+    }
+    ASSERT_FALSE(factory->touched);
+    EXPECT_LE(factory->alive, 1) << "what has failed is gone";
+    factory->fails = false;
+    auto waits = LockLater(Owner(3), "k", true);
+    Unlock(a, "k");
+    EXPECT_TRUE(waits.get().ok());
+    EXPECT_FALSE(factory->touched);
+    Unlock(owners_[3].get(), "k");
+  }
+}
+
 }  // namespace
 }  // namespace varve

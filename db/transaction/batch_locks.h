@@ -3,7 +3,7 @@
 
 // BatchLocks: the locks of a batch that is written without a transaction.
 
-#include <deque>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -42,7 +42,7 @@ class BatchLocks {
   TransactionHost* const host_;
   LockOwner owner_;
   std::vector<HeldLock*> keys_;
-  std::deque<HeldRange> ranges_;
+  std::list<HeldRange> ranges_;
 };
 
 }  // namespace varve

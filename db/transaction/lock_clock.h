@@ -18,6 +18,9 @@ struct LockPatience {
   bool detect_deadlocks = false;
   int64_t detect_after_micros = 0;
   int64_t detect_depth = 50;
+  // What was locked when the database was closed is locked again, whoever else has it, and however
+  // many are: nothing is waited for.
+  bool adopts = false;
 };
 
 inline int64_t WallClockSeconds() {

@@ -51,6 +51,10 @@ struct HeldLock {
   // The lock table's, under the latch of the key's part.
   bool held = false;  // false again: given back, or taken by another when the owner had expired
   bool exclusive = false;
+  // Where it is among its family's keys in order (LockedKeys); 0: not there. Set under the mutex of
+  // the ranges; and by another thread than the owner's only while it is held, under the latch, or
+  // to 0.
+  std::atomic<uint32_t> place_in_order{0};
   LockQueue* queue = nullptr;  // while it is held
   HeldLock* next_holder = nullptr;
 
@@ -82,6 +86,9 @@ class LockOwner {
 
   TransactionID id() const { return id_.load(std::memory_order_relaxed); }
   uint64_t expires_at() const { return expires_at_; }
+  // Ranges that it holds; under the mutex of all ranges.
+  size_t ranges_held = 0;
+
   bool ExpiredAt(uint64_t now) const { return expires_at_ != 0 && now >= expires_at_; }
 
   State state() const { return state_.load(std::memory_order_acquire); }

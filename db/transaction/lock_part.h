@@ -62,12 +62,28 @@ class alignas(64) LockPart {
     visit_chain(only_chain_);
     for (LockQueue* const queue : chains_) visit_chain(queue);
   }
-  size_t used() const VARVE_REQUIRES(latch) { return used_; }
+  // Some of them, from *chain on, so that the latch is not held for long; false: these were the
+  // last. The table may grow between two calls: what was there before the first is visited, maybe
+  // twice.
+  template <typename Visit>  // void(LockQueue&)
+  bool VisitSome(size_t* chain, Visit visit) VARVE_REQUIRES(latch) {
+    if (used_ == 0) return false;
+    size_t seen = 0;
+    const auto visit_chain = [&](LockQueue* queue) {
+      for (; queue != nullptr; queue = queue->next_in_chain, seen++) visit(*queue);
+    };
+    visit_chain(only_chain_);
+    for (; *chain < chains_.size() && seen < kVisitedAtOnce; seen++) {
+      visit_chain(chains_[(*chain)++]);
+    }
+    return *chain < chains_.size();
+  }
 
  private:
   static constexpr size_t kInOnlyChain = 4;
   static constexpr size_t kFirstChains = 64;
   static constexpr size_t kBlock = 32;
+  static constexpr size_t kVisitedAtOnce = 64;
 
   LockQueue** ChainOf(uint64_t hash) VARVE_REQUIRES(latch) {
     return chains_.empty() ? &only_chain_ : &chains_[(hash >> 32) & (chains_.size() - 1)];

@@ -37,7 +37,6 @@ void LockQueue::Link(HeldLock* record, bool exclusive) {
     holders_ = record;
     key_.key = record->key.key;
   }
-  VARVE_ASSERT(holders_->next_holder == nullptr || (!exclusive && !holders_->exclusive));
 }
 
 void LockQueue::Unlink(HeldLock* record) {
@@ -66,7 +65,12 @@ bool LockQueue::TryTake(HeldLock* record, bool exclusive) {
   if (!FreeFor(record->owner, exclusive)) return false;
   if (passes) passes_++;
   Link(record, exclusive);
+  VARVE_ASSERT(holders_->next_holder == nullptr || (!exclusive && !holders_->exclusive));
   return true;
+}
+
+void LockQueue::Join(HeldLock* record) {
+  Link(record, /*exclusive=*/true);
 }
 
 bool LockQueue::TryTake(LockWaiter* waiter, WakeList* wakes) {

@@ -31,9 +31,9 @@ struct LockWaiter {
 // times in a row: a lock that always waits for its next holder to wake up is idle most of the time.
 // After that the lock is handed over to the first sleeper when it is free.
 //
-// Rules: no two holders unless both are shared; a holder that was granted a lock while it slept is
-// in the list of holders before it wakes; the first waiter has been woken, or somebody holds what
-// it waits for.
+// Rules: no two holders unless both are shared, or one has joined; a holder that was granted a lock
+// while it slept is in the list of holders before it wakes; the first waiter has been woken, or
+// somebody holds what it waits for.
 //
 // Thread safety: under the latch of its part.
 class LockQueue {
@@ -55,11 +55,14 @@ class LockQueue {
   bool unused() const { return holders_ == nullptr && first_ == nullptr; }
   HeldLock* HolderOf(const LockOwner* owner) const;
   const HeldLock* holders() const { return holders_; }
+  HeldLock* holders() { return holders_; }
 
   // Gives the lock to one who does not wait, if it may have it now: `record` is not held, or it is
   // held, shared, and becomes exclusive. False: it must wait.
   bool TryTake(HeldLock* record, bool exclusive);
-  // The same for a waiter that is awake. On success it is out of the queue.
+  // Gives it the lock, exclusively, beside whoever has it.
+  void Join(HeldLock* record);
+  // TryTake for a waiter that is awake. On success it is out of the queue.
   bool TryTake(LockWaiter* waiter, WakeList* wakes);
   void Release(HeldLock* record, WakeList* wakes);
   // Back to shared.

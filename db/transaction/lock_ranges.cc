@@ -2,95 +2,211 @@
 #include "db/transaction/lock_ranges.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 
 namespace varve {
 
+// ---- Ends of ranges ----
+
 namespace {
 
+using Place = RangeEnd::Place;
+
 // Where an end lies against a place exactly at `key`: negative before it, positive after it.
-int CompareEndToKey(const Comparator& comparator, const RangeEnd& end, const Slice& key) {
-  if (end.place == RangeEnd::Place::kAboveAllWithPrefix && key.starts_with(end.key)) return 1;
+int CompareEndToKey(const Comparator& comparator, const KeySpan::End& end, const Slice& key) {
+  if (end.place == Place::kAboveAllWithPrefix && key.starts_with(end.key)) return 1;
   const int order = comparator.CompareWithoutTimestamp(end.key, false, key, false);
-  return order != 0 || end.place == RangeEnd::Place::kAt
+  return order != 0 || end.place == Place::kAt
              ? order
-             : (end.place == RangeEnd::Place::kBefore && !VARVE_CANARY(kLockRangeEnd) ? -1 : 1);
+             : (end.place == Place::kBefore && !VARVE_CANARY(kLockRangeEnd) ? -1 : 1);
 }
 
-int CompareEnds(const Comparator& comparator, const RangeEnd& a, const RangeEnd& b) {
-  if (b.place == RangeEnd::Place::kAt) return CompareEndToKey(comparator, a, b.key);
-  if (a.place == RangeEnd::Place::kAt) return -CompareEndToKey(comparator, b, a.key);
+int CompareEndToEnd(const Comparator& comparator, const KeySpan::End& a, const KeySpan::End& b) {
+  if (b.place == Place::kAt) return CompareEndToKey(comparator, a, b.key);
+  if (a.place == Place::kAt) return -CompareEndToKey(comparator, b, a.key);
   if (a.place == b.place && a.key == b.key) return 0;
-  const bool a_above = a.place == RangeEnd::Place::kAboveAllWithPrefix;
-  const bool b_above = b.place == RangeEnd::Place::kAboveAllWithPrefix;
+  const bool a_above = a.place == Place::kAboveAllWithPrefix;
+  const bool b_above = b.place == Place::kAboveAllWithPrefix;
   // Of two prefixes one of which begins with the other, the shorter ends later.
-  if (a_above && b_above && Slice(a.key).starts_with(b.key)) return -1;
+  if (a_above && b_above && a.key.starts_with(b.key)) return -1;
   return a_above ? CompareEndToKey(comparator, a, b.key) : -CompareEndToKey(comparator, b, a.key);
+}
+
+int CompareFamilies(uint32_t a, uint32_t b) {
+  return a == b ? 0 : (a < b ? -1 : 1);
 }
 
 }  // namespace
 
-bool FamilyRange::Covers(uint32_t key_family, const Slice& key) const {
-  return family == key_family && CompareEndToKey(*comparator, begin, key) <= 0 &&
-         CompareEndToKey(*comparator, end, key) >= 0;
+int KeySpan::SideOf(const Slice& key) const {
+  if (CompareEndToKey(*comparator, begin, key) > 0) return -1;
+  return CompareEndToKey(*comparator, end, key) >= 0 ? 0 : 1;
 }
 
-bool FamilyRange::Overlaps(const FamilyRange& other) const {
-  if (family != other.family) return false;
-  // [a, b) and [b, c) meet in a place where no key is.
-  const auto apart = [this](const RangeEnd& upper, const RangeEnd& lower) {
-    const int order = CompareEnds(*comparator, upper, lower);
-    return order < 0 || (order == 0 && upper.place != RangeEnd::Place::kAt);
-  };
-  return !apart(end, other.begin) && !apart(other.end, begin);
+int KeySpan::CompareBegins(const KeySpan& a, const KeySpan& b) {
+  const int order = CompareFamilies(a.family, b.family);
+  return order != 0 ? order : CompareEndToEnd(*a.comparator, a.begin, b.begin);
+}
+
+int KeySpan::CompareEnds(const KeySpan& a, const KeySpan& b) {
+  const int order = CompareFamilies(a.family, b.family);
+  return order != 0 ? order : CompareEndToEnd(*a.comparator, a.end, b.end);
+}
+
+bool KeySpan::EndsBefore(const KeySpan& other) const {
+  if (family != other.family) return family < other.family;
+  const int order = CompareEndToEnd(*comparator, end, other.begin);
+  return order < 0 || (order == 0 && end.place != Place::kAt);
 }
 
 bool FamilyRange::IsOrdered() const {
-  return CompareEnds(*comparator, begin, end) <= 0;
+  const KeySpan all = span();
+  return CompareEndToEnd(*comparator, all.begin, all.end) <= 0;
 }
 
-bool LockRanges::Yields(const HeldRange& range, TransactionID id) {
-  if (!range.pending) return false;
-  if (std::ranges::find(range.yields_to, id) != range.yields_to.end()) return true;
-  return std::ranges::any_of(ranges_, [&](const HeldRange* other) {
-    return !other->pending && other->owner->id() == id && other->range.Overlaps(range.range);
-  });
+// ---- The tree of those that are held ----
+
+namespace {
+
+bool EndsLater(const HeldRange& a, const HeldRange& b) {
+  return KeySpan::CompareEnds(a.range.span(), b.range.span()) > 0;
 }
 
-bool LockRanges::Stands(HeldRange* range, const LockOwner* owner) {
-  if (range->owner == owner) return false;
-  if (range->owner->expires_at() == 0 || !range->owner->LosesLocksAt(LockClockMicros()))
-    return true;
-  Unlink(range);
-  return false;
+// The one that ends last, of this node and all below it that have another owner; null: none.
+const HeldRange* LastOfOthers(const HeldRange* node, const LockOwner* owner) {
+  if (node == nullptr) return nullptr;
+  return node->last->owner != owner ? node->last : node->last_of_others;
+}
+
+// In order, all that overlap, but for those of owners that are to be skipped; as long as `act`
+// returns true.
+template <typename Skips, typename Act>
+bool VisitHeld(HeldRange* node, const KeySpan& wanted, const Skips& skips, const Act& act) {
+  if (node == nullptr || node->last->range.span().EndsBefore(wanted)) return true;
+  if (node->last_of_others == nullptr && skips(*node->last->owner)) return true;
+  if (!VisitHeld(node->left(), wanted, skips, act)) return false;
+  const KeySpan span = node->range.span();
+  if (wanted.EndsBefore(span)) return true;  // and all that follow
+  if (!span.EndsBefore(wanted) && !skips(*node->owner) && !act(node)) return false;
+  return VisitHeld(node->right(), wanted, skips, act);
+}
+
+// As if there were no tree.
+HeldRange* WalkAll(HeldRange* node, const KeySpan& wanted, const LockOwner* owner) {
+  if (node == nullptr) return nullptr;
+  HeldRange* const found = WalkAll(node->left(), wanted, owner);
+  if (found != nullptr) return found;
+  if (node->range.span().Overlaps(wanted) && node->owner != owner) return node;
+  return WalkAll(node->right(), wanted, owner);
+}
+
+}  // namespace
+
+bool HeldRange::IsBefore(const HeldRange& other) const {
+  return KeySpan::CompareBegins(range.span(), other.range.span()) < 0;
+}
+
+bool HeldRange::Sum() {
+  const HeldRange* const last_before = last;
+  const HeldRange* const others_before = last_of_others;
+  last = this;
+  last_of_others = nullptr;
+  const auto meet = [this](const HeldRange* one) {
+    if (one == nullptr) return;
+    if (EndsLater(*one, *last)) {
+      if (one->owner != last->owner) last_of_others = last;
+      last = one;
+    } else if (one->owner != last->owner &&
+               (last_of_others == nullptr || EndsLater(*one, *last_of_others))) {
+      last_of_others = one;
+    }
+  };
+  for (const HeldRange* child : {left(), right()}) {
+    if (child == nullptr) continue;
+    meet(child->last);
+    meet(child->last_of_others);
+  }
+  return last != last_before || last_of_others != others_before;
+}
+
+// If the left subtree has one of another owner that ends after the beginning, then either such a
+// one overlaps, or it begins after the end, and all to the right do, too.
+HeldRange* LockRanges::FindHeld(const KeySpan& wanted, const LockOwner* owner) {
+  if (VARVE_CANARY(kWalkAllRanges)) return WalkAll(held_.root(), wanted, owner);
+  HeldRange* node = held_.root();
+  while (node != nullptr) {
+    if (node->owner != owner && node->range.span().Overlaps(wanted)) return node;
+    const HeldRange* const last = LastOfOthers(node->left(), owner);
+    const bool goes_left = last != nullptr && !last->range.span().EndsBefore(wanted);
+    node = goes_left ? node->left() : node->right();
+  }
+  return nullptr;
+}
+
+bool LockRanges::AnyHeld(const KeySpan& wanted, const LockOwner* owner) {
+  for (;;) {
+    HeldRange* const range = FindHeld(wanted, owner);
+    if (range == nullptr) return false;
+    if (!Rob(range)) return true;
+  }
+}
+
+// ---- Coming and going ----
+
+void LockRanges::Link(HeldRange* range) {
+  VARVE_ASSERT(!range->linked);
+  VARVE_ASSERT(range->owner != nullptr);
+  pending_.reserve(pending_.size() + 1);
+  families_[range->range.family].ranges++;
+  range->ticket = ++tickets_;
+  range->linked = true;
+  count_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void LockRanges::Add(HeldRange* range) {
+  MutexLock lock(&mu_);
+  Link(range);
+  range->pending = true;
+  pending_.push_back(range);
+}
+
+void LockRanges::AddHeld(HeldRange* range) {
+  MutexLock lock(&mu_);
+  Link(range);
+  range->pending = false;
+  range->owner->ranges_held++;
+  held_.Insert(range);
 }
 
 void LockRanges::Unlink(HeldRange* range) {
   VARVE_ASSERT(range->linked);
   range->linked = false;
-  std::erase(ranges_, range);
-  count_.fetch_sub(1, std::memory_order_acq_rel);
-  VARVE_ASSERT(count_.load(std::memory_order_relaxed) == ranges_.size());
-  WakeAll();
-}
-
-void LockRanges::WakeAll() {
-  for (Waiting* waiting : waiting_) {
-    waiting->state_.store(WaitState::kWoken, std::memory_order_release);
-    waiting->sleeper_->Wake();
+  if (range->pending) {
+    std::erase(pending_, range);
+  } else {
+    held_.Erase(range);
+    range->owner->ranges_held--;
   }
+  const auto family = families_.find(range->range.family);
+  family->second.ranges--;
+  if (family->second.orderer == range) StopOrdering(&family->second, /*ok=*/false);
+  Forget(family->first, &family->second);
+  count_.fetch_sub(1, std::memory_order_acq_rel);
+  Wake(range->range);
 }
 
-void LockRanges::Add(HeldRange* range) {
-  MutexLock lock(&mu_);
-  VARVE_ASSERT(!range->linked);
-  VARVE_ASSERT(range->owner != nullptr);
-  ranges_.push_back(range);
-  range->ticket = ++tickets_;
-  range->linked = range->pending = true;
-  count_.fetch_add(1, std::memory_order_acq_rel);
+void LockRanges::StopOrdering(Family* family, bool ok) {
+  family->orderer = nullptr;
+  family->order = ok ? KeyOrder::kHere : KeyOrder::kNone;
+}
+
+void LockRanges::Forget(uint32_t id, Family* family) {
+  if (family->ranges != 0) return;
+  family->order = KeyOrder::kNone;
+  if (family->keys.empty()) families_.erase(id);
 }
 
 void LockRanges::Remove(HeldRange* range) {
@@ -98,55 +214,149 @@ void LockRanges::Remove(HeldRange* range) {
   if (range->linked) Unlink(range);
 }
 
-void LockRanges::SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) {
+bool LockRanges::Rob(HeldRange* range) {
+  LockOwner* const owner = range->owner;
+  if (owner->expires_at() == 0 || !owner->LosesLocksAt(LockClockMicros())) return false;
+  Unlink(range);
+  return true;
+}
+
+bool LockRanges::SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) {
   MutexLock lock(&mu_);
-  if (range->yields_to == ids) return;
+  if (!range->linked) return false;
+  if (range->yields_to == ids) return true;
   range->yields_to = std::move(ids);
-  WakeAll();
+  Wake(range->range);
+  return true;
+}
+
+LockRanges::Held LockRanges::TryHold(HeldRange* mine) {
+  MutexLock lock(&mu_);
+  if (!mine->linked) return Held::kGone;
+  if (AnyHeld(mine->range.span(), mine->owner)) return Held::kBarred;
+  mine->yields_to.clear();
+  mine->pending = false;
+  std::erase(pending_, mine);
+  mine->owner->ranges_held++;
+  held_.Insert(mine);
+  return Held::kYes;
+}
+
+// ---- What is in the way ----
+
+bool LockRanges::Yields(const HeldRange& range, TransactionID id) {
+  if (std::ranges::find(range.yields_to, id) != range.yields_to.end()) return true;
+  bool any = false;
+  const auto skips = [id](const LockOwner& owner) { return owner.id() != id; };
+  (void)VisitHeld(held_.root(), range.range.span(), skips, [&any](HeldRange*) {
+    any = true;
+    return false;
+  });
+  return any;
 }
 
 template <typename Matches>
-bool LockRanges::AnyStands(const LockOwner* owner, Matches matches) {
-  for (size_t i = 0; i < ranges_.size();) {
-    HeldRange* const range = ranges_[i];
-    if (matches(*range) && Stands(range, owner)) return true;
-    if (i < ranges_.size() && ranges_[i] == range) i++;  // one that was robbed has gone
+bool LockRanges::AnyPending(const LockOwner* owner, Matches matches) {
+  for (size_t i = 0; i < pending_.size();) {
+    HeldRange* const range = pending_[i];
+    if (range->owner != owner && matches(*range) && !Rob(range)) return true;
+    if (i < pending_.size() && pending_[i] == range) i++;  // one that was robbed has gone
   }
   return false;
 }
 
-bool LockRanges::TryHold(HeldRange* mine) {
-  MutexLock lock(&mu_);
-  if (AnyStands(mine->owner, [mine](const HeldRange& range) {
-        return &range != mine && !range.pending && range.range.Overlaps(mine->range);
-      })) {
-    return false;
-  }
-  mine->pending = false;
-  mine->yields_to.clear();
-  return true;
+bool LockRanges::BarsKey(const LockOwner* owner, const KeySpan& key) {
+  return AnyHeld(key, owner) || AnyPending(owner, [&](const HeldRange& range) {
+           mu_.AssertHeld();
+           return range.range.span().Overlaps(key) && !Yields(range, owner->id());
+         });
 }
 
-bool LockRanges::Bars(const LockOwner* owner, uint32_t family, const Slice& key) {
+bool LockRanges::Bars(const LockOwner* owner, const FamilyRange& key) {
   MutexLock lock(&mu_);
-  return AnyStands(owner, [&](const HeldRange& range) {
-    mu_.AssertHeld();
-    return range.range.Covers(family, key) && !Yields(range, owner->id());
-  });
+  return BarsKey(owner, key.span());
 }
 
 bool LockRanges::Bars(const HeldRange& mine) {
   MutexLock lock(&mu_);
-  return AnyStands(mine.owner, [&](const HeldRange& range) {
-    mu_.AssertHeld();
-    const bool before = !range.pending || range.ticket < mine.ticket;
-    return &range != &mine && before && range.range.Overlaps(mine.range) &&
-           !Yields(range, mine.owner->id());
+  const KeySpan wanted = mine.range.span();
+  return AnyHeld(wanted, mine.owner) || AnyPending(mine.owner, [&](const HeldRange& range) {
+           mu_.AssertHeld();
+           return range.ticket < mine.ticket && range.range.span().Overlaps(wanted) &&
+                  !Yields(range, mine.owner->id());
+         });
+}
+
+// ---- Keys in order ----
+
+bool LockRanges::Enter(HeldLock* key, const Comparator* comparator) {
+  MutexLock lock(&mu_);
+  const LockKey& at = key->key;
+  if (BarsKey(key->owner, KeySpan::OfKey(at.family, comparator, at.key))) return false;
+  const auto family = families_.find(at.family);
+  if (family == families_.end() || family->second.order == KeyOrder::kNone) return true;
+  if (key->place_in_order.load(std::memory_order_relaxed) == 0) {
+    family->second.keys.Add(key, comparator);
+  }
+  return true;
+}
+
+void LockRanges::Leave(HeldLock* key) {
+  MutexLock lock(&mu_);
+  if (key->place_in_order.load(std::memory_order_relaxed) == 0) return;
+  const auto family = families_.find(key->key.family);
+  VARVE_ASSERT(family != families_.end());
+  family->second.keys.Remove(key);
+  Forget(family->first, &family->second);
+}
+
+LockRanges::KeyOrder LockRanges::OrderOf(HeldRange* range) {
+  MutexLock lock(&mu_);
+  if (!range->linked) return KeyOrder::kNone;  // it is gone
+  Family& family = families_[range->range.family];
+  if (family.order == KeyOrder::kHere) return KeyOrder::kHere;
+  if (family.order == KeyOrder::kWanted || family.ranges < kRangesUnordered) return KeyOrder::kNone;
+  family.order = KeyOrder::kWanted;
+  family.orderer = range;
+  return KeyOrder::kWanted;
+}
+
+// Whoever locks a key after this has looked at its part enters it: the family has ranges, and is
+// being ordered.
+bool LockRanges::PutInOrder(LockPart* part, size_t* chain, const FamilyRange& of) {
+  MutexLock lock(&mu_);
+  const auto family = families_.find(of.family);
+  if (family == families_.end()) return false;
+  LockedKeys& keys = family->second.keys;
+  LatchGuard latch(&part->latch);
+  return part->VisitSome(chain, [&](LockQueue& queue) {
+    if (queue.key().family != of.family) return;
+    for (HeldLock* h = queue.holders(); h != nullptr; h = h->next_holder) {
+      if (h->place_in_order.load(std::memory_order_relaxed) == 0) keys.Add(h, of.comparator);
+    }
   });
 }
 
-LockRanges::Waiting::Waiting(LockRanges* ranges, LockSleeper* sleeper)
-    : ranges_(ranges), sleeper_(sleeper) {
+void LockRanges::EndOrdering(const HeldRange* range, bool ok) {
+  MutexLock lock(&mu_);
+  const auto family = families_.find(range->range.family);
+  if (family != families_.end() && family->second.orderer == range) {
+    StopOrdering(&family->second, ok);
+  }
+}
+
+// ---- Waiting ----
+
+void LockRanges::Wake(const FamilyRange& range) {
+  for (Waiting* waiting : waiting_) {
+    if (!waiting->wanted_->Overlaps(range)) continue;
+    waiting->state_.store(WaitState::kWoken, std::memory_order_release);
+    waiting->sleeper_->Wake();
+  }
+}
+
+LockRanges::Waiting::Waiting(LockRanges* ranges, LockSleeper* sleeper, const FamilyRange* wanted)
+    : ranges_(ranges), sleeper_(sleeper), wanted_(wanted) {
   MutexLock lock(&ranges_->mu_);
   ranges_->waiting_.push_back(this);
 }
@@ -159,8 +369,15 @@ LockRanges::Waiting::~Waiting() {
 void LockRanges::BlockersOf(TransactionID id, const FamilyRange& wanted, uint64_t ticket,
                             bool is_key, std::vector<TransactionID>* ids) {
   MutexLock lock(&mu_);
-  for (const HeldRange* range : ranges_) {
-    const bool before = is_key || !range->pending || range->ticket < ticket;
+  TransactionID last = id;
+  const auto skips = [&](const LockOwner& owner) { return owner.id() == id || owner.id() == last; };
+  (void)VisitHeld(held_.root(), wanted.span(), skips, [&](const HeldRange* range) {
+    last = range->owner->id();
+    ids->push_back(last);
+    return true;
+  });
+  for (const HeldRange* range : pending_) {
+    const bool before = is_key || range->ticket < ticket;
     if (before && range->owner->id() != id && !Yields(*range, id) &&
         range->range.Overlaps(wanted)) {
       ids->push_back(range->owner->id());
@@ -171,7 +388,14 @@ void LockRanges::BlockersOf(TransactionID id, const FamilyRange& wanted, uint64_
 uint64_t LockRanges::NextExpiry(const LockOwner* owner, const FamilyRange& wanted) {
   MutexLock lock(&mu_);
   uint64_t soonest = UINT64_MAX;
-  for (const HeldRange* range : ranges_) {
+  const LockOwner* last = owner;
+  const auto skips = [&](const LockOwner& other) { return &other == owner || &other == last; };
+  (void)VisitHeld(held_.root(), wanted.span(), skips, [&](const HeldRange* range) {
+    last = range->owner;
+    soonest = std::min(soonest, last->NextRobbery());
+    return true;
+  });
+  for (const HeldRange* range : pending_) {
     if (range->owner != owner && range->range.Overlaps(wanted)) {
       soonest = std::min(soonest, range->owner->NextRobbery());
     }

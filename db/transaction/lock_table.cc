@@ -7,6 +7,7 @@
 
 #include "db/transaction/lock_clock.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/status_macros.h"
 #include "util/coding/hash.h"
 
@@ -22,7 +23,7 @@ constexpr size_t kPartsMax = 64 << 10;
 LockTable::LockTable(const Limits& limits)
     : part_count_(std::bit_ceil(std::clamp(limits.parts, kPartsMin, kPartsMax))),
       parts_(std::make_unique<LockPart[]>(part_count_)),
-      keys_per_family_max_(limits.keys_per_family_max),
+      locks_per_family_max_(limits.locks_per_family_max),
       sleepers_(limits.mutexes),
       deadlocks_(limits.deadlocks_remembered) {}
 
@@ -44,18 +45,29 @@ Status LockTable::Lock(LockOwner* owner, const LockKey& key, const Comparator* c
       if (had->added) owner->Reuse(had->held);
       return s;
     }
-    if (!had->added || ranges_.empty() || !ranges_.Bars(owner, key.family, key.key)) [[likely]] {
+    if (!had->added || ranges_.empty() || patience.adopts) [[likely]]
       return Status::OK();
-    }
+    if (EnterAmongRanges(had->held, comparator)) return Status::OK();
     // Of a key and a range that meet the key gives way.
-    Unlock(had->held);
-    owner->Reuse(had->held);
+    GiveBack(had->held);
     Wait wanted;
     wanted.exclusive = exclusive;
     wanted.on_ranges = true;
     wanted.range = FamilyRange::OfKey(key.family, comparator, key.key);
     VARVE_RETURN_IF_ERROR(WaitForRanges(owner, std::move(wanted), nullptr, patience, &clock));
   }
+}
+
+bool LockTable::EnterAmongRanges(HeldLock* held, const Comparator* comparator) try {
+  return ranges_.Enter(held, comparator);
+} catch (...) {
+  GiveBack(held);
+  throw;
+}
+
+void LockTable::GiveBack(HeldLock* held) {
+  Unlock(held);
+  held->owner->Reuse(held);
 }
 
 Status LockTable::LockKeyAlone(LockOwner* owner, const LockKey& key, const Comparator* comparator,
@@ -73,21 +85,27 @@ Status LockTable::LockKeyAlone(LockOwner* owner, const LockKey& key, const Compa
     had->held = mine != nullptr ? mine : owner->NewLock(key);
     had->added = mine == nullptr;
     had->upgraded = mine != nullptr;
-    if (queue == nullptr) VARVE_RETURN_IF_ERROR(FindOrAdd(&part, had->held->key, &queue));
+    if (queue == nullptr) {
+      VARVE_RETURN_IF_ERROR(FindOrAdd(&part, had->held->key, patience.adopts, &queue));
+    }
+    if (patience.adopts) [[unlikely]] {
+      queue->Join(had->held);
+      return Status::OK();
+    }
     if (queue->TryTake(had->held, exclusive)) return Status::OK();
   }
   if (patience.timeout_micros == 0) return Status::TimedOut(Status::kLockTimeout);
   return WaitForKey(had->held, exclusive, comparator, patience, clock);
 }
 
-Status LockTable::FindOrAdd(LockPart* part, const LockKey& key, LockQueue** queue) {
+Status LockTable::FindOrAdd(LockPart* part, const LockKey& key, bool adopts, LockQueue** queue) {
   *queue = part->Find(key);
   if (*queue != nullptr) return Status::OK();
-  VARVE_RETURN_IF_ERROR(CountKey(key.family));
+  VARVE_RETURN_IF_ERROR(CountLock(key.family, adopts));
   try {
     *queue = part->Add(key);
   } catch (...) {
-    UncountKey(key.family);
+    UncountLock(key.family);
     throw;
   }
   return Status::OK();
@@ -95,28 +113,29 @@ Status LockTable::FindOrAdd(LockPart* part, const LockKey& key, LockQueue** queu
 
 void LockTable::RemoveIfUnused(LockPart* part, LockQueue* queue) {
   if (!queue->unused()) return;
-  UncountKey(queue->key().family);
+  UncountLock(queue->key().family);
   part->Remove(queue);
 }
 
-Status LockTable::CountKey(uint32_t family) {
-  if (keys_per_family_max_ <= 0) [[likely]]
+Status LockTable::CountLock(uint32_t family, bool adopts) {
+  if (locks_per_family_max_ <= 0) [[likely]]
     return Status::OK();
   MutexLock lock(&limit_mu_);
-  int64_t& locked = keys_locked_[family];
-  if (locked >= keys_per_family_max_) {
-    return Status::LockLimit("max_num_locks keys of a column family are locked");
+  int64_t& locked = locked_[family];
+  if (locked >= locks_per_family_max_ && (!adopts || VARVE_CANARY(kLimitAdopted))) {
+    return Status::LockLimit("max_num_locks keys and ranges of a column family are locked");
   }
   locked++;
   return Status::OK();
 }
 
-void LockTable::UncountKey(uint32_t family) {
-  if (keys_per_family_max_ <= 0) [[likely]]
+void LockTable::UncountLock(uint32_t family) {
+  if (locks_per_family_max_ <= 0) [[likely]]
     return;
   MutexLock lock(&limit_mu_);
-  keys_locked_[family]--;
-  VARVE_ASSERT(keys_locked_[family] >= 0);
+  const auto found = locked_.find(family);
+  VARVE_ASSERT(found != locked_.end() && found->second > 0);
+  if (--found->second == 0) locked_.erase(found);
 }
 
 HeldLock* LockTable::Find(const LockOwner* owner, const LockKey& key, bool* exclusive) {
@@ -130,13 +149,19 @@ HeldLock* LockTable::Find(const LockOwner* owner, const LockKey& key, bool* excl
 
 void LockTable::Unlock(HeldLock* held) {
   LockPart& part = PartOf(held->key);
-  WakeList wakes;
-  LatchGuard latch(&part.latch);
-  if (!held->held) return;
-  LockQueue* const queue = held->queue;
-  VARVE_ASSERT(queue == part.Find(held->key));
-  queue->Release(held, &wakes);
-  RemoveIfUnused(&part, queue);
+  {
+    WakeList wakes;
+    LatchGuard latch(&part.latch);
+    if (held->held) {
+      LockQueue* const queue = held->queue;
+      VARVE_ASSERT(queue == part.Find(held->key));
+      queue->Release(held, &wakes);
+      RemoveIfUnused(&part, queue);
+    }
+  }
+  // Nobody puts it in order any more, as it is not held.
+  if (held->place_in_order.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    ranges_.Leave(held);
 }
 
 void LockTable::Downgrade(HeldLock* held) {
@@ -189,7 +214,7 @@ Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator*
   {
     LatchGuard latch(&part.latch);
     LockQueue* queue = nullptr;
-    VARVE_RETURN_IF_ERROR(FindOrAdd(&part, key, &queue));
+    VARVE_RETURN_IF_ERROR(FindOrAdd(&part, key, /*adopts=*/false, &queue));
     if (queue->TryTake(record, exclusive)) return Status::OK();
     waiter.upgrade = record->held;
     queue->Enqueue(&waiter);
@@ -239,8 +264,7 @@ Status LockTable::ReasonToGiveUp(LockOwner* owner, const LockPatience& patience,
 Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
                                 const LockPatience& patience, LockClock* clock) {
   const auto barred = [&] {
-    return range != nullptr ? ranges_.Bars(*range)
-                            : ranges_.Bars(owner, wanted.range.family, wanted.range.begin.key);
+    return range != nullptr ? ranges_.Bars(*range) : ranges_.Bars(owner, wanted.range);
   };
   if (!barred()) return Status::OK();
   if (patience.timeout_micros == 0) return Status::TimedOut(Status::kLockTimeout);
@@ -249,7 +273,7 @@ Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* 
   clock->BeginWait();
   Status s;
   while (s.ok()) {
-    LockRanges::Waiting waiting(&ranges_, sleeper.get());
+    LockRanges::Waiting waiting(&ranges_, sleeper.get(), &wanted.range);
     if (!barred()) return Status::OK();
     s = sleeper.get()->Sleep(waiting.state(),
                              clock->MicrosToSleep(ranges_.NextExpiry(owner, wanted.range)));
@@ -263,29 +287,50 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
   if (!range->range.IsOrdered()) {
     return Status::InvalidArgument("range lock: the end is before the beginning");
   }
-  LockClock clock(patience);
+  VARVE_RETURN_IF_ERROR(CountLock(range->range.family, patience.adopts));
+  range->counted = true;
+  if (patience.adopts) {
+    ranges_.AddHeld(range);
+    return Status::OK();
+  }
   ranges_.Add(range);
-  Wait wanted;
-  wanted.exclusive = wanted.on_ranges = true;
-  wanted.for_key = false;
-  wanted.ticket = range->ticket;
-  wanted.range = range->range;
-  Status s;
-  do {
-    if (ranges_.Bars(*range)) YieldToHoldersWithin(range);
-    s = WaitForRanges(range->owner, wanted, range, patience, &clock);
-    if (s.ok()) s = LockKeysWithin(range, patience, &clock);
-  } while (s.ok() && !ranges_.TryHold(range));
-  if (!s.ok()) ranges_.Remove(range);
+  const Status s = HoldRange(range, patience);
+  if (!s.ok()) UnlockRange(range);
   return s;
+}
+
+Status LockTable::HoldRange(HeldRange* range, const LockPatience& patience) {
+  LockClock clock(patience);
+  for (;;) {
+    if (ranges_.Bars(*range)) {
+      YieldToHoldersWithin(range);
+      Wait wanted;
+      wanted.exclusive = wanted.on_ranges = true;
+      wanted.for_key = false;
+      wanted.ticket = range->ticket;
+      wanted.range = range->range;
+      VARVE_RETURN_IF_ERROR(
+          WaitForRanges(range->owner, std::move(wanted), range, patience, &clock));
+    }
+    VARVE_RETURN_IF_ERROR(LockKeysWithin(range, patience, &clock));
+    const LockRanges::Held held = ranges_.TryHold(range);
+    if (held == LockRanges::Held::kYes) return Status::OK();
+    if (held == LockRanges::Held::kGone) return Status::Expired();
+  }
+}
+
+void LockTable::UnlockRange(HeldRange* range) {
+  ranges_.Remove(range);
+  if (range->counted) UncountLock(range->range.family);
+  range->counted = false;
 }
 
 // Whoever has a key in there goes on, also while this waits for the ranges of others.
 void LockTable::YieldToHoldersWithin(HeldRange* range) {
   std::string key;
   std::vector<TransactionID> holders;
-  FindKeyWithin(*range, &key, &holders);
-  ranges_.SetYieldsTo(range, std::move(holders));
+  FindKeyWithin(range, &key, &holders);
+  (void)ranges_.SetYieldsTo(range, std::move(holders));
 }
 
 // Nobody locks a new key in there any more, but those whom this waits for; after the last look only
@@ -294,41 +339,68 @@ Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience,
   std::string key;
   std::vector<TransactionID> holders;
   for (;;) {
-    ranges_.SetYieldsTo(range, {});
-    if (!FindKeyWithin(*range, &key, &holders)) return Status::OK();
-    ranges_.SetYieldsTo(range, holders);
+    if (!ranges_.SetYieldsTo(range, {})) return Status::Expired();
+    if (!FindKeyWithin(range, &key, &holders)) return Status::OK();
+    if (!ranges_.SetYieldsTo(range, holders)) return Status::Expired();
     Had had;
     Status s = LockKeyAlone(range->owner, KeyOf(range->range.family, key), range->range.comparator,
                             /*exclusive=*/true, patience, clock, &had);
     // The range keeps others out from here on.
-    if (had.added) {
-      Unlock(had.held);
-      range->owner->Reuse(had.held);
-    }
+    if (had.added) GiveBack(had.held);
+    if (s.IsLockLimit()) continue;  // nobody has it any more
     if (!s.ok()) return s;
     if (had.upgraded) Downgrade(had.held);
   }
 }
 
-bool LockTable::FindKeyWithin(const HeldRange& range, std::string* key,
+bool LockTable::FindKeyWithin(HeldRange* range, std::string* key,
                               std::vector<TransactionID>* holders) {
   holders->clear();
-  for (size_t i = 0; i < part_count_; i++) {
-    LockPart& part = parts_[i];
-    LatchGuard latch(&part.latch);
-    if (part.used() == 0) continue;
-    part.VisitAll([&](const LockQueue& queue) {
-      if (!range.range.Covers(queue.key().family, queue.key().key)) return;
-      for (const HeldLock* h = queue.holders(); h != nullptr; h = h->next_holder) {
-        if (h->owner == range.owner) continue;
-        if (holders->empty()) key->assign(queue.key().key.data(), queue.key().key.size());
-        holders->push_back(h->owner->id());
-      }
-    });
+  const LockRanges::KeyOrder order = ranges_.OrderOf(range);
+  if (order == LockRanges::KeyOrder::kWanted) PutKeysInOrder(range);
+  if (order == LockRanges::KeyOrder::kNone) {
+    WalkKeysWithin(*range, key, holders);
+  } else {
+    const auto is_held = [this](HeldLock* lock) {
+      LatchGuard latch(&PartOf(lock->key).latch);
+      return lock->held;
+    };
+    ranges_.FindKeys(*range, is_held, key, holders);
   }
   std::sort(holders->begin(), holders->end());
   holders->erase(std::unique(holders->begin(), holders->end()), holders->end());
   return !holders->empty();
+}
+
+void LockTable::WalkKeysWithin(const HeldRange& range, std::string* key,
+                               std::vector<TransactionID>* holders) {
+  const auto visit = [&](LockQueue& queue) {
+    if (!range.range.Covers(queue.key().family, queue.key().key)) return;
+    for (const HeldLock* h = queue.holders(); h != nullptr; h = h->next_holder) {
+      if (h->owner == range.owner) continue;
+      if (holders->empty()) key->assign(queue.key().key.data(), queue.key().key.size());
+      holders->push_back(h->owner->id());
+    }
+  };
+  for (size_t i = 0; i < part_count_; i++) {
+    LockPart& part = parts_[i];
+    bool more = true;
+    for (size_t chain = 0; more;) {
+      LatchGuard latch(&part.latch);
+      more = part.VisitSome(&chain, visit);
+    }
+  }
+}
+
+void LockTable::PutKeysInOrder(HeldRange* range) try {
+  for (size_t i = 0; i < part_count_; i++) {
+    for (size_t chain = 0; ranges_.PutInOrder(&parts_[i], &chain, range->range);) {
+    }
+  }
+  ranges_.EndOrdering(range, /*ok=*/true);
+} catch (...) {
+  ranges_.EndOrdering(range, /*ok=*/false);
+  throw;
 }
 
 // ---- Who waits for whom ----

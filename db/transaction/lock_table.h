@@ -26,7 +26,7 @@ class LockTable final : private WaitGraph {
  public:
   struct Limits {
     size_t parts = 64;
-    int64_t keys_per_family_max = -1;  // not positive: none
+    int64_t locks_per_family_max = -1;  // keys and ranges; not positive: none
     uint32_t deadlocks_remembered = kInitialMaxDeadlocks;
     std::shared_ptr<TransactionDBMutexFactory> mutexes;
   };
@@ -52,9 +52,10 @@ class LockTable final : private WaitGraph {
   // An exclusive lock becomes shared.
   void Downgrade(HeldLock* held);
 
-  // Locks all keys in the range, exclusively. `range` is new, and the caller's until UnlockRange.
+  // Locks all keys in the range, exclusively. `range` is new, and the caller's until UnlockRange,
+  // which comes after failures, too. Expired: it was taken from its owner, whose time is over.
   Status LockRange(HeldRange* range, const LockPatience& patience);
-  void UnlockRange(HeldRange* range) { ranges_.Remove(range); }
+  void UnlockRange(HeldRange* range);
 
   std::unordered_multimap<uint32_t, KeyLockInfo> KeysLocked();
   // Whom it waits for now; false: it does not wait.
@@ -75,6 +76,10 @@ class LockTable final : private WaitGraph {
   class WaitScope;
 
   LockPart& PartOf(const LockKey& key) { return parts_[key.hash & (part_count_ - 1)]; }
+  // A key that was locked: false, somebody else's range is in its way.
+  bool EnterAmongRanges(HeldLock* held, const Comparator* comparator);
+  // A new lock, which nobody has noted yet.
+  void GiveBack(HeldLock* held);
   // The key alone, whatever ranges there are.
   Status LockKeyAlone(LockOwner* owner, const LockKey& key, const Comparator* comparator,
                       bool exclusive, const LockPatience& patience, LockClock* clock, Had* had);
@@ -88,17 +93,24 @@ class LockTable final : private WaitGraph {
   // Until nothing bars a key (`range` is null), or the range, which was added.
   Status WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
                        const LockPatience& patience, LockClock* clock);
+  Status HoldRange(HeldRange* range, const LockPatience& patience);
   // A key in the range that somebody else has locked, and all who have locked one; false: there is
   // none.
-  bool FindKeyWithin(const HeldRange& range, std::string* key, std::vector<TransactionID>* holders);
+  bool FindKeyWithin(HeldRange* range, std::string* key, std::vector<TransactionID>* holders);
+  // By a walk over all parts, a few keys at a time.
+  void WalkKeysWithin(const HeldRange& range, std::string* key,
+                      std::vector<TransactionID>* holders);
+  // Of its family.
+  void PutKeysInOrder(HeldRange* range);
   void YieldToHoldersWithin(HeldRange* range);
   Status LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock);
 
-  Status FindOrAdd(LockPart* part, const LockKey& key, LockQueue** queue)
+  Status FindOrAdd(LockPart* part, const LockKey& key, bool adopts, LockQueue** queue)
       VARVE_REQUIRES(part->latch);
   void RemoveIfUnused(LockPart* part, LockQueue* queue) VARVE_REQUIRES(part->latch);
-  Status CountKey(uint32_t family);
-  void UncountKey(uint32_t family);
+  // What is adopted counts, and is never refused.
+  Status CountLock(uint32_t family, bool adopts);
+  void UncountLock(uint32_t family);
 
   bool EdgesOf(TransactionID waiter, WaitEdges* edges) override;
   void BlockersOf(TransactionID id, const Wait& wait, std::vector<TransactionID>* ids);
@@ -107,7 +119,7 @@ class LockTable final : private WaitGraph {
 
   const size_t part_count_;
   const std::unique_ptr<LockPart[]> parts_;
-  const int64_t keys_per_family_max_;
+  const int64_t locks_per_family_max_;
   LockRanges ranges_;
   LockSleepers sleepers_;
   DeadlockHistory deadlocks_;
@@ -118,7 +130,7 @@ class LockTable final : private WaitGraph {
   std::unordered_map<TransactionID, Wait> waits_ VARVE_GUARDED_BY(waits_mu_);
   uint64_t wait_numbers_ VARVE_GUARDED_BY(waits_mu_) = 0;
   Mutex limit_mu_{kLockLimitRank};
-  std::unordered_map<uint32_t, int64_t> keys_locked_ VARVE_GUARDED_BY(limit_mu_);
+  std::unordered_map<uint32_t, int64_t> locked_ VARVE_GUARDED_BY(limit_mu_);
 };
 
 }  // namespace varve

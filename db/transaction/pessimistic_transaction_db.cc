@@ -15,7 +15,7 @@ namespace {
 LockTable::Limits LimitsOf(const TransactionDBOptions& options) {
   LockTable::Limits limits;
   limits.parts = options.num_stripes;
-  limits.keys_per_family_max = options.max_num_locks;
+  limits.locks_per_family_max = options.max_num_locks;
   limits.deadlocks_remembered = options.max_num_deadlocks;
   limits.mutexes = options.custom_mutex_factory;
   return limits;

@@ -80,6 +80,8 @@ enum class Canary : int {
   kForeignHandle,
   kKeepRefusedLock,
   kRollbackDropsSnapshot,
+  kLimitAdopted,
+  kWalkAllRanges,
   kKeepFailedSleeper,
 };
 

@@ -37,8 +37,9 @@ enum TxnDBWritePolicy {
 inline constexpr uint32_t kInitialMaxDeadlocks = 5;
 
 struct TransactionDBOptions {
-  // Keys of a column family that may be locked at a time; a further one is Aborted, with
-  // IsLockLimit. Not positive: any number.
+  // Keys, and ranges of keys, of a column family that may be locked at a time; a further one is
+  // Aborted, with IsLockLimit. What an opening finds prepared is locked whatever this says, and
+  // counts. Not positive: any number.
   int64_t max_num_locks = -1;
 
   // Deadlocks that GetDeadlockInfoBuffer remembers.

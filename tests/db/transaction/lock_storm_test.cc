@@ -53,12 +53,16 @@ class Ledger {
 
 class Storm {
  public:
-  explicit Storm(bool with_ranges) : with_ranges_(with_ranges) {}
+  explicit Storm(bool with_ranges, bool with_many = false)
+      : with_ranges_(with_ranges), with_many_(with_many) {}
 
   void Run() {
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; i++) threads.emplace_back([this, i] { Work(i); });
+    std::thread many([this] { LockMany(); });
     for (std::thread& thread : threads) thread.join();
+    over_ = true;
+    many.join();
   }
 
   uint64_t increments() const { return increments_; }
@@ -92,6 +96,22 @@ class Storm {
       if (with_range) table_.UnlockRange(&range);
       for (HeldLock* lock : held) table_.Unlock(lock);
       owner.ForgetLocks();
+    }
+  }
+
+  // So many ranges elsewhere that keys are kept in order, and again none.
+  void LockMany() {
+    LockOwner owner;
+    while (with_many_ && !over_) {
+      owner.Begin(++ids_, 0);
+      std::vector<HeldRange> ranges(LockRanges::kRangesUnordered);
+      for (HeldRange& range : ranges) {
+        range.owner = &owner;
+        range.range = FamilyRange::OfKey(0, BytewiseComparator(), "z");
+        EXPECT_TRUE(table_.LockRange(&range, kPatience).ok());
+      }
+      for (int i = 0; i < 20; i++) std::this_thread::yield();
+      for (HeldRange& range : ranges) table_.UnlockRange(&range);
     }
   }
 
@@ -154,6 +174,8 @@ class Storm {
   static constexpr LockPatience kPatience = {60 * 1000 * 1000, true, 50, 1000};
 
   const bool with_ranges_;
+  const bool with_many_;
+  std::atomic<bool> over_ = false;
   LockTable table_{Limits()};
   Ledger ledger_;
   std::array<uint64_t, kKeys> counters_ = {};  // each under its key
@@ -174,6 +196,14 @@ TEST(LockStormTest, Keys) {
 
 TEST(LockStormTest, KeysAndRanges) {
   Storm storm(/*with_ranges=*/true);
+  storm.Run();
+  EXPECT_EQ(storm.counted(), storm.increments());
+  EXPECT_GT(storm.increments(), 1000u);
+  EXPECT_TRUE(storm.table().KeysLocked().empty());
+}
+
+TEST(LockStormTest, KeysInOrderAndNot) {
+  Storm storm(/*with_ranges=*/true, /*with_many=*/true);
   storm.Run();
   EXPECT_EQ(storm.counted(), storm.increments());
   EXPECT_GT(storm.increments(), 1000u);

@@ -11,13 +11,17 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <future>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/harness/random.h"
 
 namespace varve {
 namespace {
@@ -262,7 +266,7 @@ TEST_F(LockTableTest, WhoWaitsForACommitOutlivesItsExpiry) {
 
 TEST_F(LockTableTest, OnlySoManyKeysOfAFamily) {
   LockTable::Limits limits;
-  limits.keys_per_family_max = 3;
+  limits.locks_per_family_max = 3;
   Restart(limits);
   LockOwner* const a = Owner(1);
   for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(Lock(a, key, true).ok());
@@ -272,6 +276,25 @@ TEST_F(LockTableTest, OnlySoManyKeysOfAFamily) {
   Unlock(a, "b");
   EXPECT_TRUE(Lock(a, "d", false).ok());
   EXPECT_TRUE(Lock(Owner(2), "d", false).ok()) << "the key counts once";
+}
+
+TEST_F(LockTableTest, WhatIsAdoptedIsLockedWhateverElseIs) {
+  LockTable::Limits limits;
+  limits.locks_per_family_max = 2;
+  Restart(limits);
+  LockPatience adopts = Patience(0);
+  adopts.adopts = true;
+  for (const TransactionID id : {1, 2}) {
+    for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(Lock(Owner(id), key, true, adopts).ok());
+  }
+  EXPECT_TRUE(Lock(Owner(3), "d", true).IsLockLimit());
+  for (const char* key : {"a", "b", "c"}) Unlock(owners_[1].get(), key);
+  EXPECT_TRUE(Lock(owners_[3].get(), "a", true).IsTimedOut()) << "the other still has it";
+  EXPECT_TRUE(Lock(owners_[3].get(), "a", false).IsTimedOut());
+  Unlock(owners_[2].get(), "b");
+  EXPECT_TRUE(Lock(owners_[3].get(), "d", true).IsLockLimit()) << "as many as may be are left";
+  Unlock(owners_[2].get(), "a");
+  EXPECT_TRUE(Lock(owners_[3].get(), "d", true).ok());
 }
 
 TEST_F(LockTableTest, KeysLockedNamesKeysAndOwners) {
@@ -508,6 +531,256 @@ TEST_F(LockRangeTest, RangesOfTheExpiredAreTaken) {
   EXPECT_EQ(owners_[1]->state(), LockOwner::State::LOCKS_STOLEN);
   table_->UnlockRange(&range);
 }
+
+TEST_F(LockRangeTest, ARangeCountsAsAKey) {
+  LockTable::Limits limits;
+  limits.locks_per_family_max = 2;
+  Restart(limits);
+  HeldRange first;
+  HeldRange second;
+  ASSERT_TRUE(LockRange(&first, Owner(1), "b", "d").ok());
+  ASSERT_TRUE(Lock(Owner(2), "x", true).ok());
+  EXPECT_TRUE(LockRange(&second, owners_[1].get(), "e", "f").IsLockLimit());
+  EXPECT_TRUE(Lock(owners_[2].get(), "y", true).IsLockLimit());
+  Unlock(owners_[2].get(), "x");
+  EXPECT_TRUE(LockRange(&second, Owner(3), "a", "c").IsTimedOut());
+  EXPECT_TRUE(LockRange(&second, Owner(3), "e", "f").ok()) << "the refused one does not count";
+  table_->UnlockRange(&first);
+  table_->UnlockRange(&second);
+  EXPECT_TRUE(Lock(owners_[2].get(), "y", true).ok());
+}
+
+// Its owner's time is over while it waits for a key, and another takes a key in it.
+TEST_F(LockRangeTest, APendingRangeThatIsTakenIsNotHad) {
+  ASSERT_TRUE(Lock(Owner(2), "b", true).ok());
+  HeldRange range;
+  LockOwner* const late = Owner(1, LockClockMicros() + 5000);
+  auto waits = std::async(std::launch::async,
+                          [&] { return LockRange(&range, late, "a", "d", Patience(kForEver)); });
+  AwaitWaiting(1);
+  ASSERT_TRUE(Lock(Owner(3), "c", true, Patience(kForEver)).ok());
+  EXPECT_EQ(late->state(), LockOwner::State::LOCKS_STOLEN);
+  Unlock(owners_[2].get(), "b");
+  EXPECT_TRUE(waits.get().IsExpired());
+  EXPECT_TRUE(Lock(owners_[2].get(), "b", true).ok()) << "nothing is left of it";
+}
+
+// ---- What ranges cost
+
+// The order of bytes, and how often it is asked.
+class CountingComparator final : public Comparator {
+ public:
+  const char* Name() const override { return "counting"; }
+  int Compare(const Slice& a, const Slice& b) const override {
+    asked++;
+    return a.compare(b);
+  }
+  void FindShortestSeparator(std::string* /*start*/, const Slice& /*limit*/) const override {}
+  void FindShortSuccessor(std::string* /*key*/) const override {}
+
+  mutable std::atomic<uint64_t> asked = 0;
+};
+
+class LockRangeCostTest : public LockTableTest {
+ protected:
+  static constexpr int kRanges = 2000;
+  static constexpr uint64_t kStepsMax = 500;  // of one call: so many times log2(kRanges)
+
+  static std::string KeyAt(int i) {
+    char key[16];
+    std::snprintf(key, sizeof(key), "%08d", i);
+    return key;
+  }
+  Status LockRange(LockOwner* owner, int begin, int end) {
+    HeldRange& range = ranges_.emplace_back();
+    range.range = {
+        0, &order_, {KeyAt(begin), RangeEnd::Place::kAt}, {KeyAt(end), RangeEnd::Place::kBefore}};
+    range.owner = owner;
+    return table_->LockRange(&range, Patience(0));
+  }
+  Status LockKey(LockOwner* owner, int i) {
+    LockTable::Had had;
+    return table_->Lock(owner, LockTable::KeyOf(0, KeyAt(i)), &order_, true, Patience(0), &had);
+  }
+  // Runs `step` for each of kRanges, and fails if it has asked too often.
+  template <typename Step>
+  void Count(const char* what, Step step) {
+    const uint64_t before = order_.asked;
+    for (int i = 0; i < kRanges; i++) ASSERT_TRUE(step(i)) << what << " " << i;
+    EXPECT_LE((order_.asked - before) / kRanges, kStepsMax) << what;
+  }
+  void UnlockRanges() {
+    Count("unlock", [&](int i) {
+      // In another order than they came.
+      auto it = i % 2 == 0 ? ranges_.begin() : std::prev(ranges_.end());
+      table_->UnlockRange(&*it);
+      ranges_.erase(it);
+      return true;
+    });
+    EXPECT_TRUE(ranges_.empty());
+  }
+
+  CountingComparator order_;
+  std::list<HeldRange> ranges_;
+};
+
+TEST_F(LockRangeCostTest, DisjointOnes) {
+  LockOwner* const a = Owner(1);
+  Count("ascending", [&](int i) { return LockRange(a, 10 * i, 10 * i + 5).ok(); });
+  Count("keys beside", [&](int i) { return LockKey(Owner(2), 10 * i + 7).ok(); });
+  Count("keys within", [&](int i) { return LockKey(owners_[2].get(), 10 * i + 2).IsTimedOut(); });
+  UnlockRanges();
+}
+
+TEST_F(LockRangeCostTest, OnesThatOverlap) {
+  LockOwner* const a = Owner(1);
+  ASSERT_TRUE(LockKey(Owner(2), 100'000).ok());
+  Count("the same", [&](int) { return LockRange(a, 0, 50'000).ok(); });
+  UnlockRanges();
+  Count("nested", [&](int i) { return LockRange(a, i, 90'000 - i).ok(); });
+  Count("a key in all", [&](int) { return LockKey(owners_[2].get(), 45'000).IsTimedOut(); });
+  UnlockRanges();
+}
+
+TEST_F(LockRangeCostTest, OwnersInTurn) {
+  Count("in turn", [&](int i) {
+    const auto id = static_cast<TransactionID>(1 + i % 50);
+    return LockRange(Owner(id), 10 * i, 10 * i + 5).ok();
+  });
+  Count("across", [&](int i) {
+    HeldRange wide;
+    wide.range = {0,
+                  &order_,
+                  {KeyAt(10 * i), RangeEnd::Place::kAt},
+                  {KeyAt(100'000), RangeEnd::Place::kBefore}};
+    wide.owner = owners_[1].get();
+    const Status s = table_->LockRange(&wide, Patience(0));
+    table_->UnlockRange(&wide);
+    return i < kRanges - 50 ? s.IsTimedOut() : s.ok() || s.IsTimedOut();
+  });
+  UnlockRanges();
+}
+
+// A transaction with many keys and many ranges, beside others with many keys.
+TEST_F(LockRangeCostTest, AmongManyKeys) {
+  LockOwner* const a = Owner(1);
+  LockOwner* const b = Owner(2);
+  for (int i = 0; i < kRanges; i++) ASSERT_TRUE(LockKey(b, 10 * i + 9).ok());
+  Count("keys and ranges", [&](int i) {
+    return LockKey(a, 10 * i + 1).ok() && LockRange(a, 10 * i, 10 * i + 5).ok();
+  });
+  EXPECT_TRUE(LockRange(a, 0, 20'000).IsTimedOut()) << "there are keys of another";
+  ranges_.pop_back();
+  Count("others' keys", [&](int i) { return LockKey(Owner(3), 10 * i + 8).ok(); });
+  UnlockRanges();
+}
+
+// What an owner lost when its time was over is not looked at any more where keys are in order.
+TEST_F(LockRangeCostTest, KeysThatWereTaken) {
+  LockOwner* const a = Owner(1);
+  for (int i = 0; i < 10; i++) ASSERT_TRUE(LockRange(a, 1000 + 2 * i, 1001 + 2 * i).ok());
+  LockOwner* const late = Owner(2, LockClockMicros() + 1000);
+  ASSERT_TRUE(LockKey(late, 5).ok());
+  ASSERT_TRUE(LockKey(late, 6).ok());
+  LockTable::Had had;
+  for (int i : {5, 6}) {
+    ASSERT_TRUE(table_
+                    ->Lock(Owner(3), LockTable::KeyOf(0, KeyAt(i)), &order_, false,
+                           Patience(kForEver), &had)
+                    .ok());
+    ASSERT_TRUE(
+        table_->Lock(Owner(4), LockTable::KeyOf(0, KeyAt(i)), &order_, false, Patience(0), &had)
+            .ok());
+  }
+  EXPECT_EQ(late->state(), LockOwner::State::LOCKS_STOLEN);
+  for (const TransactionID id : {3, 4}) {
+    EXPECT_TRUE(LockRange(a, 0, 10).IsTimedOut()) << id;
+    ranges_.pop_back();
+    for (int i : {5, 6}) Unlock(owners_[id].get(), KeyAt(i));
+  }
+  EXPECT_TRUE(LockRange(a, 0, 10).ok());
+  for (HeldRange& range : ranges_) table_->UnlockRange(&range);
+}
+
+// ---- Ranges beside a plain list of them
+
+class LockRangeModelTest : public LockRangeCostTest, public ::testing::WithParamInterface<int> {
+ protected:
+  static constexpr int kKeys = 400;
+
+  struct Known {
+    int begin;
+    int end;  // not in it
+    TransactionID owner;
+    std::list<HeldRange>::iterator held;
+  };
+
+  int Roll(int n) { return static_cast<int>(random_.Below(static_cast<uint64_t>(n))); }
+  void LockSomeRange() {
+    const TransactionID id = static_cast<TransactionID>(1 + Roll(4));
+    const int begin = Roll(kKeys);
+    const int end = begin + 1 + Roll(Roll(10) == 0 ? 60 : 3);
+    bool free = true;
+    for (const Known& known : known_) {
+      free &= known.owner == id || known.end <= begin || end <= known.begin;
+    }
+    for (const auto& [key, owner] : keys_) free &= owner == id || key < begin || key >= end;
+    const Status s = LockRange(owners_[id].get(), begin, end);
+    ASSERT_EQ(s.ok(), free) << begin << " " << end << " of " << id << ": " << s.ToString();
+    if (s.ok()) {
+      known_.push_back({begin, end, id, std::prev(ranges_.end())});
+    } else {
+      ranges_.pop_back();
+    }
+  }
+  void LockSomeKey() {
+    const TransactionID id = static_cast<TransactionID>(1 + Roll(4));
+    const int key = Roll(kKeys);
+    bool free = !keys_.contains(key) || keys_[key] == id;
+    for (const Known& known : known_) {
+      free &= known.owner == id || key < known.begin || key >= known.end;
+    }
+    const Status s = LockKey(owners_[id].get(), key);
+    ASSERT_EQ(s.ok(), free) << key << " of " << id << ": " << s.ToString();
+    if (s.ok()) keys_[key] = id;
+  }
+  void UnlockSomeRange() {
+    if (known_.empty()) return;
+    const auto at = known_.begin() + Roll(static_cast<int>(known_.size()));
+    table_->UnlockRange(&*at->held);
+    ranges_.erase(at->held);
+    known_.erase(at);
+  }
+  void UnlockSomeKey() {
+    if (keys_.empty()) return;
+    const auto at = std::next(keys_.begin(), Roll(static_cast<int>(keys_.size())));
+    Unlock(owners_[at->second].get(), KeyAt(at->first));
+    keys_.erase(at);
+  }
+
+  testing::Random random_{static_cast<uint64_t>(GetParam())};
+  std::vector<Known> known_;
+  std::map<int, TransactionID> keys_;
+};
+
+TEST_P(LockRangeModelTest, AsAListSays) {
+  for (const TransactionID id : {1, 2, 3, 4}) Owner(id);
+  // Many at some times, none at others.
+  for (int step = 0; step < 4000 && !HasFatalFailure(); step++) {
+    const int growth = (step / 500) % 2 == 0 ? 7 : 3;
+    const bool grows = Roll(10) < growth;
+    if (Roll(3) == 0) {
+      grows ? LockSomeKey() : UnlockSomeKey();
+    } else {
+      grows ? LockSomeRange() : UnlockSomeRange();
+    }
+  }
+  while (!known_.empty()) UnlockSomeRange();
+  while (!keys_.empty()) UnlockSomeKey();
+  EXPECT_TRUE(table_->KeysLocked().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, LockRangeModelTest, ::testing::Range(0, 6));
 
 // ---- Mutexes of the program
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// BalancedTree: an ordered tree of nodes that lie elsewhere, each of which knows something about
+// all nodes below it.
+
+#include <cstdint>
+#include <utility>
+
+#include "util/base/assert.h"
+
+namespace varve {
+
+// A treap (Seidel and Aragon 1996): ordered by Node::IsBefore, and no node has a higher priority
+// than the one above it, which keeps paths short as the priorities are drawn at random. Nothing is
+// allocated, and no node is looked for when it is taken out.
+//
+// A node derives from BalancedTree<Node>::Links. IsBefore(other) is its order; nodes neither of
+// which is before the other may both be there. Sum() computes what a node knows of the nodes at and
+// below it from itself and its children, and returns whether that has changed. What it knows may
+// point to these nodes, and does not when they have been taken out.
+//
+// Thread safety: none. Cost: O(log n) calls of IsBefore and Sum for a change.
+template <typename Node>
+class BalancedTree {
+ public:
+  class Links {
+   public:
+    const Node* left() const { return left_; }
+    const Node* right() const { return right_; }
+    Node* left() { return left_; }
+    Node* right() { return right_; }
+
+   private:
+    friend class BalancedTree;
+    Node* parent_ = nullptr;
+    Node* left_ = nullptr;
+    Node* right_ = nullptr;
+    uint64_t priority_ = 0;
+  };
+
+  Node* root() const { return root_; }
+  bool empty() const { return root_ == nullptr; }
+
+  void Insert(Node* node) {
+    node->left_ = node->right_ = node->parent_ = nullptr;
+    node->priority_ = Draw();
+    Node** place = &root_;
+    while (*place != nullptr) {
+      node->parent_ = *place;
+      place = node->IsBefore(**place) ? &(*place)->left_ : &(*place)->right_;
+    }
+    *place = node;
+    (void)node->Sum();
+    while (node->parent_ != nullptr && node->parent_->priority_ < node->priority_) Raise(node);
+    for (Node* above = node->parent_; above != nullptr && above->Sum(); above = above->parent_) {
+    }
+  }
+
+  void Erase(Node* node) {
+    while (node->left_ != nullptr || node->right_ != nullptr) {
+      const bool raise_left =
+          node->right_ == nullptr ||
+          (node->left_ != nullptr && node->left_->priority_ > node->right_->priority_);
+      Raise(raise_left ? node->left_ : node->right_);
+    }
+    *PlaceOf(node) = nullptr;
+    // All of them: of nodes that are alike one above may know this one, and one between another.
+    for (Node* above = node->parent_; above != nullptr; above = above->parent_) (void)above->Sum();
+    node->parent_ = nullptr;
+  }
+
+ private:
+  Node** PlaceOf(Node* node) {
+    Node* const parent = node->parent_;
+    if (parent == nullptr) return &root_;
+    return parent->left_ == node ? &parent->left_ : &parent->right_;
+  }
+
+  // The node and its parent change places; the order stays.
+  void Raise(Node* node) {
+    Node* const parent = node->parent_;
+    VARVE_ASSERT(parent != nullptr);
+    *PlaceOf(parent) = node;
+    node->parent_ = parent->parent_;
+    parent->parent_ = node;
+    Node*& inner = parent->left_ == node ? node->right_ : node->left_;
+    (parent->left_ == node ? parent->left_ : parent->right_) = inner;
+    if (inner != nullptr) inner->parent_ = parent;
+    inner = parent;
+    (void)parent->Sum();
+    (void)node->Sum();
+  }
+
+  // splitmix64: the same in every run.
+  uint64_t Draw() {
+    uint64_t z = (seed_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+  Node* root_ = nullptr;
+  uint64_t seed_ = 0;
+};
+
+}  // namespace varve

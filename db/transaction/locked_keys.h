@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// LockedKeys: the keys of one column family that are locked, in order, for those who look for the
+// keys in a range.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "db/transaction/balanced_tree.h"
+#include "db/transaction/key_span.h"
+#include "db/transaction/lock_owner.h"
+#include "util/base/assert.h"
+
+namespace varve {
+
+// A key that several share is here once for each of them.
+//
+// Thread safety: none. Lifetime: a lock is taken out before its memory goes.
+class LockedKeys {
+ public:
+  LockedKeys() = default;
+  LockedKeys(const LockedKeys&) = delete;
+  LockedKeys& operator=(const LockedKeys&) = delete;
+
+  bool empty() const { return tree_.empty(); }
+
+  // Throws std::bad_alloc, and has done nothing then.
+  void Add(HeldLock* lock, const Comparator* comparator) {
+    VARVE_ASSERT(lock->place_in_order.load(std::memory_order_relaxed) == 0);
+    if (free_ == 0) {
+      nodes_.emplace_back();
+      free_ = static_cast<uint32_t>(nodes_.size());
+    }
+    Node& node = nodes_[free_ - 1];
+    lock->place_in_order.store(free_, std::memory_order_relaxed);
+    free_ = node.next_free;
+    node.lock = lock;
+    node.comparator = comparator;
+    tree_.Insert(&node);
+  }
+
+  // One that is here.
+  void Remove(HeldLock* lock) {
+    const uint32_t place = lock->place_in_order.load(std::memory_order_relaxed);
+    Node& node = nodes_[place - 1];
+    VARVE_ASSERT(node.lock == lock);
+    tree_.Erase(&node);
+    node.next_free = free_;
+    free_ = place;
+    lock->place_in_order.store(0, std::memory_order_relaxed);
+    if (!tree_.empty()) return;
+    nodes_.clear();
+    free_ = 0;
+  }
+
+  // Of the range's keys that others than `owner` have: adds the owners, and sets *key to one of
+  // them if it was empty. Those of which is_held says that they are not are taken out.
+  template <typename IsHeld>  // bool(HeldLock*)
+  void FindOthers(const FamilyRange& range, const LockOwner* owner, IsHeld is_held,
+                  std::string* key, std::vector<TransactionID>* ids) {
+    std::vector<HeldLock*> gone;
+    const LockOwner* found = nullptr;
+    const auto skips = [&](const LockOwner* of) { return of == owner || of == found; };
+    const auto visit = [&](HeldLock* lock) {
+      if (!is_held(lock)) return gone.push_back(lock);
+      if (ids->empty()) key->assign(lock->key.key.data(), lock->key.key.size());
+      found = lock->owner;
+      ids->push_back(found->id());
+    };
+    Visit(tree_.root(), range.span(), skips, visit);
+    for (HeldLock* lock : gone) Remove(lock);
+  }
+
+ private:
+  struct Node : public BalancedTree<Node>::Links {
+    HeldLock* lock = nullptr;
+    const Comparator* comparator = nullptr;
+    const LockOwner* only_owner = nullptr;  // of all from here down; null: they have several
+    uint32_t next_free = 0;
+
+    bool IsBefore(const Node& other) const {
+      return comparator->CompareWithoutTimestamp(lock->key.key, false, other.lock->key.key, false) <
+             0;
+    }
+    bool Sum() {
+      const LockOwner* const before = only_owner;
+      only_owner = lock->owner;
+      for (const Node* child : {this->left(), this->right()}) {
+        if (child != nullptr && child->only_owner != only_owner) only_owner = nullptr;
+      }
+      return only_owner != before;
+    }
+  };
+
+  // In order, but for what one owner has that is to be skipped.
+  template <typename Skips, typename Act>
+  static void Visit(Node* node, const KeySpan& span, const Skips& skips, const Act& act) {
+    if (node == nullptr) return;
+    if (node->only_owner != nullptr && skips(node->only_owner)) return;
+    const int side = span.SideOf(node->lock->key.key);
+    if (side >= 0) Visit(node->left(), span, skips, act);
+    if (side == 0 && !skips(node->lock->owner)) act(node->lock);
+    if (side <= 0) Visit(node->right(), span, skips, act);
+  }
+
+  BalancedTree<Node> tree_;
+  std::deque<Node> nodes_;
+  uint32_t free_ = 0;  // places in use again and again; 0: none
+};
+
+}  // namespace varve

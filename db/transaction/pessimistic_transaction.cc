@@ -53,28 +53,80 @@ TransactionID TakeTransactionIds(uint64_t count) {
   return next.fetch_add(count, std::memory_order_relaxed);
 }
 
+// ---- Locks of a transaction ----
+
+void LocksHeld::Add(HeldLock* lock) {
+  VARVE_ASSERT(lock->owner == &owner);
+  lock->previous = last;
+  lock->next = nullptr;
+  (last == nullptr ? first : last->next) = lock;
+  last = lock;
+  keys++;
+}
+
+void LocksHeld::GiveBack(LockTable* table, HeldLock* lock) {
+  VARVE_ASSERT(lock->reads == 0 && lock->writes == 0);
+  (lock->previous == nullptr ? first : lock->previous->next) = lock->next;
+  (lock->next == nullptr ? last : lock->next->previous) = lock->previous;
+  keys--;
+  table->Unlock(lock);
+  owner.Reuse(lock);
+}
+
+void LocksHeld::GiveBackLastRange(LockTable* table) {
+  range_bytes -= BytesOf(ranges.back());
+  table->UnlockRange(&ranges.back());
+  ranges.pop_back();
+}
+
+void LocksHeld::GiveAllBack(LockTable* table) {
+  for (HeldLock* lock = first; lock != nullptr; lock = lock->next) table->Unlock(lock);
+  first = last = nullptr;
+  keys = 0;
+  while (!ranges.empty()) GiveBackLastRange(table);
+  owner.ForgetLocks();
+}
+
+TransactionRegistry::~TransactionRegistry() {
+  MutexLock lock(&names_mu);
+  while (left != nullptr) {
+    const std::unique_ptr<LocksHeld> gone(std::exchange(left, left->next));
+    gone->GiveAllBack(&locks);
+  }
+}
+
+// ---- The beginning ----
+
 PessimisticTransaction::~PessimisticTransaction() {
-  LeaveSection();
+  ForgetName();  // before the locks go, which those who find it by name look at
   if (recovered_) [[unlikely]] {
     MutexLock lock(&registry_->names_mu);
     registry_->recovered.erase(this);
   }
-  ForgetName();
-  ReleaseLocks();
+  if (section_ != nullptr) {
+    LeaveSection(nullptr);
+  } else {
+    ReleaseLocks();
+    delete held();
+  }
 }
 
 void PessimisticTransaction::Begin(const WriteOptions& write_options,
                                    const TransactionOptions& options, int64_t default_timeout_ms) {
-  LeaveSection();
+  auto others = section_ == nullptr ? nullptr : std::make_unique<LocksHeld>();
   ForgetName();
-  ReleaseLocks();
+  if (section_ != nullptr) {
+    LeaveSection(std::move(others));
+  } else {
+    ReleaseLocks();
+  }
   BeginBase(write_options, options.max_write_batch_size);
   const auto life_micros = static_cast<uint64_t>(MicrosOf(options.expiration));
   if (next_id_ == ids_end_) {
     next_id_ = TakeTransactionIds(kIdsAtOnce);
     ids_end_ = next_id_ + kIdsAtOnce;
   }
-  owner_.Begin(next_id_++, options.expiration > 0 ? LockClockMicros() + life_micros : 0);
+  owner().Begin(next_id_++, options.expiration > 0 ? LockClockMicros() + life_micros : 0);
   patience_.timeout_micros =
       MicrosOf(options.lock_timeout < 0 ? default_timeout_ms : options.lock_timeout);
   patience_.detect_deadlocks = options.deadlock_detect;
@@ -90,10 +142,10 @@ void PessimisticTransaction::Begin(const WriteOptions& write_options,
 // ---- The end ----
 
 Status PessimisticTransaction::CheckActive() {
-  const TransactionState state = owner_.state();
+  const TransactionState state = owner().state();
   if (state == STARTED) [[likely]] {
-    return owner_.expires_at() == 0 || !owner_.ExpiredAt(LockClockMicros()) ? Status::OK()
-                                                                            : Status::Expired();
+    return owner().expires_at() == 0 || !owner().ExpiredAt(LockClockMicros()) ? Status::OK()
+                                                                              : Status::Expired();
   }
   if (state == LOCKS_STOLEN) return Status::Expired();
   if (state == PREPARED) {
@@ -108,11 +160,11 @@ Status PessimisticTransaction::Prepare() try {
   VARVE_RETURN_IF_ERROR(CheckActive());
   VARVE_RETURN_IF_ERROR(CheckWhole());
   if (name_.empty()) return Status::InvalidArgument("Prepare: the transaction has no name");
-  if (!owner_.MoveState(STARTED, AWAITING_PREPARE)) return Status::Expired();
+  if (!owner().MoveState(STARTED, AWAITING_PREPARE)) return Status::Expired();
   Status s = Guarded([&] {
     return host_->PrepareSection(write_options_, name_, *batch_.GetWriteBatch(), &section_);
   });
-  owner_.SetState(s.ok() ? PREPARED : STARTED);
+  owner().SetState(s.ok() ? PREPARED : STARTED);
   return s;
 } catch (...) {
   return CaughtException();
@@ -127,8 +179,8 @@ Status PessimisticTransaction::Commit() {
 }
 
 Status PessimisticTransaction::CommitPrepared() {
-  VARVE_ASSERT(owner_.state() == PREPARED);
-  owner_.SetState(AWAITING_COMMIT);
+  VARVE_ASSERT(owner().state() == PREPARED);
+  owner().SetState(AWAITING_COMMIT);
   SequenceNumber first = 0;
   const Status s = Guarded([&] {
     const std::string timestamp =
@@ -137,7 +189,7 @@ Status PessimisticTransaction::CommitPrepared() {
                                 &first);
   });
   if (!s.ok()) {
-    owner_.SetState(PREPARED);
+    owner().SetState(PREPARED);
     return s;
   }
   section_ = nullptr;
@@ -160,12 +212,12 @@ Status PessimisticTransaction::CommitUnprepared() try {
   VARVE_RETURN_IF_ERROR(CheckCommit());
   WriteBatch* const updates = batch_.GetWriteBatch();
   VARVE_RETURN_IF_ERROR(StampUpdates(updates));
-  if (!owner_.MoveState(STARTED, AWAITING_COMMIT)) return Status::Expired();
+  if (!owner().MoveState(STARTED, AWAITING_COMMIT)) return Status::Expired();
   if (VARVE_CANARY(kUnlockBeforeCommit)) ReleaseLocks();
   if (updates->GetDataSize() > kBatchHeaderBytes) {
     Status s = db_->Write(write_options_, updates);
     if (!s.ok()) {
-      owner_.SetState(STARTED);
+      owner().SetState(STARTED);
       return s;
     }
     committed_at_ = WriteBatchInternal::Sequence(*updates);
@@ -174,7 +226,7 @@ Status PessimisticTransaction::CommitUnprepared() try {
   End(COMMITTED);
   return Status::OK();
 } catch (...) {
-  if (owner_.state() == AWAITING_COMMIT) owner_.SetState(STARTED);
+  if (owner().state() == AWAITING_COMMIT) owner().SetState(STARTED);
   return CaughtException();
 }
 
@@ -224,15 +276,15 @@ Status PessimisticTransaction::CommitAndTryCreateSnapshot(
 }
 
 Status PessimisticTransaction::Rollback() {
-  const TransactionState state = owner_.state();
+  const TransactionState state = owner().state();
   if (state == COMMITTED || state == ROLLEDBACK) {
     return Status::InvalidArgument("Rollback: the transaction has ended");
   }
   if (section_ != nullptr) {
-    owner_.SetState(AWAITING_ROLLBACK);
+    owner().SetState(AWAITING_ROLLBACK);
     Status s = Guarded([&] { return host_->RollbackSection(write_options_, section_); });
     if (!s.ok()) {
-      owner_.SetState(PREPARED);
+      owner().SetState(PREPARED);
       return s;
     }
     section_ = nullptr;
@@ -251,14 +303,14 @@ Status PessimisticTransaction::Rollback() {
 
 Status PessimisticTransaction::Adopt(PreparedSection* section) {
   section_ = section;
-  adopting_ = true;
+  patience_.adopts = true;
   Status s = Guarded([&] {
     VARVE_RETURN_IF_ERROR(TakeName(section->name));
     BatchReplay replay(this, &families_, BatchReplay::Missing::kSkip);
     return section->updates.Iterate(&replay);
   });
-  adopting_ = false;
-  owner_.SetState(PREPARED);
+  patience_.adopts = false;
+  owner().SetState(PREPARED);
   return s;
 }
 
@@ -268,11 +320,18 @@ void PessimisticTransaction::ListRecovered() {
   recovered_ = true;
 }
 
-void PessimisticTransaction::LeaveSection() {
-  if (section_ == nullptr) [[likely]]
-    return;
+void PessimisticTransaction::LeaveSection(std::unique_ptr<LocksHeld> others) noexcept {
+  VARVE_ASSERT(section_ != nullptr);
   host_->AbandonSection(section_);
   section_ = nullptr;
+  if (VARVE_CANARY(kUnlockUndecided)) ReleaseLocks();
+  uses_.clear();
+  marks_.clear();
+  MutexLock lock(&registry_->names_mu);
+  LocksHeld* const left = held();
+  left->next = registry_->left;
+  registry_->left = left;
+  held_.store(others.release(), std::memory_order_release);
 }
 
 uint64_t PessimisticTransaction::GetLogNumber() const {
@@ -285,19 +344,13 @@ void PessimisticTransaction::End(TransactionState state) {
   ReleaseLocks();
   ClearUpdates();
   ClearSnapshot();
-  owner_.SetState(state);
+  owner().SetState(state);
 }
 
 void PessimisticTransaction::ReleaseLocks() {
-  for (HeldLock* lock = first_; lock != nullptr; lock = lock->next) locks_->Unlock(lock);
-  for (HeldRange& range : ranges_) locks_->UnlockRange(&range);
-  first_ = last_ = nullptr;
-  keys_ = 0;
-  if (!ranges_.empty()) ranges_.clear();  // a deque takes time even if it is empty
-  range_bytes_ = 0;
+  held()->GiveAllBack(locks_);
   uses_.clear();
   marks_.clear();
-  owner_.ForgetLocks();
 }
 
 // ---- Keys ----
@@ -311,11 +364,10 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
   if (use.assume_tracked) return UseTracked(lock_key, use, note);
   const Comparator* const order = is_plain ? plain_order_ : family->GetComparator();
   LockTable::Had had;
-  Status locked = locks_->Lock(&owner_, lock_key, order, use.exclusive, patience_, &had);
-  if (!locked.ok()) return adopting_ ? Status::OK() : locked;
+  VARVE_RETURN_IF_ERROR(locks_->Lock(&owner(), lock_key, order, use.exclusive, patience_, &had));
   if (had.added) {
     had.held->unchanged_since = kNotChecked;
-    AddLock(had.held);
+    held()->Add(had.held);
   }
   Status s = Guarded([&] {
     VARVE_RETURN_IF_ERROR(TakeAnnouncedSnapshot());
@@ -327,7 +379,7 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
     *note = {had.held, use.write, had.added, had.upgraded};
   } else {
     if (VARVE_CANARY(kLoseBusyUpgrade) && had.upgraded) return Status::OK();
-    if (had.added) GiveBack(had.held);
+    if (had.added) held()->GiveBack(locks_, had.held);
     if (had.upgraded) locks_->Downgrade(had.held);
   }
   return s;
@@ -342,7 +394,7 @@ void PessimisticTransaction::TakeBack(const UseNote& note) {
   }
   (note.write ? lock->writes : lock->reads)--;
   if (note.added) {
-    GiveBack(lock);
+    held()->GiveBack(locks_, lock);
   } else if (note.upgraded) {
     locks_->Downgrade(lock);
   }
@@ -350,7 +402,7 @@ void PessimisticTransaction::TakeBack(const UseNote& note) {
 
 Status PessimisticTransaction::UseTracked(const LockKey& key, const KeyUse& use, UseNote* note) {
   bool exclusive = false;
-  HeldLock* const held = locks_->Find(&owner_, key, &exclusive);
+  HeldLock* const held = locks_->Find(&owner(), key, &exclusive);
   if (held == nullptr || (use.exclusive && !exclusive)) {
     return Status::InvalidArgument("transaction: assume_tracked, and the key is not locked so");
   }
@@ -391,24 +443,6 @@ Status PessimisticTransaction::ValidateSequence(ColumnFamilyHandle* family, Held
   return Status::OK();
 }
 
-void PessimisticTransaction::AddLock(HeldLock* lock) {
-  VARVE_ASSERT(lock->owner == &owner_);
-  lock->previous = last_;
-  lock->next = nullptr;
-  (last_ == nullptr ? first_ : last_->next) = lock;
-  last_ = lock;
-  keys_++;
-}
-
-void PessimisticTransaction::GiveBack(HeldLock* lock) {
-  VARVE_ASSERT(lock->reads == 0 && lock->writes == 0);
-  (lock->previous == nullptr ? first_ : lock->previous->next) = lock->next;
-  (lock->next == nullptr ? last_ : lock->next->previous) = lock->previous;
-  keys_--;
-  locks_->Unlock(lock);
-  owner_.Reuse(lock);
-}
-
 void PessimisticTransaction::NoteUse(HeldLock* lock, bool write) {
   if (!marks_.empty()) uses_.push_back({lock, write});
   (write ? lock->writes : lock->reads)++;
@@ -418,7 +452,7 @@ void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const 
   if (section_ != nullptr) return;  // what is prepared keeps what it was prepared with
   if (!host_->CheckHandle(FamilyOr(family)).ok()) return;
   HeldLock* const lock =
-      locks_->Find(&owner_, LockTable::KeyOf(FamilyOr(family)->GetID(), key), nullptr);
+      locks_->Find(&owner(), LockTable::KeyOf(FamilyOr(family)->GetID(), key), nullptr);
   if (lock == nullptr || lock->reads == 0) return;
   if (!marks_.empty()) {
     // Only a read since the newest save point can be taken back.
@@ -428,13 +462,13 @@ void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const 
     uses_[i - 1].lock = nullptr;
   }
   lock->reads--;
-  if (lock->reads == 0 && lock->writes == 0) GiveBack(lock);
+  if (lock->reads == 0 && lock->writes == 0) held()->GiveBack(locks_, lock);
 }
 
 // ---- Save points ----
 
 void PessimisticTransaction::PushUses() {
-  marks_.push_back({uses_.size(), ranges_.size()});
+  marks_.push_back({uses_.size(), held()->ranges.size()});
 }
 
 void PessimisticTransaction::RollbackUses() {
@@ -448,9 +482,9 @@ void PessimisticTransaction::RollbackUses() {
     VARVE_ASSERT((use.write ? use.lock->writes : use.lock->reads) > 0);
     (use.write ? use.lock->writes : use.lock->reads)--;
     const bool unused = use.lock->reads == 0 && use.lock->writes == 0;
-    if (unused && !VARVE_CANARY(kKeepLockAtRollback)) GiveBack(use.lock);
+    if (unused && !VARVE_CANARY(kKeepLockAtRollback)) held()->GiveBack(locks_, use.lock);
   }
-  while (ranges_.size() > mark.ranges) UnlockNewestRange();
+  while (held()->ranges.size() > mark.ranges) held()->GiveBackLastRange(locks_);
 }
 
 void PessimisticTransaction::PopUses() {
@@ -463,28 +497,18 @@ void PessimisticTransaction::PopUses() {
 Status PessimisticTransaction::LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end) {
   VARVE_RETURN_IF_ERROR(CheckActive());
   if (!skip_concurrency_control_) {
-    HeldRange& range = ranges_.emplace_back();
+    HeldRange& range = held()->ranges.emplace_back();
     range.range = {family->GetID(), family->GetComparator(), std::move(begin), std::move(end)};
-    range.owner = &owner_;
-    range_bytes_ += BytesOf(range);
+    range.owner = &owner();
+    held()->range_bytes += BytesOf(range);
     Status s = Guarded([&] {
       VARVE_RETURN_IF_ERROR(locks_->LockRange(&range, patience_));
       return TakeAnnouncedSnapshot();
     });
-    if (!s.ok()) {
-      UnlockNewestRange();
-      if (!adopting_) return s;
-    }
-    return Status::OK();
+    if (!s.ok()) held()->GiveBackLastRange(locks_);
+    return s;
   }
   return TakeAnnouncedSnapshot();
-}
-
-void PessimisticTransaction::UnlockNewestRange() {
-  HeldRange& range = ranges_.back();
-  range_bytes_ -= BytesOf(range);
-  locks_->UnlockRange(&range);
-  ranges_.pop_back();
 }
 
 Status PessimisticTransaction::GetRangeLock(ColumnFamilyHandle* family, const Endpoint& begin,
@@ -499,11 +523,11 @@ Status PessimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Sli
     const int order = of->GetComparator()->CompareWithoutTimestamp(begin, false, end, false);
     if (order > 0) return Status::InvalidArgument("DeleteRange: the end is before the beginning");
     if (order == 0) return CheckActive();
-    const size_t ranges_before = ranges_.size();
+    const size_t ranges_before = held()->ranges.size();
     VARVE_RETURN_IF_ERROR(LockRange(of, {begin.ToString(), RangeEnd::Place::kAt},
                                     {end.ToString(), RangeEnd::Place::kBefore}));
     Status s = AddToBatch(kDeleteRangeRecord, of, begin, end);
-    if (!s.ok() && ranges_.size() > ranges_before) UnlockNewestRange();
+    if (!s.ok() && held()->ranges.size() > ranges_before) held()->GiveBackLastRange(locks_);
     return s;
   });
 }
@@ -607,7 +631,7 @@ void PessimisticTransaction::ForgetName() {
 std::vector<TransactionID> PessimisticTransaction::GetWaitingTxns(uint32_t* family,
                                                                   std::string* key) const {
   LockOwner::LastWait wait;
-  if (!locks_->WaitingFor(owner_.id(), &wait)) wait = owner_.last_wait();
+  if (!locks_->WaitingFor(owner().id(), &wait)) wait = owner().last_wait();
   if (family != nullptr) *family = wait.family;
   if (key != nullptr) *key = std::move(wait.key);
   return std::move(wait.ids);

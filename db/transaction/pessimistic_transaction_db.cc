@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/engine/prepared_sections.h"
 #include "db/transaction/batch_locks.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -100,7 +101,14 @@ Status PessimisticTransactionDB::AdoptSections(DB* db, TransactionHost* host,
       txn->Begin(WriteOptions(), of_txn, options.transaction_lock_timeout);
       PreparedSection* const section = sections.back();
       sections.pop_back();
-      VARVE_RETURN_IF_ERROR(txn->Adopt(section));
+      const std::string name = ShownName(section->name);
+      const Status adopted = txn->Adopt(section);
+      if (!adopted.ok()) {
+        return Status::CopyAppendMessage(
+            adopted, ": ",
+            "the locks of the prepared transaction '" + name +
+                "', which has to be decided, cannot be taken again; open the database once more");
+      }
       txn->SetLockTimeout(options.transaction_lock_timeout);
       txn->ListRecovered();
       (void)txn.release();

@@ -83,6 +83,7 @@ enum class Canary : int {
   kLimitAdopted,
   kWalkAllRanges,
   kKeepFailedSleeper,
+  kUnlockUndecided,
 };
 
 inline Canary PlantedCanary() {

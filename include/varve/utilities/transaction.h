@@ -61,7 +61,7 @@ class VARVE_EXPORT TransactionNotifier {
 // What a transaction writes stays with it until Commit; its own reads see it at once.
 // `column_family` nullptr, and calls without one, mean the default column family. A transaction is
 // deleted by the caller that began it, before its database; one that is not committed by then is
-// rolled back.
+// rolled back, unless it is prepared.
 //
 // Isolation: Get reads the newest committed state, whatever SetSnapshot did; for reads of one state
 // set ReadOptions::snapshot to GetSnapshot() in each of them. A snapshot that is set makes writes
@@ -119,7 +119,8 @@ class VARVE_EXPORT Transaction {
   // WriteOptions::disableWAL says, durably with WriteOptions::sync. After OK the transaction is
   // PREPARED. It can only be committed or rolled back then, does not expire, and is found again
   // after a crash, locks included (TransactionDB::GetAllPreparedTransactions). If it is deleted
-  // instead, it stays undecided, until the database is opened again. The log that holds it stays
+  // instead, or begun anew, what it has prepared stays undecided, and all that it had locked stays
+  // locked, until the database is opened again and finds it. The log that holds it stays
   // (property "varve.prepared-transactions"). InvalidArgument: it has no name, or is prepared; the
   // database was opened without DBOptions::allow_2pc; OptimisticTransactionDB.
   virtual Status Prepare() = 0;
@@ -217,8 +218,9 @@ class VARVE_EXPORT Transaction {
                                 ColumnFamilyHandle* column_family) = 0;
 
   // Locks all keys from start_endp to end_endp exclusively, both ends included, those that do not
-  // exist too. InvalidArgument: the end is before the beginning. With a snapshot the keys in it are
-  // not checked against it: read them at ReadOptions::snapshot nullptr.
+  // exist too. Any number of ranges may be locked: each takes O(log n) comparisons.
+  // InvalidArgument: the end is before the beginning. With a snapshot the keys in it are not
+  // checked against it: read them at ReadOptions::snapshot nullptr.
   virtual Status GetRangeLock(ColumnFamilyHandle* column_family, const Endpoint& start_endp,
                               const Endpoint& end_endp) = 0;
 

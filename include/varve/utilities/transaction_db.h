@@ -194,8 +194,9 @@ struct DeadlockPath {
 class VARVE_EXPORT TransactionDB : public StackableDB {
  public:
   // Opens a database as DB::Open does, with DBOptions::allow_2pc. Transactions that were prepared
-  // and not decided are there again. InvalidArgument or NotSupported, with nothing opened, for
-  // options that are not to be had.
+  // and not decided are there again, with their locks; if these cannot be taken, for want of
+  // memory, the opening fails and names the transaction. InvalidArgument or NotSupported, with
+  // nothing opened, for options that are not to be had.
   static Status Open(const Options& options, const TransactionDBOptions& txn_db_options,
                      const std::string& dbname, TransactionDB** dbptr);
   static Status Open(const DBOptions& db_options, const TransactionDBOptions& txn_db_options,
@@ -225,8 +226,9 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
                        const TransactionDBWriteOptimizations& optimizations,
                        WriteBatch* updates) = 0;
 
-  // A transaction, to be deleted by the caller. `old_txn`, unless null, is used again for it: what
-  // it held is rolled back, and it is returned. It must come from this database. nullptr: options
+  // A transaction, to be deleted by the caller. `old_txn`, unless null, is used again for it, and
+  // returned: what it held is rolled back, but what it has prepared stays undecided, and locked, as
+  // if it were deleted (Transaction::Prepare). It must come from this database. nullptr: options
   // or old_txn are not to be had.
   virtual Transaction* BeginTransaction(
       const WriteOptions& write_options,

@@ -250,6 +250,7 @@ TEST_F(TransactionTimestampsTest, LocksKnowNoTimestamps) {
 
 TEST_F(TransactionTimestampsTest, WhatIsPreparedGetsTheTimestampOfItsCommit) {
   for (const bool flush : {false, true}) {
+    PutAt(3, "n", "old");
     {
       const auto txn = Prepared("x" + std::to_string(flush), "plain", "p");
       const auto timed = Named("t" + std::to_string(flush));
@@ -260,7 +261,6 @@ TEST_F(TransactionTimestampsTest, WhatIsPreparedGetsTheTimestampOfItsCommit) {
       EXPECT_EQ(timed->GetState(), Transaction::PREPARED);
       if (flush) FlushAll();
     }
-    PutAt(3, "n", "old");
     GoOnWith(Left());
     OpenTransactions();
     {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what is committed, and what is prepared, is the same before and after any crash. Method:
-// random steps (prepare, commit, roll back, write, flush, open again, a failing log) beside a model
-// of what must be there; every few steps the process is killed, or, where each step was durable,
-// the power goes.
+// Goal: what is committed, and what is prepared, is the same before and after any crash, and what
+// is prepared is locked until it is decided. Method: random steps (prepare keys and ranges, some by
+// the hundred, commit, roll back, give the transaction up or use it for another, write, flush, open
+// again with this limit of locks or that, a failing log) beside a model of what must be there and
+// who must be refused; every few steps the process is killed, or, where each step was durable, the
+// power goes.
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 #include "tests/db/transaction/two_phase_fixture.h"
 #include "tests/harness/random.h"
@@ -17,6 +21,18 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
  protected:
   using Data = std::map<std::string, std::string>;
 
+  // An update: of a key, or, with an end, the deletion of a range.
+  struct Update {
+    uint64_t family;
+    std::string key;
+    std::string value;
+    std::string end = "";
+  };
+  struct Section {
+    std::vector<Update> updates;
+    bool given_up = false;  // nobody can decide it before the next opening
+  };
+
   static constexpr int kSteps = 400;
 
   void SetUp() override {
@@ -25,6 +41,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     mapped_ = seed_ % 4 < 2;
     if (mapped_) faults().OfferMappedFiles();
     if (seed_ % 8 >= 4) UseUnorderedWrites();
+    transaction_options_.default_lock_timeout = 0;
     TwoPhaseFixture::SetUp();
   }
 
@@ -37,9 +54,78 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     ASSERT_EQ(ScanAll(), Shown(data_[0])) << when;
     ASSERT_EQ(ScanAll(Other()), Shown(data_[1])) << when;
     std::string names;
-    for (const auto& [name, updates] : prepared_) names += (names.empty() ? "" : " ") + name;
+    for (const auto& [name, section] : prepared_) {
+      if (!section.given_up) names += (names.empty() ? "" : " ") + name;
+    }
     ASSERT_EQ(NamesPrepared(), names) << when;
+    CheckLocks(when);
   }
+
+  // ---- Who may lock what
+
+  // How a transaction that has made these updates is to be answered.
+  std::string Answer(const std::vector<Update>& own, const Update& wanted) const {
+    const bool is_range = !wanted.end.empty();
+    bool taken = false;
+    bool is_key_of_another = false;
+    bool had = false;
+    std::set<std::string> keys;
+    int64_t locks = 0;
+    const auto count = [&](const Update& update, bool mine) {
+      if (update.family != wanted.family) return;
+      if (!update.end.empty()) {
+        locks++;
+      } else if (keys.insert(update.key).second) {
+        locks++;
+      }
+      if (mine) {
+        had |= !is_range && update.end.empty() && update.key == wanted.key;
+      } else {
+        taken |= Meet(update, wanted);
+        is_key_of_another |= !is_range && update.end.empty() && update.key == wanted.key;
+      }
+    };
+    for (const auto& [name, section] : prepared_) {
+      for (const Update& update : section.updates) count(update, false);
+    }
+    for (const Update& update : own) count(update, true);
+    const int64_t limit = transaction_options_.max_num_locks;
+    if (had) return "ok";
+    if (!is_key_of_another && limit > 0 && locks >= limit) return "limit";
+    return taken ? "taken" : "ok";
+  }
+  static bool Meet(const Update& a, const Update& b) {
+    const auto ends_before = [](const Update& x, const Update& y) {
+      return x.end.empty() ? x.key < y.key : x.end <= y.key;
+    };
+    return !ends_before(a, b) && !ends_before(b, a);
+  }
+  static std::string Answered(const Status& s) {
+    if (s.ok()) return "ok";
+    return s.IsLockLimit() ? "limit" : (s.IsTimedOut() ? "taken" : s.ToString());
+  }
+  // The first and the last lock of each section, and some that nobody has.
+  void CheckLocks(const std::string& when) {
+    std::vector<Update> asked;
+    for (const auto& [name, section] : prepared_) {
+      if (section.updates.empty()) continue;
+      asked.push_back(section.updates.front());
+      asked.push_back(section.updates.back());
+    }
+    asked.push_back(Update{0, "nobody's", "x"});
+    asked.push_back(Update{1, "nobody's", "x", "of them"});
+    for (const Update& wanted : asked) {
+      const auto txn = Begin(Impatient());
+      ASSERT_EQ(Answered(Do(txn.get(), wanted)), Answer({}, wanted)) << when << " " << wanted.key;
+    }
+  }
+  Status Do(Transaction* txn, const Update& update) {
+    ColumnFamilyHandle* const family = handles_[update.family];
+    return update.end.empty() ? txn->Put(family, update.key, update.value)
+                              : txn->DeleteRange(family, update.key, update.end);
+  }
+
+  // ---- Steps
   WriteOptions Writes() const {
     WriteOptions options;
     options.sync = durable_;
@@ -50,23 +136,53 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     if (prepared_.contains(name)) return;
     std::unique_ptr<Transaction> txn(txn_db_->BeginTransaction(Writes(), Impatient()));
     ASSERT_TRUE(txn->SetName(name).ok());
-    Data updates[2];
-    for (uint64_t i = Roll(4); i > 0; i--) {
-      const std::string key = "k" + std::to_string(Roll(30));
-      const std::string value = std::to_string(next_value_++);
-      const uint64_t family = Roll(2);
-      if (txn->Put(handles_[family], key, value).ok()) updates[family][key] = value;
+    std::vector<Update> updates;
+    const auto make = [&](const Update& update) {
+      const std::string expected = Answer(updates, update);
+      ASSERT_EQ(Answered(Do(txn.get(), update)), expected) << update.key;
+      if (expected == "ok") updates.push_back(update);
+    };
+    for (uint64_t i = Roll(4); i > 0 && !HasFatalFailure(); i--) {
+      const uint64_t at = Roll(30);
+      Update update{Roll(2), KeyAt('k', at), std::to_string(next_value_++)};
+      if (Roll(4) == 0) update.end = KeyAt('k', at + 1 + Roll(5));
+      make(update);
     }
+    if (Roll(8) == 0) {
+      const uint64_t first = Roll(500);
+      for (uint64_t i = 0; i < 300 && !HasFatalFailure(); i++) {
+        make(Update{0, KeyAt('m', 2 * (first + i)), "", KeyAt('m', 2 * (first + i) + 1)});
+      }
+    }
+    if (HasFatalFailure()) return;
     ASSERT_TRUE(txn->Prepare().ok());
-    prepared_[name] = {updates[0], updates[1]};
+    prepared_[name] = {updates};
     txns_[name] = std::move(txn);
+  }
+  static std::string KeyAt(char kind, uint64_t i) {
+    std::string digits = std::to_string(i);
+    return kind + std::string(4 - digits.size(), '0') + digits;
+  }
+  // Deletes the transaction of one, or begins it anew.
+  void GiveUpOne() {
+    if (txns_.empty()) return;
+    const auto it = std::next(txns_.begin(), static_cast<long>(Roll(txns_.size())));
+    prepared_.at(it->first).given_up = true;
+    if (Roll(2) == 0) {
+      ASSERT_EQ(txn_db_->BeginTransaction(Writes(), Impatient(), it->second.get()),
+                it->second.get());
+      const Update wanted{0, KeyAt('k', Roll(30)), "x"};
+      ASSERT_EQ(Answered(Do(it->second.get(), wanted)), Answer({}, wanted));
+    }
+    txns_.erase(it);
+    CheckLocks("given up");
   }
   // Decides one of them; with `fails` the log does, and all is as before.
   void DecideOne(bool fails) {
-    if (prepared_.empty()) return;
-    auto it = std::next(prepared_.begin(), static_cast<long>(Roll(prepared_.size())));
-    const std::string name = it->first;
-    Transaction* const txn = txns_.at(name).get();
+    if (txns_.empty()) return;
+    const auto one = std::next(txns_.begin(), static_cast<long>(Roll(txns_.size())));
+    const std::string name = one->first;
+    Transaction* const txn = one->second.get();
     const bool commit = Roll(2) == 0;
     if (fails) {
       FaultRule rule;
@@ -83,19 +199,26 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
       ASSERT_TRUE(s.ok()) << s.ToString();
       return;
     }
-    for (int family : {0, 1}) {
+    for (const Update& update : prepared_.at(name).updates) {
       if (!commit) break;
-      for (const auto& [key, value] : it->second[family]) data_[family][key] = value;
+      Data& data = data_[update.family];
+      if (update.end.empty()) {
+        data[update.key] = update.value;
+      } else {
+        data.erase(data.lower_bound(update.key), data.lower_bound(update.end));
+      }
     }
-    prepared_.erase(it);
+    prepared_.erase(name);
     txns_.erase(name);
   }
   void WriteOne() {
-    const std::string key = "p" + std::to_string(Roll(20));
-    const uint64_t family = Roll(2);
-    const std::string value = std::to_string(next_value_++);
-    ASSERT_TRUE(txn_db_->Put(Writes(), handles_[family], key, value).ok());
-    data_[family][key] = value;
+    const std::string keys[] = {"p" + std::to_string(Roll(20)), KeyAt('k', Roll(30)),
+                                KeyAt('m', Roll(1000))};
+    const Update update{Roll(2), keys[Roll(3)], std::to_string(next_value_++)};
+    const std::string expected = Answer({}, update);
+    const Status s = txn_db_->Put(Writes(), handles_[update.family], update.key, update.value);
+    ASSERT_EQ(Answered(s), expected) << update.key;
+    if (s.ok()) data_[update.family][update.key] = update.value;
   }
   void FlushSome() {
     const uint64_t which = Roll(3);
@@ -116,8 +239,11 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     } else {
       CloseTransactions();
     }
+    static constexpr int64_t kLimits[] = {-1, 1, 6, 20};
+    transaction_options_.max_num_locks = seed_ % 3 == 0 ? -1 : kLimits[Roll(4)];
     OpenTransactions();
     if (HasFatalFailure()) return;
+    for (auto& [name, section] : prepared_) section.given_up = false;
     Check(crash ? "after a crash" : "opened again");
     for (auto& [name, txn] : TakePrepared()) {
       txn->SetWriteOptions(Writes());
@@ -125,7 +251,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     }
   }
   void Step() {
-    switch (Roll(12)) {
+    switch (Roll(13)) {
       case 0:
       case 1:
       case 2:
@@ -143,6 +269,8 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
         return FlushSome();
       case 10:
         return OpenAgain(false);
+      case 11:
+        return GiveUpOne();
       default:
         return OpenAgain(true);
     }
@@ -154,7 +282,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
   bool mapped_ = false;
   Random random_{static_cast<uint64_t>(GetParam())};
   Data data_[2];
-  std::map<std::string, std::vector<Data>> prepared_;
+  std::map<std::string, Section> prepared_;
   Transactions txns_;
   int failed_ = 0;
   int next_name_ = 0;

@@ -262,7 +262,105 @@ TEST_F(TwoPhaseTest, WhatIsDeletedUndecidedStaysSo) {
   EXPECT_EQ(Committed("a"), "1");
 }
 
-TEST_F(TwoPhaseTest, ThoseWithoutLocksAreFoundWithThemOnce) {
+// Whoever gives the transaction up does not give up what it has prepared.
+TEST_F(TwoPhaseTest, WhatIsUndecidedStaysLocked) {
+  for (const bool used_again : {false, true}) {
+    for (const bool recovered : {false, true}) {
+      SCOPED_TRACE(std::string(used_again ? "used again" : "deleted") +
+                   (recovered ? ", after an opening" : ""));
+      CloseTransactions();
+      Remount(std::make_shared<MemFileSystem>());
+      options_.create_if_missing = options_.create_missing_column_families = true;
+      transaction_options_.default_lock_timeout = 0;
+      OpenTransactions();
+      PutPlain("r5", "old");
+      auto txn = Named("n");
+      ASSERT_TRUE(txn->Put("a", "prepared").ok());
+      ASSERT_TRUE(txn->Put(Other(), "o", "prepared").ok());
+      ASSERT_TRUE(txn->DeleteRange(txn_db_->DefaultColumnFamily(), "r", "s").ok());
+      ASSERT_TRUE(txn->Prepare().ok());
+      if (recovered) {
+        txn.reset();
+        ReopenTransactions();
+        txn = std::move(TakePrepared().at("n"));
+      }
+      const TransactionID id = txn->GetID();
+      if (used_again) {
+        ASSERT_EQ(txn_db_->BeginTransaction(WriteOptions(), Impatient(), txn.get()), txn.get());
+        EXPECT_NE(txn->GetID(), id);
+        EXPECT_EQ(txn->GetState(), Transaction::STARTED);
+        EXPECT_EQ(txn->GetNumKeys(), 0u);
+        EXPECT_TRUE(txn->Put("a", "again").IsTimedOut()) << "it is another transaction";
+        EXPECT_TRUE(txn->Put("r7", "again").IsTimedOut());
+        ASSERT_TRUE(txn->Put("b", "again").ok());
+        ASSERT_TRUE(txn->Commit().ok());
+      } else {
+        txn.reset();
+      }
+      EXPECT_TRUE(txn_db_->Put(WriteOptions(), "a", "plain").IsTimedOut());
+      EXPECT_TRUE(txn_db_->Put(WriteOptions(), Other(), "o", "plain").IsTimedOut());
+      EXPECT_TRUE(txn_db_->Put(WriteOptions(), "r5", "plain").IsTimedOut());
+      const auto locked = txn_db_->GetLockStatusData();
+      ASSERT_EQ(locked.size(), 2u);
+      EXPECT_EQ(locked.find(0)->second.ids, std::vector<TransactionID>{id});
+      txn.reset();
+      ReopenTransactions();
+      ASSERT_TRUE(TakePrepared().at("n")->Commit().ok());
+      EXPECT_EQ(ScanAll(), used_again ? "a=prepared b=again" : "a=prepared");
+      EXPECT_EQ(ScanAll(Other()), "o=prepared");
+      PutPlain("a", "plain");
+      PutPlain("r5", "plain");
+    }
+  }
+}
+
+// No limit keeps an opening from locking what is prepared, and others respect all of it.
+TEST_F(TwoPhaseTest, LimitsDoNotUnlockWhatIsPrepared) {
+  for (const char* name : {"one", "two"}) {
+    auto txn = Named(name);
+    for (int i = 0; i < 4; i++) {
+      ASSERT_TRUE(txn->Put(std::string(name) + std::to_string(i), name).ok());
+    }
+    ASSERT_TRUE(txn->DeleteRange(txn_db_->DefaultColumnFamily(), std::string(name) + "r",
+                                 std::string(name) + "s")
+                    .ok());
+    ASSERT_TRUE(txn->Prepare().ok());
+  }
+  for (const int64_t limit : {1, 4, 10, 11}) {
+    SCOPED_TRACE(limit);
+    transaction_options_.max_num_locks = limit;
+    transaction_options_.default_lock_timeout = 0;
+    const auto left = Left();
+    GoOnWith(left);
+    OpenTransactions();
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(NamesPrepared(), "one two");
+    Transactions all = TakePrepared();
+    const auto expect_locked = [&](const std::string& name, bool is) {
+      for (const std::string end : {"0", "1", "2", "3", "rr"}) {
+        const Status s = txn_db_->Put(WriteOptions(), name + end, "plain");
+        EXPECT_EQ(is ? s.IsTimedOut() || s.IsLockLimit() : s.ok(), true)
+            << name << end << ": " << s.ToString();
+      }
+    };
+    expect_locked("one", true);
+    expect_locked("two", true);
+    EXPECT_EQ(txn_db_->GetLockStatusData().size(), 8u);
+    EXPECT_EQ(txn_db_->Put(WriteOptions(), "free", "plain").IsLockLimit(), limit <= 10);
+    const auto before = Left();
+    ASSERT_TRUE(all["one"]->Rollback().ok());
+    expect_locked("two", true);
+    if (limit > 5) expect_locked("one", false);
+    ASSERT_TRUE(all["two"]->Commit().ok());
+    EXPECT_EQ(Committed("two3"), "two");
+    expect_locked("two", false);
+    all.clear();
+    GoOnWith(before);
+    OpenTransactions();
+  }
+}
+
+TEST_F(TwoPhaseTest, ThoseWithoutLocksAreFoundWithThem) {
   TransactionOptions no_locks;
   no_locks.skip_concurrency_control = true;
   for (const char* name : {"one", "two"}) {
@@ -274,9 +372,12 @@ TEST_F(TwoPhaseTest, ThoseWithoutLocksAreFoundWithThemOnce) {
   ReopenTransactions();
   EXPECT_EQ(NamesPrepared(), "one two");
   Transactions all = TakePrepared();
+  EXPECT_TRUE(Begin(Impatient())->Put("a", "x").IsTimedOut());
   ASSERT_TRUE(all["two"]->Commit().ok());
+  EXPECT_TRUE(Begin(Impatient())->Put("a", "x").IsTimedOut()) << "both have the lock";
   ASSERT_TRUE(all["one"]->Commit().ok());
   EXPECT_EQ(Committed("a"), "one");
+  PutPlain("a", "x");
 }
 
 TEST_F(TwoPhaseTest, OpenersThatKnowNothingOfItLoseNothing) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Removing a database, and the maintenance calls that take a closed or foreign one.
+// Removing a database, its tables at the rate of its SstFileManager, and the maintenance calls that
+// take a closed or foreign one.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,11 @@
 #include "db/recovery/database_directory.h"
 #include "db/recovery/table_directories.h"
 #include "util/base/assert.h"
+#include "util/base/caught_exception.h"
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/env/io_error.h"
+#include "util/env/table_space.h"
 
 namespace varve {
 
@@ -77,6 +81,31 @@ Status DeleteTables(FileSystem* fs, const std::string& db_name, const Options& o
   return result;
 }
 
+// At the manager's rate, and waits for that. What is left is the caller's.
+void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Options& options,
+                        std::vector<ColumnFamilyDescriptor> families) {
+  TableSpace* const space = TableSpaceOf(options.sst_file_manager.get());
+  if (space == nullptr || space->GetDeleteRateBytesPerSecond() <= 0) return;
+  families.emplace_back(kDefaultColumnFamilyName, options);
+  std::set<std::string> directories = TableDirectories(db_name, options, families);
+  directories.insert(db_name);
+  for (const std::string& directory : directories) {
+    if (directory != db_name && IsOfAnotherDatabase(fs, db_name, directory)) continue;
+    for (const std::string& place : {directory, directory + "/lost"}) {
+      std::vector<std::string> entries;
+      if (!fs->GetChildren(place, IOOptions(), &entries, nullptr).ok()) continue;
+      for (const std::string& entry : entries) {
+        uint64_t number = 0;
+        FileType type = kTempFile;
+        if (!ParseFileName(entry, &number, &type)) continue;
+        if (type != kTableFile && !Slice(entry).ends_with(kTrashSuffix)) continue;
+        space->DeleteAtRate(std::string(place).append("/").append(entry));
+      }
+    }
+  }
+  space->WaitForTrash();
+}
+
 }  // namespace
 
 Status DestroyDB(const std::string& given_name, const Options& options,
@@ -93,6 +122,8 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   FileLock* lock = nullptr;
   IOStatus s = fs->LockFile(LockFileName(name), IOOptions(), &lock, nullptr);
   if (!s.ok()) return s;
+  // What it cannot do, for lack of memory too, is done below at once.
+  BestEffort([&] { DeleteTablesAtRate(fs.get(), name, options, column_families); });
   Status result = DeleteTables(fs.get(), name, options, column_families);
   const auto note = [&result](const Status& deleted) {
     if (result.ok()) result = deleted;

@@ -26,6 +26,14 @@ namespace {
 constexpr size_t kLostFilesKept = 100;
 constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
 
+// Of any directory: what an SstFileManager deletes at its rate.
+bool IsTableOrTrash(const std::string& path) {
+  uint64_t number = 0;
+  FileType type;
+  return ParseFileName(path.substr(path.rfind('/') + 1), &number, &type) &&
+         (type == kTableFile || Slice(path).ends_with(kTrashSuffix));
+}
+
 }  // namespace
 
 void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths) {
@@ -58,11 +66,9 @@ void ObsoleteFiles::DeleteKeptLogs() {
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   TableSpace* const space = with_.context.table_space();
   for (const std::string& path : paths) {
-    if (space != nullptr && Slice(path).ends_with(kTrashSuffix)) {
-      space->DeleteLeftover(path);
-      continue;
-    }
-    const IOStatus s = with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
+    const IOStatus s = space != nullptr && IsTableOrTrash(path)
+                           ? space->DeleteLeftover(path)
+                           : with_.context.fs()->DeleteFile(path, IOOptions(), nullptr);
     if (s.ok() || IsMissing(s)) continue;
     LogWarn(with_.context.info_log(), "could not delete obsolete %s: %s", path.c_str(),
             s.ToString().c_str());
@@ -257,8 +263,7 @@ void ObsoleteFiles::SortOut(const Leftovers& leftovers, const std::string& direc
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type)) continue;
-    const bool is_table = type == kTableFile || Slice(name).ends_with(kTrashSuffix);
-    if (!own && !is_table) continue;
+    if (!own && !IsTableOrTrash(name)) continue;
     const std::string path = directory + "/" + name;
     switch (type) {
       case kTableFile:

@@ -861,9 +861,9 @@ inline std::vector<Status> DB::MultiGet(const ReadOptions& options,
   return statuses;
 }
 
-// Deletes a database that is not open, with all its files. OK if there is none. Of wal_dir only
-// logs go, of db_paths and cf_paths only tables, and none where another database has its own
-// directory.
+// Deletes a database that is not open, with all its files, tables at the rate of sst_file_manager,
+// which it waits for. OK if there is none. Of wal_dir only logs go, of db_paths and cf_paths only
+// tables, and none where another database has its own directory.
 VARVE_EXPORT Status DestroyDB(const std::string& name, const Options& options,
                               const std::vector<ColumnFamilyDescriptor>& column_families =
                                   std::vector<ColumnFamilyDescriptor>());

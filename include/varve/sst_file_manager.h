@@ -44,11 +44,11 @@ class VARVE_EXPORT SstFileManager {
   virtual std::unordered_map<std::string, uint64_t> GetTrackedFiles() = 0;
 
   // Bytes a second at which obsolete tables are deleted: they get names that end with ".trash", and
-  // a thread deletes them bit by bit, so that a disk is not kept busy by one large deletion. 0 or
-  // less: at once.
+  // a thread deletes them bit by bit, so that a disk is not kept busy by one large deletion.
+  // DestroyDB waits for that. 0 or less: at once.
   virtual int64_t GetDeleteRateBytesPerSecond() = 0;
   virtual void SetDeleteRateBytesPerSecond(int64_t delete_rate) = 0;
-  // While what waits is more than this share of the tables, others are deleted at once.
+  // While what waits is more than this share of the tables, an open database deletes at once.
   virtual double GetMaxTrashDBRatio() = 0;
   virtual void SetMaxTrashDBRatio(double ratio) = 0;
   // Bytes that wait.

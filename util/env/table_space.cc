@@ -2,6 +2,7 @@
 #include "util/env/table_space.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "varve/env.h"
@@ -38,6 +39,10 @@ TableSpace::TableSpace(TableSpaceOptions options)
 TableSpace::~TableSpace() {
   SharedTimer::Default().Remove(this);
   Forget();
+}
+
+void TableSpace::InChild() {
+  std::construct_at(&trash_gone_, &mu_);
 }
 
 // ---- Limits ----
@@ -203,20 +208,33 @@ bool TableSpace::Waits(const std::string& path) {
   return std::ranges::find(trash_, path, &Trash::path) != trash_.end();
 }
 
-void TableSpace::DeleteLeftover(const std::string& path) {
-  if (Waits(path)) return;
+IOStatus TableSpace::DeleteLeftover(const std::string& path) {
+  if (options_.delete_existing_trash ? DeleteAtRate(path) : Waits(path)) return IOStatus::OK();
+  return options_.fs->DeleteFile(path, IOOptions(), nullptr);
+}
+
+bool TableSpace::DeleteAtRate(const std::string& path) {
+  if (Waits(path)) return true;
   uint64_t bytes = 0;
-  const bool paced = options_.delete_existing_trash && GetDeleteRateBytesPerSecond() > 0 &&
-                     options_.fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok();
-  if (paced && Enqueue(path, bytes)) return;
-  options_.fs->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
+  if (GetDeleteRateBytesPerSecond() <= 0 ||
+      !options_.fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok()) {
+    return false;
+  }
+  return Slice(path).ends_with(kTrashSuffix) ? Enqueue(path, bytes) : Throw(path, bytes);
+}
+
+void TableSpace::WaitForTrash() {
+  MutexLock lock(&mu_);
+  const uint64_t last = trash_number_;
+  while (on_timer_ && !trash_.empty() && trash_.front().number <= last) trash_gone_.Wait();
 }
 
 bool TableSpace::Enqueue(const std::string& path, uint64_t bytes) {
   bool joins = false;
   const Status s = Guarded([&] {
     MutexLock lock(&mu_);
-    trash_.push_back({path, bytes});
+    trash_.push_back({path, bytes, trash_number_ + 1});
+    trash_number_++;
     trash_bytes_ += bytes;
     joins = !std::exchange(on_timer_, true);
     return Status::OK();
@@ -227,6 +245,7 @@ bool TableSpace::Enqueue(const std::string& path, uint64_t bytes) {
   if (!joins || SharedTimer::Default().Add(this)) return true;
   MutexLock lock(&mu_);
   on_timer_ = false;  // what others have given meanwhile waits for the next that is given
+  trash_gone_.SignalAll();
   const auto mine = std::ranges::find(trash_, path, &Trash::path);
   if (mine == trash_.end()) return true;
   trash_.erase(mine);
@@ -265,6 +284,7 @@ void TableSpace::DeletePiece(uint64_t* freed) {
   trash_bytes_ -= *freed;
   if (gone) {
     trash_.pop_front();
+    trash_gone_.SignalAll();
   } else {
     trash_.front().bytes -= *freed;
   }

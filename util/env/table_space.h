@@ -56,8 +56,14 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   void ForgetDirectory(const std::string& directory) noexcept;
   // The table is not one any more. NotFound: there is none.
   IOStatus Delete(const std::string& path);
-  // What an earlier process left behind, or an earlier opening: then it may be waiting already.
-  void DeleteLeftover(const std::string& path);
+  // What an earlier process left behind, or an earlier opening: then it may be waiting already. A
+  // table, or what was one and is trash. NotFound: there is none.
+  IOStatus DeleteLeftover(const std::string& path);
+  // A table, or trash, of a database that is destroyed: it waits however much does, if there is a
+  // rate. False: it is left to the caller.
+  bool DeleteAtRate(const std::string& path);
+  // Until all that waits now is deleted, or cannot be.
+  void WaitForTrash();
 
   // SpaceLimit once the limit is reached.
   Status CheckSpace();
@@ -69,8 +75,10 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   struct Trash {
     std::string path;
     uint64_t bytes = 0;
+    uint64_t number = 0;  // they count up
   };
 
+  void InChild() override;
   uint64_t OnTime() noexcept override;
   // Deletes what the front of the queue is to lose next. *freed: bytes that the disk has back, or
   // that nobody waits for any more.
@@ -91,7 +99,9 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   uint64_t reserved_ VARVE_GUARDED_BY(mu_) = 0;
   int64_t rate_ VARVE_GUARDED_BY(mu_);
   double trash_ratio_ VARVE_GUARDED_BY(mu_);
-  std::deque<Trash> trash_ VARVE_GUARDED_BY(mu_);  // the front is the timer's
+  std::deque<Trash> trash_ VARVE_GUARDED_BY(mu_);    // the front is the timer's
+  CondVar trash_gone_{&mu_};                         // the front is another
+  uint64_t trash_number_ VARVE_GUARDED_BY(mu_) = 0;  // of the last that came
   uint64_t trash_bytes_ VARVE_GUARDED_BY(mu_) = 0;
   bool on_timer_ VARVE_GUARDED_BY(mu_) = false;
   // Of a clock that does not step: until then the rate is used up.

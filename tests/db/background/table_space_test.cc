@@ -11,6 +11,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "varve/convenience.h"
@@ -287,8 +288,110 @@ TEST_F(TableSpaceTest, WhatWaitsIsCountedOnce) {
 
 TEST_F(TableSpaceTest, TrashIsDestroyedWithTheDatabase) {
   LeaveTrash();
+  options_.sst_file_manager.reset();  // at whose rate it would take a day
   ASSERT_TRUE(DestroyDB(kName, options_).ok());
   EXPECT_TRUE(file_system()->FileExists(kName, IOOptions(), nullptr).IsNotFound());
+}
+
+// In the database's own directory, another one, and lost/. Who destroys waits.
+TEST_F(TableSpaceTest, ADatabaseIsDestroyedAtTheRate) {
+  options_.db_paths = {{kName, 50'000}, {"/tables", 1 << 30}};
+  Open();
+  Fill();
+  Fill();
+  ASSERT_TRUE(Compact().ok());
+  Fill();
+  ASSERT_TRUE(Close().ok());
+  ASSERT_FALSE(Files(kTableFile).empty());
+  ASSERT_FALSE(Files(kTableFile, "/tables").empty());
+  ASSERT_TRUE(file_system()->CreateDirIfMissing("/tables/lost", IOOptions(), nullptr).ok());
+  WriteFile("/tables/lost/000099.sst", std::string(50'000, 'l'));
+  Make(/*rate=*/1, /*ratio=*/0, /*chunk=*/1000);
+  Status s;
+  std::atomic<bool> done{false};
+  std::thread destroyer([&] {
+    s = DestroyDB(kName, options_);
+    done = true;
+  });
+  EXPECT_TRUE(Eventually([&] { return Ticks(FILES_MARKED_TRASH) == 3; }));
+  EXPECT_EQ(TrashFiles().size() + TrashFiles("/tables").size() + TrashFiles("/tables/lost").size(),
+            3u);
+  EXPECT_GT(manager_->GetTotalTrashSize(), 200'000u);
+  EXPECT_FALSE(done);
+  EXPECT_TRUE(file_system()->FileExists("/db/CURRENT", IOOptions(), nullptr).ok());
+  manager_->SetDeleteRateBytesPerSecond(1 << 30);
+  destroyer.join();
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Ticks(FILES_DELETED_FROM_TRASH_QUEUE), 3u);
+  EXPECT_TRUE(file_system()->FileExists(kName, IOOptions(), nullptr).IsNotFound());
+  EXPECT_TRUE(file_system()->FileExists("/tables", IOOptions(), nullptr).IsNotFound());
+  EXPECT_EQ(manager_->GetTotalTrashSize() + manager_->GetTotalSize(), 0u);
+}
+
+TEST_F(TableSpaceTest, ADatabaseIsDestroyedWhereStepsOfTheRateFail) {
+  for (const FaultCall failing : {FaultCall::kRename, FaultCall::kTruncate}) {
+    Open();
+    Fill();
+    ASSERT_TRUE(Close().ok());
+    Make(/*rate=*/1 << 30, /*ratio=*/100, /*chunk=*/1000);
+    FaultRule rule;
+    rule.calls = Only(failing);
+    rule.path_contains = ".sst";
+    rule.sticky = true;
+    faults().Inject(rule);
+    EXPECT_TRUE(DestroyDB(kName, options_).ok());
+    EXPECT_GT(faults().strikes(), 0u);
+    faults().ClearFaults();
+    EXPECT_TRUE(file_system()->FileExists(kName, IOOptions(), nullptr).IsNotFound());
+  }
+}
+
+// Tables that could not be deleted before the database was closed.
+TEST_F(TableSpaceTest, ObsoleteTablesThatAnOpeningFindsAreDeletedAtTheRate) {
+  Open();
+  Fill();
+  Fill();
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kDelete);
+  rule.path_contains = ".sst";
+  rule.sticky = true;
+  faults().Inject(rule);
+  ASSERT_TRUE(Compact().ok());
+  ASSERT_TRUE(Close().ok());
+  faults().ClearFaults();
+  ASSERT_EQ(Files(kTableFile).size(), 3u);
+  Make(/*rate=*/1, /*ratio=*/0, /*chunk=*/10'000);
+  Open();
+  EXPECT_EQ(Files(kTableFile).size(), 1u);
+  EXPECT_EQ(TrashFiles().size(), 2u);
+  EXPECT_EQ(Ticks(FILES_MARKED_TRASH), 2u);
+  EXPECT_EQ(manager_->GetTotalSize(), LiveBytes());
+  EXPECT_EQ(Get("key7"), std::string(1000, 'v'));
+}
+
+TEST_F(TableSpaceTest, TablesOfARangeAreDeletedAtTheRate) {
+  Make(/*rate=*/1, /*ratio=*/100, /*chunk=*/10'000);
+  Open();
+  Fill();
+  ASSERT_TRUE(Compact().ok());
+  const uint64_t before = Ticks(FILES_MARKED_TRASH);
+  ASSERT_TRUE(DeleteFilesInRange(db(), Handle("default"), nullptr, nullptr).ok());
+  EXPECT_TRUE(Eventually([&] { return Ticks(FILES_MARKED_TRASH) == before + 1; }));
+  EXPECT_EQ(manager_->GetTotalSize(), 0u);
+  EXPECT_EQ(Ticks(FILES_DELETED_IMMEDIATELY), 0u);
+}
+
+TEST_F(TableSpaceTest, ARepairLeavesNoTablesBehind) {
+  Open();
+  Fill();
+  ASSERT_TRUE(Close().ok());
+  Make(/*rate=*/1);
+  ASSERT_TRUE(file_system()->DeleteFile("/db/CURRENT", IOOptions(), nullptr).ok());
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  EXPECT_EQ(manager_->GetTotalSize(), 0u);
+  Open();
+  EXPECT_EQ(manager_->GetTotalSize(), LiveBytes());
+  EXPECT_EQ(Get("key7"), std::string(1000, 'v'));
 }
 
 TEST_F(TableSpaceTest, TrashInOtherDirectoriesGoesAsWell) {
@@ -306,6 +409,7 @@ TEST_F(TableSpaceTest, TrashInOtherDirectoriesGoesAsWell) {
   EXPECT_EQ(Get("key7"), std::string(1000, 'v'));
   ASSERT_TRUE(Close().ok());
   LeaveTrash("/tables");
+  options_.sst_file_manager.reset();
   ASSERT_TRUE(DestroyDB(kName, options_).ok());
   EXPECT_THAT(TrashFiles("/tables"), IsEmpty());
   EXPECT_EQ(ReadFile("/tables/notes.trash"), "somebody's");

@@ -125,14 +125,13 @@ Status CheckIsNew(Engine* engine, const std::string& name) {
 
 }  // namespace
 
-Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& given,
+Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
                     std::unique_ptr<ColumnFamilyHandle>* handle) {
   Engine& e = *engine;
-  Status s = CheckFamily(e.context.options(), given);
+  VARVE_RETURN_IF_ERROR(PrepareTableFactory(wanted.options));
+  Status s = CheckFamily(e.context.options(), wanted);
   if (!s.ok()) return s;
   VARVE_ASSERT(*handle == nullptr);
-  ColumnFamilyDescriptor wanted = given;
-  GiveBlockCache(&wanted.options);
   VARVE_RETURN_IF_ERROR(CheckIsNew(engine, wanted.name));
   VARVE_RETURN_IF_ERROR(TakeDirectoriesOf(engine, wanted));
   DbLock lock(&e.state.mu);

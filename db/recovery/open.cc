@@ -142,6 +142,9 @@ Status Opener::RunSteps() {
     return Status::InvalidArgument("open: the database's name is empty");
   }
   AddStatisticsFamily();
+  for (const ColumnFamilyDescriptor& family : request_.families) {
+    VARVE_RETURN_IF_ERROR(PrepareTableFactory(family.options));
+  }
   VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), request_.families));
   was_locked_ = context.fs()->FileExists(LockFileName(context.name()), IOOptions(), nullptr).ok();
   if (repairs_) {
@@ -537,9 +540,7 @@ Status Opener::Start() {
 }  // namespace
 
 Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine) {
-  OpenRequest with_caches = request;
-  for (ColumnFamilyDescriptor& family : with_caches.families) GiveBlockCache(&family.options);
-  return Guarded([&] { return Opener(with_caches).Run(engine); });
+  return Guarded([&] { return Opener(request).Run(engine); });
 }
 
 }  // namespace varve

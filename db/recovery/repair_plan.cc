@@ -96,6 +96,7 @@ Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
     return Status::InvalidArgument("repair: no options for column family " + state.name + ", id",
                                    std::to_string(id));
   }
+  VARVE_RETURN_IF_ERROR(PrepareTableFactory(*given));
   VARVE_RETURN_IF_ERROR(ValidateOptions(db_options_, *given));
   PlannedFamily family;
   family.options = *given;
@@ -103,7 +104,6 @@ Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
   family.options.compaction_filter = nullptr;
   family.options.compaction_filter_factory = nullptr;
   family.options.disable_auto_compactions = true;
-  GiveBlockCache(&family.options);
   family.options = SanitizeFamilyOptions(db_options_, family.options);
   family.icmp = std::make_unique<InternalKeyComparator>(family.options.comparator);
   family.paths = std::make_shared<const TablePaths>(name_, family.options.cf_paths);

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
-#include "varve/cache.h"
+#include "varve/convenience.h"
 #include "varve/env.h"
 #include "varve/rate_limiter.h"
 #include "varve/table.h"
 #include "varve/write_buffer_manager.h"
 
+#include "util/base/canary.h"
 #include "util/env/absolute_path.h"
 #include "util/env/info_log.h"
 #include "util/options/validate_options.h"
@@ -21,9 +22,6 @@ namespace {
 constexpr int kFilesBesideTables = 10;
 constexpr int kLeastOpenFiles = 20;
 
-// The block cache of a family whose options name none.
-constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
-
 // Without slashes at the end.
 std::string TrimmedPath(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -32,13 +30,9 @@ std::string TrimmedPath(std::string path) {
 
 }  // namespace
 
-void GiveBlockCache(ColumnFamilyOptions* options) {
-  const auto* const given = options->table_factory->GetOptions<BlockBasedTableOptions>();
-  if (given == nullptr) return;
-  BlockBasedTableOptions table = *given;
-  if (table.block_cache != nullptr || table.no_block_cache) return;
-  table.block_cache = NewLRUCache(kDefaultBlockCacheBytes);
-  options->table_factory.reset(NewBlockBasedTableFactory(table));
+Status PrepareTableFactory(const ColumnFamilyOptions& options) {
+  if (options.table_factory == nullptr) return Status::OK();
+  return options.table_factory->PrepareOptions(ConfigOptions());
 }
 
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) {
@@ -90,7 +84,12 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options) {
   ColumnFamilyOptions result = DeriveColumnFamilyOptions(options);
   if (result.table_factory == nullptr) result.table_factory.reset(NewBlockBasedTableFactory());
-  GiveBlockCache(&result);
+  if (VARVE_CANARY(kCacheForEachFamily)) {
+    BlockBasedTableOptions own = *result.table_factory->GetOptions<BlockBasedTableOptions>();
+    own.block_cache = nullptr;
+    result.table_factory.reset(NewBlockBasedTableFactory(own));
+  }
+  PrepareTableFactory(result).PermitUncheckedError();
   if (result.comparator == nullptr) result.comparator = BytewiseComparator();
   result.cf_paths = TablePathsOf(db_options, options);
   return result;

@@ -17,9 +17,10 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options);
 // Another step: the directories of the family's tables, absolute; none: the database's.
 std::vector<DbPath> TablePathsOf(const DBOptions& db_options, const ColumnFamilyOptions& options);
-// The first step of that, for those who need the cache before the rest: a block cache of its own
-// for a family whose options have none. Options without a table factory stay as they are.
-void GiveBlockCache(ColumnFamilyOptions* options);
+// The first step of that, for those who need the cache before the rest: the table factory, if there
+// is one, is made ready for use. It is the caller's: what it lacks, as a block cache, it has from
+// now on, for all who share it.
+Status PrepareTableFactory(const ColumnFamilyOptions& options);
 // `options` whose directories are what they are now, wherever the process goes: with a name that is
 // absolute too (util/env/absolute_path.h).
 DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options);

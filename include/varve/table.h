@@ -149,8 +149,8 @@ struct BlockBasedTableOptions {
 
   /// Read blocks from the file each time; block_cache must then be null.
   bool no_block_cache = false;
-  /// Null: a cache of 32 MiB of its own. Share one cache among column families and DBs to bound
-  /// their memory together.
+  /// Null: a DB that takes the factory gives it one of 32 MiB, which all who have the factory
+  /// share. Share one cache among column families and DBs to bound their memory together.
   std::shared_ptr<Cache> block_cache = nullptr;
   /// A cache on a local device. Refused unless null.
   std::shared_ptr<PersistentCache> persistent_cache = nullptr;

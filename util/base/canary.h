@@ -84,6 +84,7 @@ enum class Canary : int {
   kWalkAllRanges,
   kKeepFailedSleeper,
   kUnlockUndecided,
+  kCacheForEachFamily,
 };
 
 inline Canary PlantedCanary() {

@@ -14,11 +14,16 @@
 
 #include "util/base/registered_object.h"
 #include "util/base/status_macros.h"
+#include "util/options/cache_text.h"
 #include "util/options/option_schema.h"
 #include "util/options/option_text.h"
 #include "util/options/validate_options.h"
+#include "util/sync/fork_watch.h"
 
 namespace varve {
+
+// In a room above this one: a program without caches has none here, either.
+[[gnu::weak]] std::shared_ptr<Cache> MakeLruCache(const LRUCacheOptions& options);
 
 namespace {
 
@@ -26,6 +31,22 @@ namespace {
 std::string InBraces(const std::string& value) {
   return value.find('=') == std::string::npos || IsBraced(value) ? value : "{" + value + "}";
 }
+
+constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
+
+// Lets threads prepare a factory one after the other.
+class PreparationMutex final : private ForkWatch {
+ public:
+  static Mutex* Get() {
+    static auto* const only = new PreparationMutex;
+    return &only->mu_;
+  }
+
+ private:
+  PreparationMutex() { Watch(&mu_); }
+
+  Mutex mu_;
+};
 
 }  // namespace
 
@@ -88,6 +109,27 @@ Status BlockBasedTableFactory::ValidateOptions(const DBOptions& db,
   ColumnFamilyOptions with_these = cf;
   with_these.table_factory = std::make_shared<BlockBasedTableFactory>(table_options_);
   return varve::ValidateOptions(db, with_these);
+}
+
+Status BlockBasedTableFactory::PrepareOptions(const ConfigOptions& /*config*/) {
+  std::shared_ptr<Cache>& cache = table_options_.block_cache;
+  std::shared_ptr<Cache> other;  // made and freed without the mutex
+  const auto needs_cache = [&] { return cache == nullptr && !table_options_.no_block_cache; };
+  {
+    MutexLock lock(PreparationMutex::Get());
+    // Nobody has given that one beside no_block_cache.
+    if (table_options_.no_block_cache && cache == default_cache_) cache.swap(other);
+    if (!needs_cache()) return Status::OK();
+    cache = default_cache_;
+    if (!needs_cache() || MakeLruCache == nullptr) return Status::OK();
+  }
+  LRUCacheOptions options;
+  options.capacity = kDefaultBlockCacheBytes;
+  other = MakeLruCache(options);
+  MutexLock lock(PreparationMutex::Get());
+  if (default_cache_ == nullptr) default_cache_ = other;
+  if (needs_cache()) cache = default_cache_;
+  return Status::OK();
 }
 
 // Of a factory that is there all options stay that the text does not name, those without a text

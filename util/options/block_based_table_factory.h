@@ -2,6 +2,7 @@
 #pragma once
 
 // The one concrete table factory. It only carries options; the table room reads and writes files.
+// What they leave to the engine and users of the factory share, a block cache, is the factory's.
 
 #include <string>
 #include <unordered_map>
@@ -19,7 +20,7 @@ class BlockBasedTableFactory final : public TableFactory {
   const char* Name() const override { return kClassName(); }
   bool IsDeleteRangeSupported() const override { return true; }
 
-  // As the user set them, unchecked: a null block_cache, for one, is still null.
+  // As the user set them, unchecked; with a block cache once they are prepared.
   const BlockBasedTableOptions& table_options() const { return table_options_; }
 
   // NotSupported: an option that has no text.
@@ -28,6 +29,9 @@ class BlockBasedTableFactory final : public TableFactory {
   std::string GetPrintableOptions() const override;
   // As opening a database would.
   Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) const override;
+  // Gives options without a block cache, unless they want none, that of the factory. Safe beside
+  // other threads that prepare it; once it is prepared, beside all that use it.
+  Status PrepareOptions(const ConfigOptions& config) override;
 
  protected:
   const void* GetOptionsPtr(const std::string& name) const override;
@@ -38,6 +42,7 @@ class BlockBasedTableFactory final : public TableFactory {
 
  private:
   BlockBasedTableOptions table_options_;
+  std::shared_ptr<Cache> default_cache_;  // null until the options need it
 };
 
 // "table_factory.x" of "block_based_table_factory.x", which text has for it, too; "" of all others.

@@ -351,6 +351,8 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   {
     const ExclusiveCommit exclusive(e.state.commit.get());
     s = DropFamily(&e, family);
+    // Before a family of that name can come.
+    if (s.ok()) BestEffort([&] { ForgetFamilyOptions(e.context.info_log(), family->name()); });
   }
   if (!s.ok()) return s;
   VARVE_ASSERT(family->dropped());

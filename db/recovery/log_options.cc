@@ -89,12 +89,20 @@ void LogSummary(const DbContext& context, const std::vector<std::string>& entrie
             context.session_id().c_str(), tables, others.c_str());
 }
 
+std::string FirstLineOf(const std::string& family) {
+  return "--------------- Options for column family [" + family + "]:";
+}
+
 }  // namespace
+
+void ForgetFamilyOptions(Logger* log, const std::string& family) {
+  ForgetHeader(log, FirstLineOf(family));
+}
 
 void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family) {
   if (log == nullptr) return;
   const ColumnFamilyOptions& options = family.options;
-  std::string text = "--------------- Options for column family [" + family.name + "]:";
+  std::string text = FirstLineOf(family.name);
   AppendLines(CfOptionTable(), OptionPrintStyle::Words::kNames, "\n  Options.", &options, &text);
   text += "\n  Options.table_properties_collectors: ";
   for (const auto& collector : options.table_properties_collector_factories) {

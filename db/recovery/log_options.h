@@ -20,5 +20,7 @@ void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescript
 
 // The entry of one family, for one that is created later. `log` may be null.
 void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family);
+// It is not repeated in later logs: the family is dropped.
+void ForgetFamilyOptions(Logger* log, const std::string& family);
 
 }  // namespace varve

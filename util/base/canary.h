@@ -85,6 +85,7 @@ enum class Canary : int {
   kKeepFailedSleeper,
   kUnlockUndecided,
   kCacheForEachFamily,
+  kKeepEveryHeader,
 };
 
 inline Canary PlantedCanary() {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "util/base/canary.h"
 #include "util/env/absolute_path.h"
 #include "util/env/file_names.h"
 #include "util/metrics/iostats.h"
@@ -26,6 +27,8 @@ constexpr uint64_t kMicrosPerSecond = 1000 * 1000;
 // Bytes of one entry; longer text is cut.
 constexpr size_t kLongestEntry = 64 * 1024;
 constexpr size_t kUsualEntry = 512;
+// Bytes of headers that are kept, to be repeated.
+constexpr size_t kHeaderBytesMax = 1024 * 1024;
 
 const char* LevelTag(InfoLogLevel level) {
   switch (level) {
@@ -96,6 +99,17 @@ class FileLogger final : public Logger, private ForkWatch {
   }
   void LogHeader(const char* format, va_list ap) override { Write(HEADER_LEVEL, format, ap, true); }
 
+  void ForgetHeader(const std::string& first_line) {
+    if (VARVE_CANARY(kKeepEveryHeader)) return;
+    MutexLock lock(&mutex_);
+    std::erase_if(headers_, [&](const std::string& header) {
+      const bool gone = header.starts_with(first_line) &&
+                        (header.size() == first_line.size() || header[first_line.size()] == '\n');
+      if (gone) header_bytes_ -= header.size();
+      return gone;
+    });
+  }
+
   size_t GetLogFileSize() const override { return size_.load(std::memory_order_relaxed); }
 
   void Flush() override {
@@ -137,9 +151,22 @@ class FileLogger final : public Logger, private ForkWatch {
     ReportRepeats();
     if (NeedsRotation(now)) Rotate(now);
     WriteLine(now, text);
-    if (header && rotation_.fs != nullptr) headers_.push_back(text);
+    if (header) KeepHeader(text);
     last_text_ = std::move(text);
     last_micros_ = now;
+  }
+
+  // A LOG that never ends has no successor to repeat it in.
+  void KeepHeader(const std::string& text) VARVE_REQUIRES(mutex_) {
+    const InfoLogOptions& o = rotation_.options;
+    const bool rotates = o.max_log_file_size > 0 || o.log_file_time_to_roll > 0;
+    if (rotation_.fs == nullptr || !(rotates || VARVE_CANARY(kKeepEveryHeader))) return;
+    const size_t room = o.max_log_file_size == 0
+                            ? kHeaderBytesMax
+                            : std::min(kHeaderBytesMax, o.max_log_file_size / 4);
+    if (header_bytes_ + text.size() > room && !VARVE_CANARY(kKeepEveryHeader)) return;
+    headers_.push_back(text);
+    header_bytes_ += text.size();
   }
 
   void ReportRepeats() VARVE_REQUIRES(mutex_) {
@@ -183,6 +210,7 @@ class FileLogger final : public Logger, private ForkWatch {
     std::construct_at(&mutex_);
     (void)file_.release();
     std::construct_at(&headers_);
+    header_bytes_ = 0;
     std::construct_at(&last_text_);
     repeats_ = 0;
   }
@@ -200,6 +228,7 @@ class FileLogger final : public Logger, private ForkWatch {
   uint64_t failed_micros_ VARVE_GUARDED_BY(mutex_) = 0;  // the last rotation that failed; 0: none
   std::unique_ptr<FSWritableFile> file_ VARVE_GUARDED_BY(mutex_);
   std::vector<std::string> headers_ VARVE_GUARDED_BY(mutex_);
+  size_t header_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // of all of them
   std::string last_text_ VARVE_GUARDED_BY(mutex_);
   uint64_t last_micros_ VARVE_GUARDED_BY(mutex_) = 0;
   uint64_t repeats_ VARVE_GUARDED_BY(mutex_) = 0;
@@ -294,6 +323,11 @@ Status OpenInfoLog(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<
   if (!s.ok()) return s;
   *result = std::make_shared<FileLogger>(fname, std::move(file), clock, rotation);
   return s;
+}
+
+void ForgetHeader(Logger* log, const std::string& first_line) {
+  auto* const file_logger = dynamic_cast<FileLogger*>(log);
+  if (file_logger != nullptr) file_logger->ForgetHeader(first_line);
 }
 
 IOStatus NewFileLogger(FileSystem* fs, const std::shared_ptr<SystemClock>& clock,

@@ -26,7 +26,8 @@ struct InfoLogOptions {
 // Opens a logger for database `dbname` that writes to LOG in log_dir (in dbname when empty; the
 // name then carries the database's path). An existing LOG is first renamed to LOG.old.<micros>. A
 // LOG that is over its limits is renamed in the same way and the header entries are repeated in the
-// new one; the oldest files beyond keep_log_file_num are deleted.
+// new one, as far as they have room (a quarter of max_log_file_size, 1 MiB at most), unless they
+// were forgotten; the oldest files beyond keep_log_file_num are deleted.
 //
 // Each entry is a line "YYYY/MM/DD-HH:MM:SS.micros thread [LEVEL] text", written at once. A line
 // at WARN_LEVEL or above that repeats within a second is only counted. Failures to write are
@@ -48,5 +49,9 @@ void LogWarn(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3
 void LogError(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
 void LogFatal(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
 void LogHeader(Logger* log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
+
+// What is gone needs no header: those whose first line is `first_line` are not repeated any more.
+// Without effect on loggers that OpenInfoLog has not made, and on a null one.
+void ForgetHeader(Logger* log, const std::string& first_line);
 
 }  // namespace varve

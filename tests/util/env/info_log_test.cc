@@ -130,6 +130,38 @@ TEST_F(InfoLogTest, LargeLogsRotateRepeatTheirHeadersAndTheOldestGo) {
   EXPECT_EQ(Lines().back(), "a line of some length 49");
 }
 
+TEST_F(InfoLogTest, HeadersOfWhatIsGoneAreNotRepeated) {
+  options_.max_log_file_size = 1000;
+  Open();
+  LogHeader(log_.get(), "version 1");
+  LogHeader(log_.get(), "family [a]:\n size 7");
+  LogHeader(log_.get(), "family [a]:b:\n size 8");
+  ForgetHeader(log_.get(), "family [a]:");
+  ForgetHeader(log_.get(), "family [none]:");
+  ForgetHeader(nullptr, "family [a]:");
+  clock_->micros += 10;
+  for (int i = 0; Names().size() < 2; i++) LogInfo(log_.get(), "a line %d", i);
+  const Texts lines = Lines();
+  ASSERT_GE(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "version 1");
+  EXPECT_EQ(lines[1], "family [a]:b:");
+}
+
+// Headers that fill a log, which is then over its limit at once, would begin one with every line.
+TEST_F(InfoLogTest, HeadersTakeAQuarterOfALogAtMost) {
+  options_.max_log_file_size = 4000;
+  Open();
+  LogHeader(log_.get(), "version 1");
+  for (int i = 0; i < 100; i++) LogHeader(log_.get(), "family [%d]: %0200d", i, 0);
+  for (int i = 0; i < 20; i++) {
+    clock_->micros += 10;
+    LogInfo(log_.get(), "a line %d", i);
+  }
+  EXPECT_EQ(Lines().front(), "version 1");
+  EXPECT_EQ(Lines().back(), "a line 19");
+  EXPECT_GT(Lines().size(), 10u);
+}
+
 TEST_F(InfoLogTest, OldLogsRotate) {
   options_.log_file_time_to_roll = 60;
   Open();

@@ -11,6 +11,7 @@
 #include <atomic>
 
 #include "db/lock_ranks.h"
+#include "db/thread_duties.h"
 #include "util/metrics/perf_counters.h"
 #include "util/sync/mutex.h"
 
@@ -30,14 +31,22 @@ class DbMutex final : public Mutex {
   void CountWaits(Statistics* statistics) {
     statistics_.store(statistics, std::memory_order_relaxed);
   }
+  // Throws where the thread holds it already: a function of a user's that was called under it, as a
+  // comparator may be, calls the database.
   void Lock() VARVE_ACQUIRE(kDbMutex) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    if (duties::mutex == this) [[unlikely]]
+      throw RefusedCall{HeldUp("database", "the database's mutex,")};
     if (PerfLevelAtLeast(kEnableTime) || statistics_.load(std::memory_order_relaxed) != nullptr) {
       LockTimed();
     } else {
       Mutex::Lock();
     }
+    duties::mutex = this;
   }
-  void Unlock() VARVE_RELEASE(kDbMutex) VARVE_NO_THREAD_SAFETY_ANALYSIS { Mutex::Unlock(); }
+  void Unlock() VARVE_RELEASE(kDbMutex) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    duties::mutex = nullptr;
+    Mutex::Unlock();
+  }
 
   // To the analysis as well as at run time. What a lambda needs, it asserts: it is analysed as a
   // function of its own.

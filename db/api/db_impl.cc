@@ -17,6 +17,7 @@
 #include "db/recovery/open.h"
 #include "db/recovery/start_work.h"
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/info_log.h"
@@ -31,10 +32,9 @@ void DeleteAll(std::vector<ColumnFamilyHandle*>* handles) {
   handles->clear();
 }
 
-Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles,
-              DB** dbptr) try {
-  if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
-  *dbptr = nullptr;
+// With its background work not begun.
+Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles,
+                std::unique_ptr<DbImpl>* result) try {
   if (handles != nullptr) {
     handles->clear();
     handles->reserve(request.families.size());
@@ -50,7 +50,6 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
     ReleaseFamilies(engine.get());
     return s;
   }
-  db->StartWork();
   if (handles != nullptr) {
     Engine* e = db->engine();
     DbLock lock(&e->state.mu);
@@ -60,10 +59,30 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
       handles->push_back(new ColumnFamilyHandleImpl(family->shared_from_this()));
     }
   }
-  *dbptr = db.release();
+  *result = std::move(db);
   return s;
 } catch (...) {
   const Status s = CaughtException();
+  if (handles != nullptr) DeleteAll(handles);
+  return s;
+}
+
+// Nothing that a user registered is called before both outputs are written, but by the recovery.
+Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+  if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
+  *dbptr = nullptr;
+  std::unique_ptr<DbImpl> db;
+  Status s = OpenImpl(request, handles, &db);
+  if (!s.ok()) return s;
+  const auto start = [&db] { db->StartWork(); };
+  if (VARVE_CANARY(kWorkBeforeOpen)) s = Guarded(start);
+  *dbptr = db.get();
+  if (!VARVE_CANARY(kWorkBeforeOpen)) s = Guarded(start);
+  if (s.ok()) {
+    (void)db.release();
+    return s;
+  }
+  *dbptr = nullptr;
   if (handles != nullptr) DeleteAll(handles);
   return s;
 }
@@ -85,6 +104,21 @@ void OnlyRead(OpenRequest* request) {
 }
 
 }  // namespace
+
+Status OpenIdle(const DBOptions& options, const std::string& name,
+                const std::vector<ColumnFamilyDescriptor>& families,
+                std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* db) try {
+  OpenRequest request;
+  request.options = options;
+  request.name = name;
+  request.families = families;
+  std::unique_ptr<DbImpl> made;
+  Status s = OpenImpl(request, handles, &made);
+  *db = std::move(made);
+  return s;
+} catch (...) {
+  return CaughtException();
+}
 
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) try {
   return OpenDb(DefaultFamilyOnly(options, name), nullptr, dbptr);
@@ -239,8 +273,10 @@ DbImpl::~DbImpl() {
 }
 
 Status DbImpl::Close() try {
-  if (Status s = CheckNotForked(); !s.ok()) return s;
-  return CloseEngine(engine_.get(), WhenHeld::kRefuse);
+  Status s = CheckNotForked();
+  if (s.ok()) s = RefuseHeldUp("Close", Duty::kCommit, engine_->state.commit.get());
+  if (s.ok()) s = RefuseHeldUp("Close", Duty::kAny, &engine_->lifecycle);
+  return s.ok() ? CloseEngine(engine_.get(), WhenHeld::kRefuse) : s;
 } catch (...) {
   return CaughtException();
 }
@@ -253,6 +289,8 @@ Status DbImpl::CheckOpen(const OpenCall& call) const {
 
 Status DbImpl::CheckWritable(const OpenCall& call) const {
   Status s = CheckOpen(call);
+  // Nearly all of them change it, and would wait for their turn.
+  if (s.ok()) s = RefuseHeldUp("call", Duty::kManifest, engine_->state.versions.get());
   return s.ok() ? CheckWritable() : s;
 }
 
@@ -353,6 +391,10 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
     s = DropFamily(&e, family);
     // Before a family of that name can come.
     if (s.ok()) BestEffort([&] { ForgetFamilyOptions(e.context.info_log(), family->name()); });
+  }
+  {
+    DbLock lock(&e.state.mu);
+    e.stalls.Tell();
   }
   if (!s.ok()) return s;
   VARVE_ASSERT(family->dropped());

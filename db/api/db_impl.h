@@ -205,8 +205,7 @@ class DbImpl final : public DB, public TransactionHost {
   uint64_t LogOfSection(const PreparedSection* section) override;
 
   Engine* engine() { return engine_.get(); }
-  // Lets background work begin.
-  void StartWork();
+  void StartWork() override;
 
  private:
   // Counts the caller in until the end of its scope, which Close waits for (open_calls.h).

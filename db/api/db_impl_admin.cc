@@ -68,7 +68,8 @@ Status DbImpl::Flush(const FlushOptions& options,
     if (s.ok() && family->dropped()) s = Status::ColumnFamilyDropped("Flush", family->name());
   }
   if (!s.ok()) return s;
-  if (!options.allow_write_stall) engine_->jobs->flush.WaitForRoom(families);
+  if (!options.allow_write_stall) s = engine_->jobs->flush.WaitForRoom(families);
+  if (!s.ok()) return s;
   return engine_->jobs->flush.FlushFamilies(families, options, FlushReason::kManualFlush);
 } catch (...) {
   return CaughtException();
@@ -139,6 +140,9 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
   Engine& e = *engine_;
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
+  if (s.ok()) {
+    s = RefuseHeldUp("WaitForCompact", Duty::kFlush | Duty::kCompaction, &e.lifecycle);
+  }
   if (!s.ok()) return s;
   if (options.flush) {
     s = e.jobs->flush.FlushAll(FlushOptions(), FlushReason::kManualFlush);
@@ -201,6 +205,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     family->SetOptions(std::move(changed), std::move(as_set));
     engine_->errors.InstallSuperVersion(family).PermitUncheckedError();
     engine_->stalls.Update();
+    engine_->stalls.Tell();
     engine_->jobs->compaction.Schedule(family);
   }
   if (ages_differ) engine_->jobs->periodic.Wake();  // what is too old now?
@@ -227,6 +232,7 @@ Status DbImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
     if (other_rate) {
       e.stalls.SetRate(DeriveDbOptions(*e.options.current()).delayed_write_rate);
       e.stalls.Update();
+      e.stalls.Tell();
     }
     e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxFlushes(), Env::Priority::HIGH);
     e.context.env()->IncBackgroundThreadsIfNeeded(e.options.MaxCompactions(), Env::Priority::LOW);
@@ -244,6 +250,9 @@ Status DbImpl::PauseBackgroundWork() try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
+  constexpr uint32_t kWork = Duty::kFlush | Duty::kCompaction | Duty::kRecovery;
+  s = RefuseHeldUp("PauseBackgroundWork", kWork, &e.lifecycle);
+  if (!s.ok()) return s;
   DbLock lock(&e.state.mu);
   // A flush of Close must not be paused.
   s = CheckOpen();
@@ -302,11 +311,14 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   Engine& e = *engine_;
   if (e.context.read_only() || !CheckNotForked().ok()) return;
   e.lifecycle.ShutDown();
+  e.context.LiftRateLimit();
   DbLock lock(&e.state.mu);
   VARVE_ASSERT(e.lifecycle.shutting_down());
   e.jobs->TakeBack();
   e.errors.WriteRefusal().PermitUncheckedError();
   e.state.work.SignalAll();
+  // Work that it is called from ends when it has returned.
+  if (Duty::Find(Duty::kAny, &e.lifecycle) != nullptr) return;
   while (wait && e.jobs->AnyLeft()) {
     e.state.work.AwaitWork();
   }

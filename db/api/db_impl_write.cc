@@ -69,6 +69,8 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
                                                    WriteRequest* request, size_t bytes,
                                                    UserWriteCallback* callback) {
   Engine& e = *engine_;
+  // It might have to wait for room, which is made with an edit.
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", Duty::kManifest, e.state.versions.get()));
   if (options.low_pri) VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, bytes));
   VARVE_RETURN_IF_ERROR(e.admission->Admit(options, bytes));
   e.admission->Charge(options.rate_limiter_priority, bytes);
@@ -198,6 +200,8 @@ Status DbImpl::FlushWAL(bool sync) try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("FlushWAL", Duty::kLog, e.state.commit.get()));
+  const Duty duty(Duty::kLog, e.state.commit.get(), "the log,");
   const uint64_t recoveries = e.errors.state().recoveries();
   s = e.state.logs->FlushBuffers();
   if (s.ok() && sync) {

@@ -188,6 +188,7 @@ void CompactionWork::RunOne(void* work) {
 }
 
 void CompactionWork::BackgroundCompaction() {
+  const Duty duty(Duty::kCompaction, &lifecycle_, "a compaction");
   DbLock lock(&state_.mu);
   running_++;
   TaskSlot slot;
@@ -491,6 +492,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     OpenNewTables(&state_.mu, family, result->outputs);
     errors_.InstallSuperVersion(family).PermitUncheckedError();
     stalls_.Update();
+    stalls_.Tell();
     Schedule(family);
     // Writing has to stop, not only compacting.
     const Status room = result->outputs.empty() ? Status::OK() : context_.CheckSpace();

@@ -196,11 +196,13 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_EXCLUDES(kDbMutex);
 
   // Manual (manual_compaction.cc).
-  Status FlushForRange(const ManualCall& call) VARVE_EXCLUDES(kDbMutex);
+  // `called_back`: from a flush or a compaction, which it must not wait for.
+  Status FlushForRange(const ManualCall& call, bool called_back) VARVE_EXCLUDES(kDbMutex);
   Status WalkLevels(const ManualCall& call, const RangeCall& range, Party* party)
       VARVE_REQUIRES(kDbMutex);
   Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party)
       VARVE_REQUIRES(kDbMutex);
+  Status MoveWhatIsDue(const ManualCall& call, Party* party) VARVE_REQUIRES(kDbMutex);
   // Waits until the party may plan and nobody is in its plan's way. Null: there is nothing to do.
   Status AwaitPlan(Party* party, const RunControl& control, TreeAdmission::Extent extent,
                    const Planner& planner, std::unique_ptr<CompactionPlan>* plan)

@@ -56,6 +56,7 @@ void ErrorRecovery::Hurry() {
 }
 
 void ErrorRecovery::RetryLoop() {
+  const Duty duty(Duty::kRecovery, &with_.lifecycle, "the recovery from an error,");
   const uint64_t longest_pause =
       std::max(kFirstPauseMicros, with_.context.options().bgerror_resume_retry_interval);
   DbLock lock(&with_.state.mu);
@@ -100,6 +101,8 @@ Status ErrorRecovery::Resume() {
 }
 
 Status ErrorRecovery::TryOnce(bool asked) {
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("resume", Duty::kFlush, &with_.lifecycle));
+  const Duty duty(Duty::kRecovery, &with_.lifecycle, "the recovery from an error,");
   ErrorState& errors = with_.errors.state();
   Status old_error;
   ErrorState::Severity severity = ErrorState::Severity::kNone;
@@ -163,6 +166,7 @@ Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& att
 // All that follows a job, and that one which failed may not have come to.
 void ErrorRecovery::ScheduleBacklog() {
   with_.stalls.Update();
+  with_.stalls.Tell();
   with_.flush.Schedule();
   with_.compaction.ScheduleAll();
   with_.purger.Purge();

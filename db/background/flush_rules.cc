@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/background/flush_work.h"
+#include "db/background/short_jobs.h"
 #include "util/base/caught_exception.h"
 
 namespace varve {
@@ -126,6 +127,7 @@ bool FlushWork::IsWorthATable(const MemTable& mem) const {
 bool FlushWork::FreeMemory() {
   DbLock lock(&state_.mu);
   if (lifecycle_.shutting_down() || errors_.state().writes_stopped()) return false;
+  if (TakeBackStrandedJobs(context_.env(), &freeing_memory_) > 0) freeing_memory_ = false;
   // With the log locked a switch would wait for the thread that locked it.
   if (freeing_memory_ || Busy() || log_gate_.locking() || log_gate_.locked()) return true;
   const size_t before = context_.write_buffer_manager()->memory_usage();
@@ -142,7 +144,8 @@ bool FlushWork::FreeMemory() {
   const ColumnFamily* const largest = LargestActive();
   if (largest == nullptr || !IsWorthATable(*largest->mem())) return false;
   // The switch waits for writers of this database: not the asking thread's affair.
-  context_.env()->Schedule(&FlushWork::RunFreeMemory, this, Env::Priority::HIGH, &freeing_memory_);
+  Env* const env = context_.env();
+  env->Schedule(&FlushWork::RunFreeMemory, this, PoolOfShortJobs(env), &freeing_memory_);
   freeing_memory_ = true;
   return true;
 }
@@ -152,6 +155,7 @@ void FlushWork::RunFreeMemory(void* work) {
 }
 
 void FlushWork::SwitchLargest() {
+  const Duty duty(Duty::kFlush, &lifecycle_, "a flush");
   {
     const ExclusiveCommit exclusive(state_.commit.get());
     DbLock lock(&state_.mu);
@@ -165,6 +169,7 @@ void FlushWork::SwitchLargest() {
     Guarded(free).PermitUncheckedError();
   }
   DbLock lock(&state_.mu);
+  stalls_.Tell();
   freeing_memory_ = false;
   state_.work.SignalAll();
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "db/background/new_tables.h"
+#include "db/background/short_jobs.h"
 #include "db/background/work_paces.h"
 #include "db/engine/events.h"
 #include "db/engine/output_options.h"
@@ -24,6 +25,8 @@ namespace {
 // How often WaitForRoom looks again when nobody says that anything has changed.
 constexpr uint64_t kRoomPollMicros = 50 * 1000;
 constexpr uint64_t kRestAfterFailureMicros = 1000 * 1000;
+// How often those who wait for a flush look whether its pool still has threads.
+constexpr uint64_t kPoolPollMicros = 100 * 1000;
 
 MemTableInfo DescribeMemTable(const ColumnFamily& family) {
   const MemTable& mem = *family.mem();
@@ -131,6 +134,7 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
     }
   }
   stalls_.Update();
+  if (VARVE_CANARY(kTellStallsInSwitch)) stalls_.Tell();
   if (!sealed.empty()) {
     DbUnlock unlock(&state_.mu);
     for (const MemTableInfo& info : sealed) events::MemTableSealed(context_, info);
@@ -198,20 +202,24 @@ void FlushWork::Schedule() {
   if (lifecycle_.shutting_down()) return;
   if (tree_.paused() > 0) return;
   if (errors_.state().severity() >= ErrorState::Severity::kHard) return;
+  Env* const env = context_.env();
+  if (scheduled_ > running_ && !VARVE_CANARY(kFlushInHighOnly)) {
+    scheduled_ -= TakeBackStrandedJobs(env, this);
+  }
+  const auto pool = VARVE_CANARY(kFlushInHighOnly) ? Env::Priority::HIGH : PoolOfShortJobs(env);
   const int limit = dynamic_.MaxFlushes();
   const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
-    context_.env()->Schedule(&FlushWork::RunOne, this, Env::Priority::HIGH, this);
+    env->Schedule(&FlushWork::RunOne, this, pool, this);
     scheduled_++;  // the job takes mu before it counts itself off
   }
 }
 
 void FlushWork::CancelScheduledJobs() {
   state_.mu.AssertHeld();
-  scheduled_ -= context_.env()->UnSchedule(this, Env::Priority::HIGH);
+  scheduled_ -= TakeBackShortJobs(context_.env(), this);
   VARVE_ASSERT(scheduled_ >= running_);
-  if (context_.env()->UnSchedule(&freeing_memory_, Env::Priority::HIGH) > 0)
-    freeing_memory_ = false;
+  if (TakeBackShortJobs(context_.env(), &freeing_memory_) > 0) freeing_memory_ = false;
 }
 
 // What was frozen together goes into force together, and in order.
@@ -224,6 +232,7 @@ void FlushWork::RunOne(void* work) {
 }
 
 void FlushWork::BackgroundFlush() {
+  const Duty duty(Duty::kFlush, &lifecycle_, "a flush");
   DbLock lock(&state_.mu);
   running_++;
   // What an error left in memory is for its recovery to flush: of all families in one step.
@@ -406,6 +415,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
 }
 
 Status FlushWork::RunJob(const Job& job, Extent extent) {
+  const Duty duty(Duty::kFlush, &lifecycle_, "a flush");
   std::vector<FamilyFlush> flushes;
   Status s = PickAll(job, extent, &flushes);
   if (flushes.empty()) return s;
@@ -434,6 +444,7 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
   if (!in_force) return s;
   for (FamilyFlush& flush : flushes) compaction_->Schedule(flush.family.get());
   RemoveOutputs(flushes);
+  stalls_.Tell();
   {
     DbUnlock unlock(&state_.mu);
     // As a rule the last shares: the memory goes back before listeners take their time, and without
@@ -548,6 +559,10 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
                                  const FlushOptions& options, FlushReason reason) {
   std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
   Status s;
+  if (options.wait && !VARVE_CANARY(kWaitInCallback)) {
+    s = RefuseHeldUp("flush", Duty::kFlush, &lifecycle_);
+  }
+  if (!s.ok()) return s;
   {
     const ExclusiveCommit exclusive(state_.commit.get());
     DbLock lock(&state_.mu);
@@ -563,9 +578,10 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
     }
   }
   if (s.ok() && reason == FlushReason::kManualFlush) NotifyManual(families, reason);
-  if (!s.ok() || !options.wait) return s;
 
   DbLock lock(&state_.mu);
+  stalls_.Tell();
+  if (!s.ok() || !options.wait) return s;
   for (auto& [family, id] : targets) {
     while (s.ok() && !family->dropped() && !family->immutables().empty() &&
            family->immutables().front().mem->id() <= id) {
@@ -579,7 +595,8 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
               return !imm.picked && imm.mem->id() <= target;
             });
         if (unpicked) Request({family}, reason);
-        state_.work.AwaitWork();
+        state_.work.AwaitWorkFor(kPoolPollMicros);
+        Schedule();  // in another pool than before, it may be
       }
     }
   }
@@ -596,7 +613,7 @@ bool FlushWork::WouldStall(const ColumnFamily& family) const {
   return under_way && tree_.paused() == 0;
 }
 
-void FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
+Status FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
   DbLock lock(&state_.mu);
   const auto waits = [&](ColumnFamily* family) {
     state_.mu.AssertHeld();
@@ -605,8 +622,10 @@ void FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
   };
   while (!lifecycle_.shutting_down() && errors_.state().severity() == ErrorState::Severity::kNone &&
          std::ranges::any_of(families, waits)) {
+    VARVE_RETURN_IF_ERROR(RefuseHeldUp("flush", Duty::kFlush | Duty::kCompaction, &lifecycle_));
     state_.work.AwaitWorkFor(kRoomPollMicros);
   }
+  return Status::OK();
 }
 
 Status FlushWork::FlushAll(const FlushOptions& options, FlushReason reason) {
@@ -637,6 +656,7 @@ Status FlushWork::FlushAllHere(FlushReason reason) {
     s = SwitchMemTables(families);
   }
   DbLock lock(&state_.mu);
+  stalls_.Tell();
   const auto in_memory = [](const auto& family) {
     AssumeDbMutexHeld();
     return !family->dropped() && !family->immutables().empty();

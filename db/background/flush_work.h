@@ -84,8 +84,9 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   bool FreeMemory() override VARVE_EXCLUDES(kDbMutex);
 
   bool WouldStall(const ColumnFamily& family) const override VARVE_REQUIRES(kDbMutex);
-  // Waits while that is so for any of the families, which the caller keeps alive.
-  void WaitForRoom(const std::vector<ColumnFamily*>& families) VARVE_EXCLUDES(kDbMutex);
+  // Waits while that is so for any of the families, which the caller keeps alive. Busy: it would
+  // wait for work that its thread is called from.
+  Status WaitForRoom(const std::vector<ColumnFamily*>& families) VARVE_EXCLUDES(kDbMutex);
 
   // Flush() of the API: switch, request, and (if asked) wait. Takes the commit path itself. The
   // caller keeps the families alive. With atomic_flush it is FlushAll.

@@ -80,7 +80,7 @@ Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOption
 class CompactionWork::ManualTurn {
  public:
   ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
-      : work_(work) {
+      : work_(work), duty_(Duty::kCompaction, &work->lifecycle_, "a call that compacts,") {
     DbLock lock(&work_->state_.mu);
     obstacle_ = work_->ManualObstacle(family, control);
     if (obstacle_.ok()) work_->manual_calls_++;
@@ -102,6 +102,7 @@ class CompactionWork::ManualTurn {
 
  private:
   CompactionWork* const work_;
+  const Duty duty_;
   Status obstacle_;
   const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under the mutex
 };
@@ -124,7 +125,7 @@ Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunContr
 
 // The range's data in memtables goes to L0 first. Unless stalls are allowed, when that would make
 // writes stall it waits for compactions under way to make room.
-Status CompactionWork::FlushForRange(const ManualCall& call) {
+Status CompactionWork::FlushForRange(const ManualCall& call, bool called_back) {
   bool overlaps = false;
   {
     SuperVersion* const super_version = call.family->AcquireSuperVersion();
@@ -141,6 +142,7 @@ Status CompactionWork::FlushForRange(const ManualCall& call) {
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(*call.family, ControlOf(call.options->canceled)));
       if (!flusher_.WouldStall(*call.family)) break;
+      if (called_back) return HeldUp("CompactRange", "a flush or a compaction,");
       state_.work.AwaitWorkFor(kPollMicros);
     }
   }
@@ -188,9 +190,11 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
 
 Status CompactionWork::RunCall(const ManualCall& call) {
   const CompactRangeOptions& options = *call.options;
+  constexpr uint32_t kWork = Duty::kFlush | Duty::kCompaction;
+  const bool called_back = Duty::Find(kWork, &lifecycle_) != nullptr;
   const ManualTurn turn(this, *call.family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
-  VARVE_RETURN_IF_ERROR(FlushForRange(call));
+  VARVE_RETURN_IF_ERROR(FlushForRange(call, called_back));
   DbLock lock(&state_.mu);
   Party party(this,
               options.exclusive_manual_compaction ? TreeAdmission::Kind::kAlone
@@ -203,7 +207,34 @@ Status CompactionWork::RunCall(const ManualCall& call) {
   range.max_subcompactions = options.max_subcompactions;
   if (call.trim_ts.empty()) range.path_id = options.target_path_id;
   VARVE_RETURN_IF_ERROR(WalkLevels(call, range, &party));
-  return options.change_level ? MoveLevel(call, range, &party) : Status::OK();
+  return options.change_level ? MoveLevel(call, range, &party) : MoveWhatIsDue(call, &party);
+}
+
+// A level that has become too full over an empty one is relieved by moving files: a background
+// compaction is about to do that, but a program that closes the database next would come before it.
+// Of the files that there are now, so that this ends.
+Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Party* party) {
+  const uint64_t next_number = state_.versions->next_file_number();
+  const auto is_older = [&](const CompactionInputLevel& level) {
+    return std::ranges::all_of(level.files,
+                               [&](const FileRef& file) { return file->number < next_number; });
+  };
+  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+                              bool*) {
+    if (!CompactsUnasked(*ground.options)) return Status::OK();
+    *plan = PickCompaction(ground.version, ground.shape, *ground.options, ground.running);
+    if (*plan == nullptr) return Status::OK();
+    const bool moves = (*plan)->trivial_move && (*plan)->start_level > 0;
+    if (!moves || !std::ranges::all_of((*plan)->inputs, is_older)) plan->reset();
+    if (*plan != nullptr) (*plan)->is_manual = true;
+    return Status::OK();
+  };
+  const RunControl control = ControlOf(call.options->canceled);
+  for (bool ran = true; ran;) {
+    CompactionResult result;
+    VARVE_RETURN_IF_ERROR(RunStep(party, planner, control, &result, &ran));
+  }
+  return Status::OK();
 }
 
 // Step by step, until all that was in the range when this began is where the call wants it, and as
@@ -247,7 +278,7 @@ Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
         if (!conflict) return Status::OK();
       }
       if (!party->MayWait()) {
-        return Status::Busy("compaction", "it was called from one that has to end before it");
+        return HeldUp("compaction", "another one,");
       }
       state_.work.AwaitWorkFor(kPollMicros);
     }
@@ -301,6 +332,7 @@ Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
   }
   errors_.InstallSuperVersion(family).PermitUncheckedError();
   stalls_.Update();
+  stalls_.Tell();
   Schedule(family);
   DbUnlock unlock(&state_.mu);
   LogInfo(context_.info_log(), "[%s] moved L%d to L%d", family->name().c_str(), plan->start_level,
@@ -408,6 +440,8 @@ void CompactionWork::DisableManual() {
   if (++manual_disabled_ <= 0) return;
   manual_cancel_.store(true, std::memory_order_release);
   state_.work.SignalAll();
+  // One that it is called from ends when it has returned.
+  if (Duty::Find(Duty::kCompaction, &lifecycle_) != nullptr) return;
   while (manual_working_ > 0 || tree_.AnyWaiting()) state_.work.Wait();
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "db/background/short_jobs.h"
 #include "db/engine/events.h"
 #include "db/version/table_cache.h"
 #include "util/base/assert.h"
@@ -173,7 +174,8 @@ void ObsoleteFiles::PurgeSoon() noexcept {
   if (scheduled_.exchange(true, std::memory_order_acq_rel)) return;
   jobs_.fetch_add(1, std::memory_order_relaxed);
   const Status s = Guarded([&] {
-    with_.context.env()->Schedule(&ObsoleteFiles::RunPurge, this, Env::Priority::HIGH, this);
+    Env* const env = with_.context.env();
+    env->Schedule(&ObsoleteFiles::RunPurge, this, PoolOfShortJobs(env), this);
   });
   if (s.ok()) return;
   // The next job of any kind finds the file.
@@ -186,6 +188,7 @@ void ObsoleteFiles::RunPurge(void* self) {
 }
 
 void ObsoleteFiles::PurgeInJob() {
+  const Duty duty(Duty::kBackground, &with_.lifecycle, "the deletion of files,");
   // Whatever comes from here on needs another one.
   scheduled_.store(false, std::memory_order_release);
   const DbLock lock(&with_.state.mu);
@@ -208,8 +211,7 @@ void ObsoleteFiles::Stop() {
   DbLock lock(&with_.state.mu);
   // Others do no longer ask for one. The threads may be busy with other databases.
   BestEffort([&] {
-    jobs_.fetch_sub(with_.context.env()->UnSchedule(this, Env::Priority::HIGH),
-                    std::memory_order_relaxed);
+    jobs_.fetch_sub(TakeBackShortJobs(with_.context.env(), this), std::memory_order_relaxed);
   });
   while (jobs_.load(std::memory_order_relaxed) > 0) with_.state.work.Wait();
   BestEffort([this] {

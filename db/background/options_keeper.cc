@@ -5,9 +5,11 @@
 #include <tuple>
 #include <utility>
 
+#include "db/background/short_jobs.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/env/file_names.h"
 #include "util/env/info_log.h"
 
@@ -69,7 +71,7 @@ Status OptionsKeeper::Stop() {
   DbLock lock(&with_.state.mu);
   BestEffort([&] {
     with_.state.mu.AssertHeld();
-    handed_out_ &= with_.context.env()->UnSchedule(this, Env::Priority::HIGH) == 0;
+    handed_out_ &= TakeBackShortJobs(with_.context.env(), this) == 0;
   });
   while (handed_out_) with_.state.work.Wait();
   return WriteUpTo(wanted_);
@@ -82,7 +84,8 @@ uint64_t OptionsKeeper::HandOut(uint64_t now) {
   if (due > now) return due - now;
   handed_out_ = true;
   const Status s = Guarded([&] {
-    with_.context.env()->Schedule(&OptionsKeeper::RunJob, this, Env::Priority::HIGH, this);
+    Env* const env = with_.context.env();
+    env->Schedule(&OptionsKeeper::RunJob, this, PoolOfShortJobs(env), this);
   });
   if (!s.ok()) handed_out_ = false;  // the next change asks again
   return UINT64_MAX;
@@ -110,6 +113,7 @@ Status OptionsKeeper::WriteUpTo(uint64_t change) {
   VARVE_ASSERT(change <= wanted_ && promised_ <= wanted_);
   while (told_ < change) {
     if (writing_) {
+      VARVE_RETURN_IF_ERROR(RefuseHeldUp("call", Duty::kOptions, this));
       with_.state.work.Wait();
       continue;
     }
@@ -123,6 +127,7 @@ Status OptionsKeeper::WriteUpTo(uint64_t change) {
 }
 
 Status OptionsKeeper::WriteOne() {
+  const Duty duty(Duty::kOptions, this, "the writing of the OPTIONS file,");
   const uint64_t wanted = wanted_;
   const uint64_t began = with_.context.MonotonicMicros();
   const Content content = Collect();

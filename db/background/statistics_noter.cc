@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "db/background/short_jobs.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
@@ -29,8 +30,10 @@ void StatisticsNoter::Note(size_t most_bytes) {
   DbLock lock(&with_.state.mu);
   if (handed_out_) return;  // that one tells of all until it runs
   handed_out_ = true;
-  const Status s = Guarded(
-      [&] { context.env()->Schedule(&StatisticsNoter::RunJob, this, Env::Priority::HIGH, this); });
+  const Status s = Guarded([&] {
+    Env* const env = context.env();
+    env->Schedule(&StatisticsNoter::RunJob, this, PoolOfShortJobs(env), this);
+  });
   if (!s.ok()) handed_out_ = false;  // the next note has more to tell
 }
 
@@ -61,7 +64,7 @@ void StatisticsNoter::Stop() {
   DbLock lock(&with_.state.mu);
   BestEffort([&] {
     with_.state.mu.AssertHeld();
-    handed_out_ &= with_.context.env()->UnSchedule(this, Env::Priority::HIGH) == 0;
+    handed_out_ &= TakeBackShortJobs(with_.context.env(), this) == 0;
   });
   while (handed_out_) with_.state.work.Wait();
 }

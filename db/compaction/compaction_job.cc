@@ -16,6 +16,7 @@
 #include "db/compaction/subcompaction_bounds.h"
 #include "db/compaction/surviving_tombstones.h"
 #include "db/read/version_iterators.h"
+#include "db/thread_duties.h"
 #include "db/version/version_builder.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/assert.h"
@@ -336,7 +337,9 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
   size_t begun = 1;
   try {
     for (; begun < pieces->size(); begun++) {
-      threads.emplace_back([this, piece = &(*pieces)[begun], pace = GiveWay::CurrentPace()] {
+      threads.emplace_back([this, piece = &(*pieces)[begun], pace = GiveWay::CurrentPace(),
+                            duty = duties::innermost] {
+        const DutiesOf own(duty);
         // Each asks for judgement: the first may be over long before the others.
         const GiveWay at_pace(pace);
         RunPieceGuarded(piece);

@@ -69,6 +69,7 @@ Status TableOutput::Create(const TableOutputContext& context, const TableBuildOp
   writer_options.bytes_per_sync = context.bytes_per_sync;
   writer_options.io_options.rate_limiter_priority = context.io_priority;
   writer_options.rate_limiter = context.rate_limiter;
+  writer_options.limit_lifted = context.limit_lifted;
   writer_options.stats = build.statistics;
   writer_options.clock = context.clock;
   SetHistogramsFor(build.reason, &writer_options);

@@ -3,6 +3,7 @@
 
 // Creates a table file, fills it through a TableBuilder, makes it durable, and describes it.
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,7 @@ struct TableOutputContext {
   FileOptions file_options;
   SystemClock* clock = nullptr;
   RateLimiter* rate_limiter = nullptr;
+  const std::atomic<bool>* limit_lifted = nullptr;  // null: the limiter is always asked
   Env::IOPriority io_priority = Env::IO_LOW;
   uint64_t bytes_per_sync = 0;
   size_t file_buffer_bytes = 1 << 20;

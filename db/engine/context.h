@@ -4,6 +4,7 @@
 // What a database is: its names, its options as opened, and what it reaches the world by. The same
 // for all parts, and constant once it is open.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -69,6 +70,10 @@ class DbContext {
   // SpaceLimit if there is no room for more.
   void NoteTable(const TablePaths& paths, const TableFacts& table) const noexcept;
   Status CheckSpace() const noexcept;
+  // From now on nothing asks the rate limiter: somebody waits for the end of the database. Any
+  // thread.
+  void LiftRateLimit() { limit_lifted_.store(true, std::memory_order_relaxed); }
+  const std::atomic<bool>& limit_lifted() const { return limit_lifted_; }
   // What listeners are given; null before background work starts.
   DB* db() const { return db_; }
   void set_db(DB* db) { db_ = db; }
@@ -99,6 +104,7 @@ class DbContext {
   std::shared_ptr<Logger> info_log_;
   DB* db_ = nullptr;
   std::shared_ptr<Cache> limited_tables_;
+  std::atomic<bool> limit_lifted_{false};
   bool locked_ = false;
   FileLock* lock_ = nullptr;  // null where the file system has none to give
   std::unique_ptr<FSDirectory> directory_;

@@ -2,6 +2,7 @@
 #include "db/engine/events.h"
 
 #include "db/column_family/column_family.h"
+#include "db/thread_duties.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 
@@ -14,6 +15,7 @@ template <typename Call>
 void ForEach(const DbContext& context, const char* event, Call call) {
   for (const auto& listener : context.options().listeners) {
     try {
+      const CallOut out(event);
       call(listener.get());
     } catch (...) {
       // So may the logger.
@@ -138,7 +140,10 @@ void ErrorRecoveryEnd(const DbContext& context, const Status& old_error, const S
   info.old_bg_error = old_error;
   info.new_bg_error = new_error;
   ForEach(context, "OnErrorRecoveryEnd", [&](EventListener* l) {
-    if (new_error.ok()) l->OnErrorRecoveryCompleted(old_error);
+    if (new_error.ok()) {
+      const CallOut out("OnErrorRecoveryCompleted");
+      l->OnErrorRecoveryCompleted(old_error);
+    }
     l->OnErrorRecoveryEnd(info);
   });
 }

@@ -6,6 +6,7 @@
 
 #include "varve/file_system_wrappers.h"
 
+#include "db/thread_duties.h"
 #include "util/base/caught_exception.h"
 
 namespace varve {
@@ -14,6 +15,22 @@ namespace {
 
 using Listeners = std::vector<std::shared_ptr<EventListener>>;
 using Callback = void (EventListener::*)(const FileOperationInfo&);
+
+const char* NameOf(Callback callback) {
+  static constexpr std::pair<Callback, const char*> kNames[] = {
+      {&EventListener::OnFileReadFinish, "OnFileReadFinish"},
+      {&EventListener::OnFileWriteFinish, "OnFileWriteFinish"},
+      {&EventListener::OnFileFlushFinish, "OnFileFlushFinish"},
+      {&EventListener::OnFileSyncFinish, "OnFileSyncFinish"},
+      {&EventListener::OnFileRangeSyncFinish, "OnFileRangeSyncFinish"},
+      {&EventListener::OnFileTruncateFinish, "OnFileTruncateFinish"},
+      {&EventListener::OnFileCloseFinish, "OnFileCloseFinish"},
+  };
+  for (const auto& [each, name] : kNames) {
+    if (each == callback) return name;
+  }
+  return nullptr;
+}
 
 // One file's name, and who is told of it.
 class FileWatch {
@@ -32,9 +49,15 @@ class FileWatch {
     info.offset = offset;
     info.length = s.ok() ? length() : 0;
     for (const auto& listener : *listeners_) {
-      BestEffort([&] { ((*listener).*callback)(info); });
+      BestEffort([&] {
+        const CallOut out(NameOf(callback));
+        ((*listener).*callback)(info);
+      });
       if (s.ok()) continue;
-      BestEffort([&] { listener->OnIOError(IOErrorInfo(s, type, path_, info.length, offset)); });
+      BestEffort([&] {
+        const CallOut out("OnIOError");
+        listener->OnIOError(IOErrorInfo(s, type, path_, info.length, offset));
+      });
     }
     return s;
   }

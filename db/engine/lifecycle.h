@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "db/column_family/super_version_source.h"
 #include "db/db_mutex.h"
 #include "db/engine/open_calls.h"
+#include "db/thread_duties.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -78,6 +80,7 @@ class OpenCall {
  public:
   explicit OpenCall(Lifecycle* lifecycle)
       : calls_(!lifecycle->closed() && lifecycle->calls().Enter() ? &lifecycle->calls() : nullptr) {
+    if (calls_ != nullptr) duty_.emplace(Duty::kCall, lifecycle, "a call of the database,");
   }
   ~OpenCall() {
     if (calls_ != nullptr) calls_->Leave();
@@ -90,6 +93,7 @@ class OpenCall {
 
  private:
   OpenCalls* const calls_;
+  std::optional<Duty> duty_;
 };
 
 }  // namespace varve

@@ -20,9 +20,12 @@ Status LogGate::Lock() {
     locking_ = true;
     slow_path_.Set();  // of writers with no_slowdown
   }
-  state_.commit->EnterExclusive();
-  const Status s = Guarded([&] { return state_.logs->FlushBuffers(); });
-  if (!s.ok()) state_.commit->ExitExclusive();
+  Status s = Guarded([&] { state_.commit->EnterExclusive(); });
+  if (s.ok()) {
+    const Duty duty(Duty::kLog, state_.commit.get(), "the log,");
+    s = Guarded([&] { return state_.logs->FlushBuffers(); });
+    if (!s.ok()) state_.commit->ExitExclusive();
+  }
   DbLock lock(&state_.mu);
   VARVE_ASSERT(locking_ && locks_ == 0);
   locking_ = false;

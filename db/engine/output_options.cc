@@ -19,6 +19,7 @@ TableOutputContext MakeTableOutputContext(const DbContext& context, const Dynami
   output.file_options.strict_bytes_per_sync = dynamic.current()->strict_bytes_per_sync;
   output.clock = context.clock();
   output.rate_limiter = db_options.rate_limiter.get();
+  output.limit_lifted = &context.limit_lifted();
   output.io_priority = priority;
   output.bytes_per_sync = dynamic.current()->bytes_per_sync;
   output.file_buffer_bytes = dynamic.current()->writable_file_max_buffer_size;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "varve/statistics.h"
 
@@ -39,6 +40,15 @@ struct StallControl::Judged {
   std::vector<WriteStallInfo> changes;
 };
 
+// What Tell has to tell of one judgement.
+struct StallControl::News {
+  bool stalled = false;
+  std::string reason;
+  uint64_t rate = 0;
+  uint64_t lasted = 0;
+  std::vector<WriteStallInfo> changes;
+};
+
 StallControl::StallControl(DbMutex* mu, const DbContext& context, const ColumnFamilySet& families,
                            const ErrorState& errors, WorkSignal* work)
     : mu_(mu),
@@ -48,6 +58,8 @@ StallControl::StallControl(DbMutex* mu, const DbContext& context, const ColumnFa
       work_(*work),
       pacer_(std::make_unique<DelayPacer>(context.options().delayed_write_rate)),
       stop_ended_(mu) {}
+
+StallControl::~StallControl() = default;
 
 void StallControl::SetRate(uint64_t bytes_per_second) {
   pacer_ = std::make_unique<DelayPacer>(bytes_per_second);
@@ -87,7 +99,7 @@ void StallControl::Update() {
   if (all.changes.empty()) return;
   BestEffort([&] {
     mu_->AssertHeld();
-    TellChanges(stalled, lasted, all.changes);
+    untold_.push_back({stalled, reason_, DelayedRate(), lasted, std::move(all.changes)});
   });
 }
 
@@ -154,20 +166,32 @@ void StallControl::CountVerdict(const ColumnFamily& family, const StallVerdict& 
   counts_[family.id()].Count(verdict, compacting_l0);
 }
 
-void StallControl::TellChanges(bool stalled, uint64_t lasted,
-                               const std::vector<WriteStallInfo>& changes) {
-  const std::string reason = reason_;
-  const uint64_t rate = DelayedRate();
-  DbUnlock unlock(mu_);
-  if (stalled) {
-    LogWarn(context_.info_log(), "writes: %s (delayed ones get %llu bytes/s)", reason.c_str(),
-            static_cast<unsigned long long>(rate));
+void StallControl::Tell() {
+  if (telling_) return;  // that one looks again
+  telling_ = true;
+  while (!untold_.empty()) {
+    std::vector<News> all = std::move(untold_);
+    untold_.clear();
+    DbUnlock unlock(mu_);
+    for (const News& news : all) {
+      BestEffort([&] { TellNews(news); });
+    }
+  }
+  telling_ = false;
+}
+
+void StallControl::TellNews(const News& news) const {
+  if (news.stalled) {
+    LogWarn(context_.info_log(), "writes: %s (delayed ones get %llu bytes/s)", news.reason.c_str(),
+            static_cast<unsigned long long>(news.rate));
   } else {
     LogWarn(context_.info_log(), "writes: no stall any more, after %.3f s",
-            static_cast<double>(lasted) / 1e6);
+            static_cast<double>(news.lasted) / 1e6);
   }
   if (!events::Wanted(context_)) return;
-  for (const WriteStallInfo& change : changes) events::StallConditionsChanged(context_, change);
+  for (const WriteStallInfo& change : news.changes) {
+    events::StallConditionsChanged(context_, change);
+  }
 }
 
 std::string StallControl::Describe() const {

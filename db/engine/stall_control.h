@@ -36,12 +36,16 @@ class StallControl {
  public:
   StallControl(DbMutex* mu, const DbContext& context, const ColumnFamilySet& families,
                const ErrorState& errors, WorkSignal* work);
+  ~StallControl();
   StallControl(const StallControl&) = delete;
   StallControl& operator=(const StallControl&) = delete;
 
-  // Judges every family's stall rules anew, and how near to a stall the nearest is. Releases the
-  // mutex to tell listeners. Does not throw.
+  // Judges every family's stall rules anew, and how near to a stall the nearest is. Listeners and
+  // the LOG are told by Tell. Does not throw.
   void Update() VARVE_REQUIRES(kDbMutex);
+  // Tells what has changed, in its order, and releases the mutex for that: listeners may write, so
+  // no caller keeps writers out. Of several callers one tells for all. Does not throw.
+  void Tell() VARVE_REQUIRES(kDbMutex);
 
   bool stopped() const VARVE_REQUIRES(kDbMutex) { return stopped_families_ > 0; }
   // By what compactions end.
@@ -91,6 +95,7 @@ class StallControl {
 
  private:
   struct Judged;
+  struct News;
 
   void JudgeFamily(ColumnFamily* family, Judged* all) VARVE_REQUIRES(kDbMutex);
   void AdjustPace(const Judged& all, bool stopped_before) VARVE_REQUIRES(kDbMutex);
@@ -99,8 +104,7 @@ class StallControl {
       VARVE_REQUIRES(kDbMutex);
   void CountVerdict(const ColumnFamily& family, const StallVerdict& verdict)
       VARVE_REQUIRES(kDbMutex);
-  void TellChanges(bool stalled, uint64_t lasted, const std::vector<WriteStallInfo>& changes)
-      VARVE_REQUIRES(kDbMutex);
+  void TellNews(const News& news) const VARVE_EXCLUDES(kDbMutex);
 
   DbMutex* const mu_;
   const DbContext& context_;
@@ -126,6 +130,9 @@ class StallControl {
   uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // without the wait under way
   StallTotals totals_ VARVE_GUARDED_BY(kDbMutex);
   std::map<uint32_t, StallCounts> counts_ VARVE_GUARDED_BY(kDbMutex);  // by family
+
+  std::vector<News> untold_ VARVE_GUARDED_BY(kDbMutex);
+  bool telling_ VARVE_GUARDED_BY(kDbMutex) = false;
 
   SharedUrgency::Wish flush_haste_ VARVE_GUARDED_BY(kDbMutex){&SharedUrgency::OfFlushes()};
   SharedUrgency::Wish compaction_haste_ VARVE_GUARDED_BY(kDbMutex){&SharedUrgency::OfCompactions()};

@@ -6,7 +6,9 @@
 #include "varve/rate_limiter.h"
 
 #include "util/base/assert.h"
+#include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -52,7 +54,7 @@ void WriteAdmission::Charge(Env::IOPriority priority, uint64_t bytes) {
   RateLimiter* const limiter = context_.options().rate_limiter.get();
   if (priority == Env::IO_TOTAL || limiter == nullptr) return;
   auto left = static_cast<int64_t>(bytes);
-  while (left > 0) {
+  while (left > 0 && !context_.limit_lifted().load(std::memory_order_relaxed)) {
     const int64_t part = std::clamp<int64_t>(limiter->GetSingleBurstBytes(), 1, left);
     limiter->Request(part, priority, context_.statistics(), RateLimiter::OpType::kWrite);
     left -= part;
@@ -106,10 +108,23 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
     if (!flush_.AnythingFull()) return Status::OK();
     return Status::Incomplete("write stall", "a memtable is full, and somebody holds the log");
   }
-  const ExclusiveCommit exclusive(commit_, ExclusiveCommit::Entered());
+  Status s;
+  {
+    const ExclusiveCommit exclusive(commit_, ExclusiveCommit::Entered());
+    DbLock lock(mu_);
+    s = errors_.WriteRefusal();
+    if (s.ok()) s = flush_.SwitchFullMemTables();
+  }
   DbLock lock(mu_);
-  Status s = errors_.WriteRefusal();
-  return s.ok() ? flush_.SwitchFullMemTables() : s;
+  stalls_.Tell();
+  return s;
+}
+
+// Why a write that is called back does not wait for what ends with the work that it was called
+// from.
+Status WriteAdmission::CalledBack() const {
+  if (VARVE_CANARY(kWaitInCallback)) return Status::OK();
+  return RefuseHeldUp("write", Duty::kFlush | Duty::kCompaction, &lifecycle_);
 }
 
 Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
@@ -117,6 +132,7 @@ Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
   Status s = StopRefusal();
   if (!s.ok()) return s;
   if (options.no_slowdown) return Status::Incomplete("write stall", stalls_.reason());
+  VARVE_RETURN_IF_ERROR(CalledBack());
   const uint64_t started = stalls_.BeginWait();
   stalls_.totals().stopped_writes++;
   s = Guarded([&] {
@@ -212,6 +228,8 @@ Status WriteAdmission::WaitForMemory(const WriteOptions& options) {
                                  std::to_string(memory.buffer_size()) + "; ends with a flush");
       break;
     }
+    s = CalledBack();
+    if (!s.ok()) break;
     waited = true;
     memory.WaitForChange(kMemorySliceMicros);
     DbLock lock(mu_);

@@ -51,6 +51,7 @@ class WriteAdmission {
 
  private:
   Status AdmitSlowly(const WriteOptions& options, size_t bytes);
+  Status CalledBack() const;
   bool AnythingLasting() const VARVE_REQUIRES(kDbMutex);
   Status SwitchFullMemTables(const WriteOptions& options) VARVE_EXCLUDES(kDbMutex);
   // Those that wait release the mutex meanwhile.

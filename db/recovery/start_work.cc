@@ -25,6 +25,7 @@ void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
     jobs.obsolete.StartListening();
     jobs.obsolete.Purge();
     jobs.compaction.ScheduleAll();
+    e.stalls.Tell();  // of what the opening found
   }
   jobs.scrubber.Start();
   if (telling.statistics == nullptr) return;

@@ -57,13 +57,19 @@ Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptio
   DBOptions with_2pc = db_options;
   with_2pc.allow_2pc = true;
   std::unique_ptr<DB> db;
-  VARVE_RETURN_IF_ERROR(DB::Open(with_2pc, dbname, column_families, handles, &db));
+  VARVE_RETURN_IF_ERROR(OpenIdle(with_2pc, dbname, column_families, handles, &db));
+  auto* const host = dynamic_cast<TransactionHost*>(db.get());
   Status s = Wrap(db.get(), txn_db_options, dbptr);
   if (s.ok()) {
     (void)db.release();
-  } else {
+    s = Guarded([host] { host->StartWork(); });
+    if (s.ok()) return s;
     DeleteAll(handles);
+    delete *dbptr;
+    *dbptr = nullptr;
+    return s;
   }
+  DeleteAll(handles);
   return s;
 } catch (...) {
   return CaughtException();

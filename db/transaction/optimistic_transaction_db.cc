@@ -92,7 +92,7 @@ Status OptimisticTransactionDB::Open(const DBOptions& db_options,
     return Status::NotSupported("OptimisticTransactionDB with DBOptions::unordered_write");
   }
   std::unique_ptr<DB> db;
-  VARVE_RETURN_IF_ERROR(DB::Open(db_options, dbname, column_families, handles, &db));
+  VARVE_RETURN_IF_ERROR(OpenIdle(db_options, dbname, column_families, handles, &db));
   auto* const host = dynamic_cast<TransactionHost*>(db->GetRootDB());
   Status s = host == nullptr ? Status::InvalidArgument("OptimisticTransactionDB: no database")
                              : Guarded([&] {
@@ -101,7 +101,10 @@ Status OptimisticTransactionDB::Open(const DBOptions& db_options,
                                });
   if (s.ok()) {
     (void)db.release();
-    return s;
+    s = Guarded([host] { host->StartWork(); });
+    if (s.ok()) return s;
+    delete *dbptr;
+    *dbptr = nullptr;
   }
   for (ColumnFamilyHandle* handle : *handles) delete handle;
   handles->clear();

@@ -17,12 +17,15 @@
 namespace varve {
 
 class ColumnFamilyHandle;
+class DB;
 class Comparator;
 class Snapshot;
 class WriteBatch;
 struct PreparedSection;
 struct ReadOptions;
 struct WriteCondition;
+struct ColumnFamilyDescriptor;
+struct DBOptions;
 struct WriteOptions;
 
 // Thread safety: any thread.
@@ -51,6 +54,9 @@ class TransactionHost {
   // size that the family's have.
   virtual Status HasNewerTimestamp(ColumnFamilyHandle* family, const Slice& key,
                                    const Slice& timestamp, bool* newer) = 0;
+  // Lets the background work of a database begin that was opened by OpenIdle. Throws what starting
+  // a thread may throw.
+  virtual void StartWork() = 0;
   // From now on writes may be conditional. Cannot be undone.
   virtual void WatchKeys() = 0;
   // DB::Write; Busy, and nothing is written, if the condition refuses.
@@ -99,5 +105,12 @@ class TransactionHost {
   virtual bool HasSection(const std::string& name) = 0;
   virtual uint64_t LogOfSection(const PreparedSection* section) = 0;
 };
+
+// DB::Open, but for the background work: the caller has its host start that when all that users get
+// of the opening is in its place, as what they registered may look there. What a handle of the
+// database calls until then is what a recovery calls (db/recovery/README.md).
+Status OpenIdle(const DBOptions& options, const std::string& name,
+                const std::vector<ColumnFamilyDescriptor>& families,
+                std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* db);
 
 }  // namespace varve

@@ -108,7 +108,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
     return Status::Incomplete("the table is not open and no read is allowed", FileName(*file));
   }
   VARVE_RETURN_IF_ERROR(CheckTime(options, *file));
-  MutexLock lock(&StripeOf(file->number));
+  IoMutexLock lock(&StripeOf(file->number));
   if (cache == nullptr) {
     // Another thread may have opened it while this one waited.
     if (TableReader* const reader = file->reader.load(std::memory_order_acquire)) {

@@ -17,7 +17,7 @@
 #include "util/base/assert.h"
 #include "util/mem/cache_charge.h"
 #include "util/metrics/histogram.h"
-#include "util/sync/mutex.h"
+#include "util/sync/io_mutex.h"
 
 namespace varve {
 
@@ -102,9 +102,9 @@ class TableCache {
   static constexpr size_t kStripes = 16;
   struct Stripe {
     // Of no rank: held over I/O, in which a file system of the user may call the database.
-    Mutex mu;
+    IoMutex mu;
   };
-  Mutex& StripeOf(uint64_t file_number) { return opening_[file_number % kStripes].mu; }
+  IoMutex& StripeOf(uint64_t file_number) { return opening_[file_number % kStripes].mu; }
 
   const TableCacheOptions options_;
   // What open readers are charged to; null: nothing.

@@ -462,6 +462,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   rep_->doubtful_tables.reserve(rep_->doubtful_tables.size() + write.tables.size());
   IOStatus s;
   {
+    const Duty duty(Duty::kManifest, this, "the writing of the MANIFEST,");
     DbUnlock unlock(mu_);
     s = WriteManifest(&write);
     if (s.ok() && write.fresh && rep_->manifest != nullptr) {

@@ -37,7 +37,7 @@ LogWriter::~LogWriter() = default;
 
 IOStatus LogWriter::AddRecords(const Slice* records, size_t count) {
   if (!appends_lock_) return AppendAll(records, count);
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   return AppendAll(records, count);
 }
 
@@ -75,7 +75,7 @@ IOStatus LogWriter::BeginCompressed() {
 
 IOStatus LogWriter::AddTimestampSizes(const Slice& payload) {
   if (!appends_lock_) return AppendTimestampSizes(payload);
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   return AppendTimestampSizes(payload);
 }
 
@@ -140,18 +140,18 @@ IOStatus LogWriter::EmitPhysicalRecord(RecordType type, const Slice& payload) {
 IOStatus LogWriter::WriteBuffer() {
   // Every record was handed over as it was added, and an append may be under way.
   if (!options_.manual_flush) return file_->status();
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   return closed_ ? file_->status() : file_->Flush();
 }
 
 IOStatus LogWriter::Sync(bool use_fsync) {
   if (!syncs_beside_appends_) {
-    MutexLock lock(&mu_);
+    IoMutexLock lock(&mu_);
     return file_->Sync(use_fsync);
   }
   // Else nothing is left in the buffer between records.
   if (options_.manual_flush) {
-    MutexLock lock(&mu_);
+    IoMutexLock lock(&mu_);
     VARVE_RETURN_IF_ERROR(file_->Flush());
   }
   return file_->SyncWithoutFlush(use_fsync);
@@ -159,12 +159,12 @@ IOStatus LogWriter::Sync(bool use_fsync) {
 
 IOStatus LogWriter::CutOff() {
   if (!options_.recyclable) return IOStatus::OK();
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   return file_->CutToSize();
 }
 
 IOStatus LogWriter::Close() {
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   closed_ = true;
   return file_->Close();
 }

@@ -13,7 +13,7 @@
 #include "varve/slice.h"
 
 #include "db/wal/log_format.h"
-#include "util/sync/mutex.h"
+#include "util/sync/io_mutex.h"
 
 namespace varve {
 class WritableFileWriter;
@@ -82,7 +82,7 @@ class LogWriter {
   const bool appends_lock_;
   // Of no rank: held over I/O, in which a file system of the user may call the database, and taken
   // under the DB mutex by logs whose appends do not take it.
-  Mutex mu_;
+  IoMutex mu_;
   bool closed_ VARVE_GUARDED_BY(mu_) = false;
   size_t block_offset_ = 0;
   std::string frame_;  // of AppendCompressed

@@ -76,14 +76,14 @@ void SyncedMarks::Begin() {
   std::unique_ptr<FSWritableFile> empty;
   IOStatus s = fs_->NewWritableFile(path, FileOptions(), &empty, nullptr);
   if (s.ok()) s = empty->Close(IOOptions(), nullptr);
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   if (s.ok()) s = fs_->NewRandomRWFile(path, FileOptions(), &file_, nullptr);
   if (!s.ok()) file_.reset();
   Write();
 }
 
 void SyncedMarks::NoteLog(uint64_t log, uint64_t bytes, bool last) {
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   VARVE_ASSERT(log > mark_.log || (log == mark_.log && bytes >= mark_.log_bytes));
   mark_.log = log;
   mark_.log_bytes = bytes;
@@ -95,7 +95,7 @@ void SyncedMarks::NoteLog(uint64_t log, uint64_t bytes, bool last) {
 }
 
 void SyncedMarks::NoteManifest(uint64_t manifest, uint64_t bytes) {
-  MutexLock lock(&mu_);
+  IoMutexLock lock(&mu_);
   VARVE_ASSERT(manifest > mark_.manifest ||
                (manifest == mark_.manifest && bytes >= mark_.manifest_bytes));
   mark_.manifest = manifest;

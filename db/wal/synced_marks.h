@@ -14,7 +14,7 @@
 #include "varve/file_system.h"
 #include "varve/system_clock.h"
 
-#include "util/sync/mutex.h"
+#include "util/sync/io_mutex.h"
 
 namespace varve::wal {
 
@@ -57,7 +57,7 @@ class SyncedMarks {
   const std::string db_name_;
   SystemClock* const clock_;
   // Of no rank: held over I/O, in which a file system of the user may call the database.
-  Mutex mu_;
+  IoMutex mu_;
   SyncedMark mark_ VARVE_GUARDED_BY(mu_);
   uint64_t written_ VARVE_GUARDED_BY(mu_) = 0;        // marks so far
   uint64_t written_nanos_ VARVE_GUARDED_BY(mu_) = 0;  // when the last one was

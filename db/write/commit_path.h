@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "varve/options.h"
 #include "varve/slice.h"
@@ -12,6 +13,7 @@
 #include "varve/types.h"
 #include "varve/user_write_callback.h"
 
+#include "db/thread_duties.h"
 #include "db/wal/commit_log.h"
 #include "db/write/write_request.h"
 
@@ -92,11 +94,13 @@ class CommitPath {
   virtual void WaitForAll() = 0;
 
   // Keeps every writer out between the two calls: no insertion is under way, the log is whole, and
-  // the calling thread may change the log and the memtables. ExitExclusive may come from another
+  // the calling thread may change the log and the memtables. Throws RefusedCall where the thread
+  // has a write on its way, or keeps writers out already. ExitExclusive may come from another
   // thread. Writes with no_slowdown that find an exclusive holder fail as Incomplete after a
   // moment.
   virtual void EnterExclusive() = 0;
   // False when another exclusive holder has not left after so long; for writes with no_slowdown.
+  // Throws as EnterExclusive does.
   virtual bool EnterExclusiveWithin(uint64_t micros) = 0;
   virtual void ExitExclusive() = 0;
   // Refuses all writes from now on, and returns when none is under way. Does not wait for a thread
@@ -107,21 +111,28 @@ class CommitPath {
 // Keeps every writer out until it is left or its scope ends, however that comes.
 class ExclusiveCommit {
  public:
-  explicit ExclusiveCommit(CommitPath* path) : path_(path) { path_->EnterExclusive(); }
+  explicit ExclusiveCommit(CommitPath* path) : path_(path) {
+    path_->EnterExclusive();
+    BeginDuty();
+  }
   // Of a caller that has entered already.
   struct Entered {};
-  ExclusiveCommit(CommitPath* path, Entered) : path_(path) {}
+  ExclusiveCommit(CommitPath* path, Entered) : path_(path) { BeginDuty(); }
   ~ExclusiveCommit() { Leave(); }
   ExclusiveCommit(const ExclusiveCommit&) = delete;
   ExclusiveCommit& operator=(const ExclusiveCommit&) = delete;
 
   void Leave() {
+    duty_.reset();
     if (path_ != nullptr) path_->ExitExclusive();
     path_ = nullptr;
   }
 
  private:
+  void BeginDuty() { duty_.emplace(Duty::kCommit, path_, "writers, who are kept out,"); }
+
   CommitPath* path_;
+  std::optional<Duty> duty_;
 };
 
 // `last_sequence` is the newest sequence in use.

@@ -2,6 +2,7 @@
 #include "db/write/ring_commit_path.h"
 
 #include <optional>
+#include <utility>
 
 #include "util/base/assert.h"
 #include "util/base/canary.h"
@@ -15,6 +16,17 @@ namespace {
 // Up to here a record is copied into the log while its place is given out: that takes less time
 // than a thread that found the log with a hole would lose by waiting.
 constexpr size_t kBytesCopiedUnderLock = 2 << 10;
+
+// OK, or why the call must not take what comes before a DB mutex: comparators are called under one.
+Status RefuseUnderDbMutex(const char* call) {
+  return duties::mutex == nullptr ? Status::OK() : HeldUp(call, "the database's mutex,");
+}
+
+// Throws where the thread has what others in the path may wait for.
+void CheckMayEnter(const CommitPath* path) {
+  ThrowIfHeldUp("call", Duty::kCommit, path);
+  if (Status s = RefuseUnderDbMutex("call"); !s.ok()) throw RefusedCall{std::move(s)};
+}
 
 // The write is on its way already, and cannot fail any more for what its callback throws.
 void Tell(UserWriteCallback* callback, void (UserWriteCallback::*what)()) {
@@ -37,6 +49,10 @@ RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
 
 Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request,
                               UserWriteCallback* callback) {
+  const auto* const self = static_cast<const CommitPath*>(this);
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", Duty::kCommit, self));
+  VARVE_RETURN_IF_ERROR(RefuseUnderDbMutex("write"));
+  const Duty duty(Duty::kCommit, self, "a write");
   Reservation reservation;
   std::optional<KeyHashes> keys;
   // What a prepared section updates does not stand in the record: it may be any key.
@@ -110,6 +126,7 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
 }
 
 Status RingCommitPath::WaitForLog(const wal::LogReservation& place, bool sync) try {
+  const Duty duty(Duty::kLog, static_cast<const CommitPath*>(this), "the log,");
   Status s = place.log->WaitWhole(place);
   return s.ok() && sync ? host_->SyncLog(place) : s;
 } catch (...) {
@@ -210,6 +227,7 @@ void RingCommitPath::CloseGate() {
 }
 
 void RingCommitPath::EnterExclusive() {
+  CheckMayEnter(this);
   {
     MutexLock lock(&gate_mu_);
     while (exclusive_) gate_opened_.Wait();
@@ -220,6 +238,7 @@ void RingCommitPath::EnterExclusive() {
 }
 
 bool RingCommitPath::EnterExclusiveWithin(uint64_t micros) {
+  CheckMayEnter(this);
   {
     MutexLock lock(&gate_mu_);
     while (exclusive_) {

@@ -369,7 +369,22 @@ struct RecoveryInfo {
 };
 
 // Callbacks run on the engine's threads, several at once, and hold the work up: be quick, keep no
-// reference, do not call back into the DB except where it says so. No exceptions may escape.
+// reference. No exceptions may escape.
+//
+// They may call the DB, as may every other function that users register. A call that would wait for
+// the very work that it is made from is refused: Status::Busy, which names the callback, with
+// nothing changed; from another thread it is made. That is
+//   in any                     Close, unless the callback says that nothing is held up
+//   of a flush                 Flush (with wait) and what flushes first (CompactRange and
+//                              GetLiveFiles with data in memory, WaitForCompact with flush),
+//                              WaitForCompact, PauseBackgroundWork, Resume; a write, while writes
+//                              are stopped
+//   of a compaction            WaitForCompact, PauseBackgroundWork, CompactRange that has to wait
+//                              for it; a write or Flush, while writes are stopped
+//   OnMemTableSealed           every write, Flush, LockWAL, CreateColumnFamily, DropColumnFamily
+// CancelAllBackgroundWork and DisableManualCompaction do not wait there for what called them. None
+// but those of the recovery (db/recovery/README.md) is called before DB::Open has given what it
+// gives.
 class VARVE_EXPORT EventListener : public Customizable {
  public:
   ~EventListener() override = default;
@@ -381,14 +396,14 @@ class VARVE_EXPORT EventListener : public Customizable {
                                  std::shared_ptr<EventListener>* result);
   const char* Name() const override { return ""; }
 
-  // Around a flush. The DB may be called as long as the call waits for no flush or compaction.
+  // Around a flush.
   virtual void OnFlushBegin(DB* /*db*/, const FlushJobInfo& /*info*/) {}
   virtual void OnFlushCompleted(DB* /*db*/, const FlushJobInfo& /*info*/) {}
 
   // DB::Flush is about to have these families flushed, before it waits for that. On its thread.
   virtual void OnManualFlushScheduled(DB* /*db*/, const std::vector<ManualFlushInfo>& /*info*/) {}
 
-  // Around a compaction; Completed after its outputs are installed. As for flushes.
+  // Around a compaction; Completed after its outputs are installed.
   virtual void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
   virtual void OnCompactionCompleted(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
   virtual void OnSubcompactionBegin(const SubcompactionJobInfo& /*info*/) {}
@@ -405,10 +420,10 @@ class VARVE_EXPORT EventListener : public Customizable {
   virtual void OnBlobFileCreated(const BlobFileCreationInfo& /*info*/) {}
   virtual void OnBlobFileDeleted(const BlobFileDeletionInfo& /*info*/) {}
 
-  // A memtable became immutable. Runs on a writer's thread.
+  // A memtable became immutable. Runs on a writer's thread, while no other writer is let in.
   virtual void OnMemTableSealed(const MemTableInfo& /*info*/) {}
 
-  // DB::DestroyColumnFamilyHandle is about to delete it.
+  // DB::DestroyColumnFamilyHandle is about to delete it. Nothing is held up.
   virtual void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* /*handle*/) {}
   // Never called: this engine does not ingest files.
   virtual void OnExternalFileIngested(DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
@@ -418,7 +433,8 @@ class VARVE_EXPORT EventListener : public Customizable {
   // the same.
   virtual void OnBackgroundError(BackgroundErrorReason /*reason*/, Status* /*bg_error*/) {}
 
-  // A column family begins or ends slowing or stopping writes.
+  // A column family begins or ends slowing or stopping writes. Nothing but what the thread does
+  // next is held up: a flush, a compaction, or the call that changed the condition.
   virtual void OnStallConditionsChanged(const WriteStallInfo& /*info*/) {}
 
   // A flush or a compaction of a background thread is over, whatever came of it; also where nothing

@@ -86,6 +86,10 @@ enum class Canary : int {
   kUnlockUndecided,
   kCacheForEachFamily,
   kKeepEveryHeader,
+  kFlushInHighOnly,
+  kWorkBeforeOpen,
+  kWaitInCallback,
+  kTellStallsInSwitch,
 };
 
 inline Canary PlantedCanary() {

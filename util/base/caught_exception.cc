@@ -3,12 +3,17 @@
 
 #include <exception>
 #include <new>
+#include <utility>
+
+#include "util/base/refused_call.h"
 
 namespace varve {
 
 Status CaughtException() noexcept {
   try {
     throw;
+  } catch (RefusedCall& refused) {
+    return std::move(refused.status);
   } catch (const std::bad_alloc&) {
     return Status::MemoryLimit();  // a text would take memory
   } catch (const std::exception& e) {

@@ -208,6 +208,8 @@ size_t WritableFileWriter::Grant(size_t bytes, size_t alignment) {
   RateLimiter* const limiter = options_.rate_limiter;
   const Env::IOPriority priority = options_.io_options.rate_limiter_priority;
   if (limiter == nullptr || priority == Env::IO_TOTAL) return bytes;
+  const std::atomic<bool>* const lifted = options_.limit_lifted;
+  if (lifted != nullptr && lifted->load(std::memory_order_relaxed)) return bytes;
   const size_t granted = limiter->RequestToken(bytes, alignment, priority, options_.stats,
                                                RateLimiter::OpType::kWrite);
   // A limiter of the user's that grants nothing, or too much, must not stop or overrun us.

@@ -50,8 +50,10 @@ class WritableFileWriter {
     uint64_t bytes_per_sync = 0;
     // For every request; its rate_limiter_priority IO_TOTAL means "not limited".
     IOOptions io_options;
-    // Nullable, not owned, outlive the writer. The clock is needed with stats and times only.
+    // Nullable, not owned, outlive the writer. The clock is needed with stats and times only. The
+    // limiter is not asked any more once the flag is set.
     RateLimiter* rate_limiter = nullptr;
+    const std::atomic<bool>* limit_lifted = nullptr;
     Statistics* stats = nullptr;
     SystemClock* clock = nullptr;
     // Is given all that is appended, in order. As the ones above.

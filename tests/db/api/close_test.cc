@@ -17,6 +17,7 @@
 #include "varve/env.h"
 #include "varve/file_system.h"
 #include "varve/listener.h"
+#include "varve/rate_limiter.h"
 #include "varve/slice_transform.h"
 #include "varve/snapshot.h"
 #include "varve/statistics.h"
@@ -642,6 +643,38 @@ TEST_F(DbCloseTest, WhatIsNotLoggedIsFlushedBesideADropOfAnotherFamily) {
     options_.env = own;
     Remount(std::make_shared<MemFileSystem>());
   }
+}
+
+// 20 kB/s would take a minute, whatever waits for the limiter when closing begins.
+TEST_F(DbCloseTest, ClosingLiftsTheRateLimit) {
+  options_.rate_limiter.reset(NewGenericRateLimiter(20 << 10));
+  options_.compression = kNoCompression;
+  const auto load = [&] {
+    WriteOptions unlogged;
+    unlogged.disableWAL = true;
+    ASSERT_TRUE(db()->Put(unlogged, "k", std::string(1 << 20, 'v')).ok());
+  };
+  for (const bool under_way : {false, true}) {
+    Open();
+    load();
+    FlushOptions no_wait;
+    no_wait.wait = false;
+    if (under_way) {
+      ASSERT_TRUE(db()->Flush(no_wait).ok());
+    }
+    const auto begun = std::chrono::steady_clock::now();
+    ASSERT_TRUE(Close().ok());
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
+  }
+  Open();
+  EXPECT_EQ(Get("k").size(), size_t{1} << 20);
+  load();
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  ASSERT_TRUE(db()->Flush(no_wait).ok());
+  const auto begun = std::chrono::steady_clock::now();
+  CancelAllBackgroundWork(db(), /*wait=*/true);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
 }
 
 }  // namespace

@@ -505,5 +505,28 @@ TEST_F(DbMaintenanceTest, FeaturesOfAnotherDaySayTheirName) {
   }
 }
 
+// What levels are too full for only moves, and is there when the call returns: a program that
+// closes the database next, as those that load one do, finds it there again.
+TEST_F(DbMaintenanceTest, CompactRangeMovesWhatALevelHasNoRoomFor) {
+  options_.level_compaction_dynamic_level_bytes = false;
+  options_.max_bytes_for_level_base = 64 << 10;
+  options_.compression = kNoCompression;
+  options_.disable_auto_compactions = false;
+  Open();
+  WriteBatch batch;
+  for (int i = 0; i < 10000; i++) {
+    ASSERT_TRUE(batch.Put(std::to_string(10000 + i), "v").ok());
+  }
+  ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
+  Flush();
+  const Slice begin("10000");
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), &begin, nullptr).ok());
+  EXPECT_TRUE(Eventually([&] { return Levels() == "0,0,1"; })) << Levels();
+  ASSERT_TRUE(Close().ok());
+  options_.disable_auto_compactions = true;  // which would move it now
+  Open();
+  EXPECT_EQ(Levels(), "0,0,1");
+}
+
 }  // namespace
 }  // namespace varve::testing

@@ -5,6 +5,14 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <functional>
+
+#include "varve/env_wrappers.h"
+#include "varve/listener.h"
+#include "varve/utilities/optimistic_transaction_db.h"
+#include "varve/utilities/transaction_db.h"
+
 #include "tests/harness/database.h"
 
 namespace varve::testing {
@@ -248,6 +256,94 @@ TEST_F(DbOpenTest, IdentitiesLastAndSessionsDoNot) {
   ASSERT_TRUE(db()->GetDbSessionId(session_again).ok());
   EXPECT_EQ(id, id_again);
   EXPECT_NE(session, session_again);
+}
+
+// Says whether the outputs of an opening were written before work was handed out.
+class WatchedEnv final : public EnvWrapper {
+ public:
+  explicit WatchedEnv(Env* base) : EnvWrapper(base) {}
+  void Schedule(void (*work)(void*), void* arg, Priority pool, void* tag,
+                void (*withdrawn)(void*)) override {
+    if (written) (written() ? after : before)++;
+    EnvWrapper::Schedule(work, arg, pool, tag, withdrawn);
+  }
+  std::function<bool()> written;
+  std::atomic<int> before{0};
+  std::atomic<int> after{0};
+};
+
+// A compaction is due, and a stall: filters, listeners and all else that work calls may use what
+// the opening gave.
+TEST_F(DbOpenTest, WorkBeginsWhenTheOutputsAreWritten) {
+  options_.disable_auto_compactions = true;
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  for (int i = 0; i < 4; i++) MakeTable({"a", "z"});
+  ASSERT_TRUE(Close().ok());
+  options_.disable_auto_compactions = false;
+  WatchedEnv env(options_.env);
+  struct Stalls final : EventListener {
+    explicit Stalls(WatchedEnv* env) : env_(*env) {}
+    void OnStallConditionsChanged(const WriteStallInfo&) override {
+      (env_.written() ? env_.after : env_.before)++;
+    }
+    WatchedEnv& env_;
+  };
+  options_.env = &env;
+  options_.level0_slowdown_writes_trigger = 2;
+  options_.listeners.push_back(std::make_shared<Stalls>(&env));
+  const std::vector<ColumnFamilyDescriptor> families = {{"default", options_}};
+  std::vector<ColumnFamilyHandle*> handles;
+  DB* plain = nullptr;
+  TransactionDB* locking = nullptr;
+  OptimisticTransactionDB* optimistic = nullptr;
+  const std::function<Status()> kOpenings[] = {
+      [&] { return DB::Open(options_, kName, &plain); },
+      [&] { return DB::Open(options_, kName, families, &handles, &plain); },
+      [&] { return TransactionDB::Open(options_, TransactionDBOptions(), kName, &locking); },
+      [&] {
+        return TransactionDB::Open(options_, TransactionDBOptions(), kName, families, &handles,
+                                   &locking);
+      },
+      [&] {
+        return OptimisticTransactionDB::Open(options_, kName, families, &handles, &optimistic);
+      },
+  };
+  for (const auto& open : kOpenings) {
+    const bool gives_handles = &open != &kOpenings[0] && &open != &kOpenings[2];
+    env.written = [&] {
+      const bool db = plain != nullptr || locking != nullptr || optimistic != nullptr;
+      return db && (!gives_handles || handles.size() == 1);
+    };
+    env.before = env.after = 0;
+    ASSERT_TRUE(open().ok());
+    EXPECT_EQ(env.before, 0);
+    EXPECT_GE(env.after, 1);
+    env.written = nullptr;
+    for (ColumnFamilyHandle* handle : handles) delete handle;
+    handles.clear();
+    DB* const opened = plain != nullptr     ? plain
+                       : locking != nullptr ? static_cast<DB*>(locking)
+                                            : optimistic;
+    EXPECT_TRUE(opened->PauseBackgroundWork().ok());
+    delete opened;
+    plain = nullptr;
+    locking = nullptr;
+    optimistic = nullptr;
+    // The next opening finds the same work to do.
+    options_.disable_auto_compactions = true;
+    options_.level0_slowdown_writes_trigger = 20;
+    ASSERT_TRUE(DB::Open(options_, kName, &plain).ok());
+    for (int i = 0; i < 4; i++) {
+      ASSERT_TRUE(plain->Put(WriteOptions(), "a", "v").ok());
+      ASSERT_TRUE(plain->Flush(FlushOptions()).ok());
+    }
+    delete plain;
+    plain = nullptr;
+    options_.disable_auto_compactions = false;
+    options_.level0_slowdown_writes_trigger = 2;
+  }
+  options_.env = env.target();
 }
 
 }  // namespace

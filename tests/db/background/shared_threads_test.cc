@@ -29,6 +29,10 @@ class OneThreadEachEnv final : public EnvWrapper {
     PoolOf(priority).Schedule(function, arg, tag, unschedule);
   }
   int UnSchedule(void* tag, Priority priority) override { return PoolOf(priority).Unschedule(tag); }
+  void SetBackgroundThreads(int threads, Priority priority) override {
+    PoolOf(priority).SetLimit(threads);
+  }
+  int GetBackgroundThreads(Priority priority) override { return PoolOf(priority).limit(); }
   void IncBackgroundThreadsIfNeeded(int, Priority) override {}
   size_t Waiting(Priority priority) { return PoolOf(priority).queue_length(); }
 
@@ -230,6 +234,46 @@ TEST_F(SharedThreadsTest, FilesAreDeletedInJobs) {
   ASSERT_TRUE(a_->SetDBOptions({{"delete_obsolete_files_period_micros", "1000"}}).ok());
   EXPECT_TRUE(Eventually([&] { return called.load(); }));
   EXPECT_FALSE(in_timer.load());
+}
+
+// A pool may have no threads, and get some again: flushes, which writers wait for as well, go where
+// there are threads, also those that waited in a pool that has lost its own.
+TEST_F(SharedThreadsTest, FlushesFindThreadsWhereThereAreSome) {
+  const auto set = [&](int high, int low) {
+    env_.SetBackgroundThreads(high, Env::HIGH);
+    env_.SetBackgroundThreads(low, Env::LOW);
+  };
+  struct Threads {
+    int high;
+    int low;
+  };
+  for (const Threads now : {Threads{0, 1}, Threads{1, 0}, Threads{1, 1}}) {
+    for (const bool none_first : {false, true}) {
+      set(none_first ? 0 : now.high, none_first ? 0 : now.low);
+      std::atomic<bool> flushed{false};
+      std::thread waits([&] {
+        MakeTables(b_.get(), 1);
+        flushed = true;
+      });
+      if (none_first) {
+        EXPECT_TRUE(
+            Eventually([&] { return env_.Waiting(Env::HIGH) + env_.Waiting(Env::LOW) > 0; }));
+        EXPECT_FALSE(flushed) << "there is no thread";
+        set(now.high, now.low);
+      }
+      EXPECT_TRUE(Eventually([&] { return flushed.load(); }, /*seconds=*/5))
+          << now.high << " in HIGH, " << now.low << " in LOW";
+      set(1, 1);
+      waits.join();
+    }
+  }
+  set(0, 0);
+  EXPECT_TRUE(b_->Put(WriteOptions(), "k", "v").ok());
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  EXPECT_TRUE(b_->Flush(no_wait).ok());
+  EXPECT_TRUE(b_->Close().ok()) << "which needs no thread";
+  set(1, 1);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <thread>
 
+#include "varve/listener.h"
 #include "varve/statistics.h"
 
 #include "tests/harness/database.h"
@@ -279,6 +281,90 @@ TEST_F(StallTest, OldLogsForceFlushesOfTheirFamilies) {
   }
   EXPECT_TRUE(Eventually([&] { return Levels("idle") == "1"; }));
   EXPECT_EQ(Get("k", "idle"), "old");
+}
+
+// Calls the database when a stall begins or ends.
+struct StallCaller final : EventListener {
+  void OnStallConditionsChanged(const WriteStallInfo& info) override {
+    if (call != nullptr) call(info.condition.cur == WriteStallCondition::kStopped);
+  }
+  std::function<void(bool stopped)> call;
+};
+
+// The switch of memtables by a write or a flush, which keeps writers out, is what stops them.
+TEST_F(StallTest, AListenerMayWriteWhenAStallBeginsOrEnds) {
+  const auto listener = std::make_shared<StallCaller>();
+  options_.listeners.push_back(listener);
+  options_.disable_auto_compactions = true;
+  options_.max_write_buffer_number = 2;
+  Open();
+  std::atomic<int> stops{0};
+  std::atomic<int> ends{0};
+  listener->call = [&](bool stopped) {
+    WriteOptions options;
+    options.no_slowdown = stopped;  // what comes after the call ends the stop
+    const Status s = db()->Put(options, "told", "t");
+    EXPECT_TRUE(stopped ? s.IsIncomplete() : s.ok()) << s.ToString();
+    ColumnFamilyHandle* made = nullptr;
+    const std::string name = "told" + std::to_string(stops + ends);
+    EXPECT_TRUE(db()->CreateColumnFamily(ColumnFamilyOptions(), name, &made).ok());
+    EXPECT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());
+    (stopped ? stops : ends)++;
+  };
+  ASSERT_TRUE(db()->PauseBackgroundWork().ok());
+  FlushOptions no_wait;
+  no_wait.wait = false;
+  no_wait.allow_write_stall = true;
+  for (int i = 0; i < 2; i++) {
+    Put("k", "v");
+    ASSERT_TRUE(db()->Flush(no_wait).ok());
+  }
+  EXPECT_EQ(stops, 1);
+  ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
+  EXPECT_TRUE(Eventually([&] { return ends == 1; }));
+  EXPECT_EQ(Get("told"), "t");
+  ASSERT_TRUE(Close().ok());
+}
+
+// A call that would wait for the work that it is called from is refused, and says why.
+struct FlushCaller final : EventListener {
+  void OnFlushBegin(DB* db, const FlushJobInfo&) override {
+    answers = {db->Flush(FlushOptions()), db->WaitForCompact(WaitForCompactOptions()),
+               db->PauseBackgroundWork(), db->Close(), db->Put(WriteOptions(), "told", "t")};
+  }
+  void OnMemTableSealed(const MemTableInfo&) override {
+    DB* const to = of_sealed;
+    if (to == nullptr) return;
+    ColumnFamilyHandle* made = nullptr;
+    sealed = {to->Put(WriteOptions(), "told", "t"), to->Flush(FlushOptions()), to->LockWAL(),
+              to->CreateColumnFamily(ColumnFamilyOptions(), "told", &made), to->Close()};
+  }
+  std::atomic<DB*> of_sealed{nullptr};
+  std::vector<Status> answers;
+  std::vector<Status> sealed;
+};
+
+TEST_F(StallTest, ACallThatWouldWaitForItselfIsBusy) {
+  const auto listener = std::make_shared<FlushCaller>();
+  options_.listeners.push_back(listener);
+  Open();
+  listener->of_sealed = db();
+  Put("k", "v");
+  ASSERT_TRUE(db()->Flush(FlushOptions()).ok());
+  listener->of_sealed = nullptr;
+  ASSERT_EQ(listener->answers.size(), 5u);
+  EXPECT_TRUE(listener->answers.back().ok()) << listener->answers.back().ToString();
+  listener->answers.pop_back();
+  for (const Status& s : listener->answers) {
+    EXPECT_TRUE(s.IsBusy()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("OnFlushBegin"));
+  }
+  ASSERT_EQ(listener->sealed.size(), 5u);
+  for (const Status& s : listener->sealed) {
+    EXPECT_TRUE(s.IsBusy()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("OnMemTableSealed"));
+  }
+  Put("after", "a");
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A mutex that is held over I/O. A user's file system, or a listener of operations on files, may
+// call the database from there, and come to the mutex that its own thread holds: taking it throws
+// then, where another mutex would wait for itself.
+
+#include <atomic>
+
+#include "util/base/refused_call.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+class VARVE_CAPABILITY("mutex") IoMutex final : public Mutex {
+ public:
+  IoMutex() = default;
+
+  void Lock() VARVE_ACQUIRE() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    if (owner_.load(std::memory_order_relaxed) == &self_) [[unlikely]] {
+      throw RefusedCall{
+          Status::Busy("called in a callback",
+                       "of a file, it would wait for that operation; call it from another thread")};
+    }
+    Mutex::Lock();
+    owner_.store(&self_, std::memory_order_relaxed);
+  }
+  void Unlock() VARVE_RELEASE() VARVE_NO_THREAD_SAFETY_ANALYSIS {
+    owner_.store(nullptr, std::memory_order_relaxed);
+    Mutex::Unlock();
+  }
+
+ private:
+  // Its address is the thread's name.
+  static inline constinit thread_local char self_ = 0;
+
+  std::atomic<const char*> owner_{nullptr};  // only a thread itself stores its own name
+};
+
+class VARVE_SCOPED_CAPABILITY IoMutexLock {
+ public:
+  explicit IoMutexLock(IoMutex* mu) VARVE_ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
+  ~IoMutexLock() VARVE_RELEASE() { mu_->Unlock(); }
+  IoMutexLock(const IoMutexLock&) = delete;
+  IoMutexLock& operator=(const IoMutexLock&) = delete;
+
+ private:
+  IoMutex* const mu_;
+};
+
+}  // namespace varve

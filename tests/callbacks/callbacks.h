@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Objects of every kind that a user can register, each of whose functions can be made to do
+// something once, in the middle of what the engine calls it for.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "varve/comparator.h"
+#include "varve/options.h"
+
+#include "util/env/mem_file_system.h"
+
+namespace varve::testing {
+
+// Thread safety: Fire from any thread; the rest belongs to the test.
+class Trigger {
+ public:
+  // The next call of the function does `act`, until that has returned true once.
+  void Arm(const std::string& function, std::function<bool()> act) {
+    function_ = function;
+    act_ = std::move(act);
+    done_ = false;
+    armed_ = true;
+  }
+  void Disarm() { armed_ = false; }
+  // `function` is being called.
+  void Fire(const char* function) {
+    if (!armed_ || function_ != function || !armed_.exchange(false)) return;
+    begun_ = true;
+    const bool acted = act_();
+    done_ = acted;
+    if (!acted) armed_ = true;
+  }
+  bool begun() const { return begun_; }
+  bool done() const { return done_; }
+
+ private:
+  std::string function_;
+  std::function<bool()> act_;
+  std::atomic<bool> armed_{false};
+  std::atomic<bool> begun_{false};
+  std::atomic<bool> done_{false};
+};
+
+struct Callback {
+  const char* name;
+  // A recovery calls it, before there is a database.
+  bool in_recovery = false;
+};
+const std::vector<Callback>& Callbacks();
+// Of a listener, and never called.
+const std::set<std::string>& NeverCalled();
+bool IsOfErrors(const std::string& callback);
+
+// Puts them into the options, but for the comparator. `callback` is the one that is wanted:
+// listeners of file operations change how files are written. The trigger outlives the databases.
+void RegisterCallbacks(Options* options, Trigger* trigger, const std::string& callback);
+
+std::unique_ptr<Comparator> NewComparatorCallback(Trigger* trigger);
+// The file system as a callback.
+std::unique_ptr<MemFileSystem::CallHook> NewFileSystemCallback(Trigger* trigger);
+
+}  // namespace varve::testing

@@ -64,7 +64,6 @@ Status LogReplay::Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log
     DbLock lock(&state_.mu);
     min_family_log_ = state_.versions->MinLogNumber();
   }
-  oldest_log_gone_ = !log_numbers.empty() && log_numbers.front() != min_log;
   max_sequence_ = state_.versions->last_sequence();
   if (max_sequence_ > kLargestSequence) {
     return Status::Corruption("MANIFEST of " + context_.name(), TooLarge(max_sequence_));
@@ -164,8 +163,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
       return s.ok() ? StopAtRecord(number, path, record.structure.ToString(), record, &records) : s;
     }
     std::string unknown_commit;
-    s = CheckContinues(record.bytes, path);
-    if (s.ok()) s = ApplyRecord(record, number, path, &resolver, &inserter, &unknown_commit);
+    s = ApplyRecord(record, number, path, &resolver, &inserter, &unknown_commit);
     if (!s.ok()) return s;
     if (!unknown_commit.empty()) {
       const std::string reason =
@@ -217,21 +215,6 @@ Status LogReplay::JudgePredecessor(const PredecessorLog& predecessor, SequenceNu
   const uint64_t synced =
       predecessor.number < synced_.log ? lost : SyncedAfter(predecessor.number, end);
   return StopOrRefuse(predecessor.number, path, end, reason, synced);
-}
-
-Status LogReplay::CheckContinues(const Slice& record, const std::string& path) const {
-  if (repairs_ || !oldest_log_gone_ || report_.records_replayed > 0 ||
-      record.size() < kBatchHeaderBytes ||
-      context_.options().wal_recovery_mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
-    return Status::OK();
-  }
-  const SequenceNumber sequence = DecodeFixed64(record.data());
-  if (sequence <= state_.versions->last_sequence() + 1) return Status::OK();
-  return Status::Corruption(
-      path, "begins at sequence number " + std::to_string(sequence) +
-                ", but the MANIFEST ends at " + std::to_string(state_.versions->last_sequence()) +
-                " and the log that it asks for next is gone: its end is missing, or a log was "
-                "deleted; nothing was changed");
 }
 
 // Batches with marks are rare: they come between the others, not together with them.

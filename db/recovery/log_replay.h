@@ -45,9 +45,10 @@ class LogReplay {
 
   // Replays the logs with these numbers (ascending). Memtables that fill up are written to L0 on
   // the way (not when the database is read-only); their edits are collected. Fills in
-  // the report. `min_log` is the oldest log that the MANIFEST asks for. If it is gone, and
-  // the first record there is leaves sequence numbers out, then the MANIFEST is older than what was
-  // deleted after it: Corruption, as what lies between cannot be had.
+  // the report. `min_log` is the oldest log that the MANIFEST asks for. That it is not there, and
+  // that the first record leaves sequence numbers out, proves no loss: MANIFESTs of RocksDB ask for
+  // logs that were never written, and writes without the log take numbers, too. A predecessor
+  // record proves it, and so does a table that the MANIFEST does not know (stale_manifest.h).
   Status Run(const std::vector<uint64_t>& log_numbers, uint64_t min_log);
   // Instead: none of them is read. They count as damaged, and are reported.
   void LeaveOut(const std::vector<uint64_t>& log_numbers);
@@ -91,8 +92,6 @@ class LogReplay {
   // If not, its end was lost, and what this log holds may lack what came before it. `next` is the
   // sequence number that this log begins with.
   Status JudgePredecessor(const PredecessorLog& predecessor, SequenceNumber next);
-  // Of the first record of all, when the oldest log is gone.
-  Status CheckContinues(const Slice& record, const std::string& path) const;
   // *unknown_commit: as of SectionReplay, where damage was met before.
   Status ApplyRecord(const RecordPipeline::Record& record, uint64_t number, const std::string& path,
                      MemTableResolver* resolver, BatchInserter* inserter,
@@ -145,7 +144,6 @@ class LogReplay {
   SequenceNumber first_sequence_ = kMaxSequenceNumber;
   bool wrote_tables_ = false;
   bool met_stamped_log_ = false;
-  bool oldest_log_gone_ = false;
   std::set<uint64_t> missed_logs_;
   SequenceNumber lost_last_ = 0;  // the last that a predecessor record has told of
   uint64_t stopped_at_ = 0;       // log after which point-in-time recovery stopped; 0: it did not

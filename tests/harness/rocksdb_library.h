@@ -12,6 +12,8 @@ class RocksDbLibrary {
  public:
   // Null where there is none. VARVE_ROCKSDB_LIBRARY names another than the one that was built with.
   static RocksDbLibrary* Get();
+  // As dlopen gave it.
+  void* handle() const { return handle_; }
 
   template <typename Result, typename... Args>
   Result Call(const char* name, Args... args) const {

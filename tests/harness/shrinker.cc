@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/metamorphic/shrinker.h"
+#include "tests/harness/shrinker.h"
 
 #include <algorithm>
 #include <utility>

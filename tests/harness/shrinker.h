@@ -6,7 +6,7 @@
 #include <chrono>
 #include <functional>
 
-#include "tests/metamorphic/history.h"
+#include "tests/harness/history_text.h"
 
 namespace varve::testing {
 

@@ -26,11 +26,11 @@
 #include <vector>
 
 #include "tests/harness/environment.h"
+#include "tests/harness/shrinker.h"
 #include "tests/metamorphic/generator.h"
 #include "tests/metamorphic/history.h"
 #include "tests/metamorphic/player.h"
 #include "tests/metamorphic/rocksdb_executor.h"
-#include "tests/metamorphic/shrinker.h"
 #include "tests/metamorphic/varve_executor.h"
 #include "tests/metamorphic/worker.h"
 

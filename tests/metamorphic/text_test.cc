@@ -8,10 +8,10 @@
 
 #include <string>
 
+#include "tests/harness/shrinker.h"
 #include "tests/metamorphic/executor.h"
 #include "tests/metamorphic/generator.h"
 #include "tests/metamorphic/player.h"
-#include "tests/metamorphic/shrinker.h"
 #include "tests/metamorphic/surviving_writes.h"
 
 namespace varve::testing {

@@ -407,6 +407,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
   if (apart && job.reason != FlushReason::kErrorRecovery) {
     DbUnlock unlock(&state_.mu);
     const uint64_t current = state_.logs->current_number();
+    const Duty log(Duty::kLog, state_.commit.get(), "the log,");
     VARVE_RETURN_IF_ERROR(state_.logs->SyncClosed());
     state_.sections.NoteDurable(current);
   }

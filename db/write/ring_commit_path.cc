@@ -17,6 +17,9 @@ namespace {
 // than a thread that found the log with a hole would lose by waiting.
 constexpr size_t kBytesCopiedUnderLock = 2 << 10;
 
+// What a thread may have that a write, or who keeps writers out, waits for: a sync of the log, too.
+constexpr uint32_t kHoldsUp = Duty::kCommit | Duty::kLog;
+
 // OK, or why the call must not take what comes before a DB mutex: comparators are called under one.
 Status RefuseUnderDbMutex(const char* call) {
   return duties::mutex == nullptr ? Status::OK() : HeldUp(call, "the database's mutex,");
@@ -24,7 +27,7 @@ Status RefuseUnderDbMutex(const char* call) {
 
 // Throws where the thread has what others in the path may wait for.
 void CheckMayEnter(const CommitPath* path) {
-  ThrowIfHeldUp("call", Duty::kCommit, path);
+  ThrowIfHeldUp("call", kHoldsUp, path);
   if (Status s = RefuseUnderDbMutex("call"); !s.ok()) throw RefusedCall{std::move(s)};
 }
 
@@ -50,7 +53,7 @@ RingCommitPath::RingCommitPath(const CommitOptions& options, CommitHost* host,
 Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request,
                               UserWriteCallback* callback) {
   const auto* const self = static_cast<const CommitPath*>(this);
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", Duty::kCommit, self));
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", kHoldsUp, self));
   VARVE_RETURN_IF_ERROR(RefuseUnderDbMutex("write"));
   const Duty duty(Duty::kCommit, self, "a write");
   Reservation reservation;

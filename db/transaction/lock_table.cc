@@ -159,8 +159,8 @@ void LockTable::Unlock(HeldLock* held) {
       RemoveIfUnused(&part, queue);
     }
   }
-  // Nobody puts it in order any more, as it is not held.
-  if (held->place_in_order.load(std::memory_order_relaxed) != 0) [[unlikely]]
+  // Nobody puts it in order any more, as it is not held; who has taken it out is done with it.
+  if (held->place_in_order.load(std::memory_order_acquire) != 0) [[unlikely]]
     ranges_.Leave(held);
 }
 

@@ -51,7 +51,8 @@ class LockedKeys {
     tree_.Erase(&node);
     node.next_free = free_;
     free_ = place;
-    lock->place_in_order.store(0, std::memory_order_relaxed);
+    // The last that is done with the lock: its owner may be about to use the memory again.
+    lock->place_in_order.store(0, std::memory_order_release);
     if (!tree_.empty()) return;
     nodes_.clear();
     free_ = 0;

@@ -65,7 +65,8 @@ std::string CPlayer::Multi(const Line& line) {
                              snapshot == snapshots_.end() ? nullptr : snapshot->second);
   std::vector<std::string> keys;
   for (size_t i = 2; i < line.words.size(); i++) {
-    if (line.words[i].find('=') == std::string::npos) keys.push_back(BytesOf(line.words[i]));
+    const bool is_key = line.words[i].find('=') == std::string::npos && line.words[i] != "ignore";
+    if (is_key) keys.push_back(BytesOf(line.words[i]));
   }
   std::vector<const char*> data;
   std::vector<size_t> sizes;

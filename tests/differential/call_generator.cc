@@ -123,7 +123,10 @@ class CallGenerator {
   std::string Named(const char* kind, uint64_t n) {
     return kind + std::to_string(random_.Below(n));
   }
-  std::string Snapshot() { return random_.OneIn(3) ? " snap=" + Named("s", 3) : ""; }
+  std::string Snapshot() {
+    return (random_.OneIn(3) ? " snap=" + Named("s", 3) : "") +
+           (random_.OneIn(15) ? " ignore" : "");
+  }
 
   std::string Range(const std::string& family) {
     std::string begin = Key();
@@ -207,7 +210,6 @@ class CallGenerator {
     if (random_.OneIn(2)) return Emit(Change(true));
     const char* const how[] = {"plain", "plain", "plain", "sync", "missing"};
     const bool unlogged = quiet_ && random_.OneIn(20);
-    unlogged_ = unlogged_ || unlogged;
     Emit("write " + (unlogged ? "nowal" : OneOf(how)) + " " + Changes(kind_ != "txn", true));
   }
 
@@ -240,7 +242,19 @@ class CallGenerator {
     Emit("scan " + Family() + Walk() + Snapshot());
   }
 
+  // Forwards, but for now and then.
+  void Tail() {
+    const std::string it = Named("j", 2);
+    const uint64_t dice = random_.Below(8);
+    if (dice == 0) return Emit("enditer " + it);
+    if (dice < 3) return Emit("iter " + it + " " + Family() + Bounds() + " tailing");
+    if (dice == 3) return Emit("seek " + it + " " + Key());
+    if (random_.OneIn(60)) return Emit("last " + it);
+    Emit((dice == 4 ? "first " : "next ") + it);
+  }
+
   void Iterate() {
+    if (random_.OneIn(6)) return Tail();
     const std::string it = Named("i", 3);
     const char* const moves[] = {"next", "next", "next", "prev", "prev", "first", "last"};
     const uint64_t dice = random_.Below(12);
@@ -331,9 +345,11 @@ class CallGenerator {
 
   void AskProperty() {
     if (!quiet_) return Emit("families");
-    // What a crash loses may have taken sequence numbers, and recoveries flush what they like.
-    if (!unlogged_ && random_.OneIn(3)) return Emit("sequence");
-    if (session_ == 1) Emit("prop " + Family() + " " + OneOf(kProperties));
+    // Recoveries flush what they like; what comes to nothing there, or was not logged, may have
+    // taken sequence numbers.
+    if (session_ > 1) return;
+    if (random_.OneIn(3)) return Emit("sequence");
+    Emit("prop " + Family() + " " + OneOf(kProperties));
   }
 
   // ---- Sessions ----
@@ -387,7 +403,6 @@ class CallGenerator {
   std::string kinds_[3];
   std::string kind_;
   int session_ = 0;
-  bool unlogged_ = false;  // something was written without the log
   std::set<std::string> prepared_;
   // "family key" of those that were put and are not deleted.
   std::set<std::string> living_;

@@ -38,7 +38,7 @@ namespace varve::testing {
 
 namespace {
 
-constexpr uint64_t kCases = 60;
+constexpr uint64_t kCases = 40;
 constexpr size_t kLines = 150;
 const char* const kHeading = "### Answers that differ";
 
@@ -58,8 +58,10 @@ MeantDifferences Meant() {
 }
 
 std::string WorkDirectory() {
-  const char* const directory = std::getenv("TMPDIR");
-  return std::string(directory == nullptr ? "/tmp" : directory) + "/varve_differential_" +
+  // No power fails here: where syncs cost nothing, ten times as many histories are played.
+  const char* const named = std::getenv("TMPDIR");
+  const char* const usual = std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp";
+  return std::string(named != nullptr ? named : usual) + "/varve_differential_" +
          std::to_string(getpid());
 }
 

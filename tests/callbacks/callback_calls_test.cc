@@ -28,6 +28,7 @@
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
 #include "tests/harness/fault_file_system.h"
+#include "tests/harness/source_root.h"
 #include "tests/matrix/call_table.h"
 #include "util/base/refused_call.h"
 
@@ -407,7 +408,7 @@ TEST(CallbackCallsTest, EveryCallInEveryCallback) {
 
 // A method that is added to the interface gets its row.
 TEST(CallbackCallsTest, EveryMethodOfAListenerHasItsRow) {
-  std::ifstream header(std::string(VARVE_SOURCE_DIR) + "/include/varve/listener.h");
+  std::ifstream header(testing::SourceRoot() + "/include/varve/listener.h");
   const std::string text((std::istreambuf_iterator<char>(header)),
                          std::istreambuf_iterator<char>());
   std::set<std::string> rows = NeverCalled();

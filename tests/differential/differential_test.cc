@@ -33,6 +33,7 @@
 #include "tests/harness/environment.h"
 #include "tests/harness/rocksdb_library.h"
 #include "tests/harness/shrinker.h"
+#include "tests/harness/source_root.h"
 
 namespace varve::testing {
 
@@ -51,8 +52,7 @@ std::string ReadText(const std::string& path) {
 MeantDifferences Meant() {
   std::string problem;
   MeantDifferences meant = ParseMeantDifferences(
-      ReadText(std::string(VARVE_SOURCE_DIR) + "/tests/differential/meant_differences.txt"),
-      &problem);
+      ReadText(testing::SourceRoot() + "/tests/differential/meant_differences.txt"), &problem);
   EXPECT_EQ(problem, "");
   return meant;
 }
@@ -192,7 +192,7 @@ TEST(DifferentialTest, WhatOnceDifferedIsTheSame) {
   const CApi ours(nullptr);
   const MeantDifferences meant = Meant();
   CaseRunner runner(&ours, theirs.get(), &meant, WorkDirectory());
-  const std::string corpus = std::string(VARVE_SOURCE_DIR) + "/tests/differential/corpus";
+  const std::string corpus = testing::SourceRoot() + "/tests/differential/corpus";
   size_t played = 0;
   for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
     const History history = ParseHistory(ReadText(entry.path()));
@@ -210,7 +210,7 @@ TEST(DifferentialTest, TheMigrationPageSaysWhatDiffersOnPurpose) {
   std::sort(reasons.begin(), reasons.end());
   reasons.erase(std::unique(reasons.begin(), reasons.end()), reasons.end());
   std::vector<std::string> bullets = BulletsBelow(
-      ReadText(std::string(VARVE_SOURCE_DIR) + "/include/varve/MOVING_FROM_ROCKSDB.md"), kHeading);
+      ReadText(testing::SourceRoot() + "/include/varve/MOVING_FROM_ROCKSDB.md"), kHeading);
   std::sort(bullets.begin(), bullets.end());
   EXPECT_EQ(reasons, bullets);
 }

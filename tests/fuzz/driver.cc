@@ -24,6 +24,7 @@
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/watch.h"
 #include "tests/harness/environment.h"
+#include "tests/harness/source_root.h"
 
 namespace varve::fuzz {
 namespace {
@@ -57,7 +58,7 @@ std::string ReadWhole(const std::filesystem::path& path) {
 Seeds StoredInputs(const Target& target) {
   Seeds inputs;
   const std::filesystem::path folder =
-      std::filesystem::path(VARVE_SOURCE_DIR) / "tests/fuzz/corpus" / target.name;
+      std::filesystem::path(varve::testing::SourceRoot()) / "tests/fuzz/corpus" / target.name;
   if (!std::filesystem::exists(folder)) return inputs;
   std::set<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.insert(entry.path());

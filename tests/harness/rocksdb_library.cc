@@ -5,14 +5,18 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+
+#include "tests/harness/source_root.h"
 
 namespace varve::testing {
 
 RocksDbLibrary* RocksDbLibrary::Get() {
   static RocksDbLibrary* const library = []() -> RocksDbLibrary* {
     const char* const named = std::getenv("VARVE_ROCKSDB_LIBRARY");
-    const std::string path = named != nullptr ? named : VARVE_ROCKSDB_PATH;
+    std::filesystem::path path = named != nullptr ? named : VARVE_ROCKSDB_PATH;
     if (path.empty()) return nullptr;
+    path = std::filesystem::path(SourceRoot()) / path;
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     return handle == nullptr ? nullptr : new RocksDbLibrary(handle);
   }();

@@ -10,7 +10,8 @@ namespace varve::testing {
 
 class RocksDbLibrary {
  public:
-  // Null where there is none. VARVE_ROCKSDB_LIBRARY names another than the one that was built with.
+  // Returns null where there is none. VARVE_ROCKSDB_LIBRARY names another than the one that was
+  // built with; a relative path begins at the root of the tree.
   static RocksDbLibrary* Get();
   // As dlopen gave it.
   void* handle() const { return handle_; }

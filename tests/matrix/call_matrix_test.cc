@@ -24,6 +24,7 @@
 #include "tests/crash/case_watch.h"
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
+#include "tests/harness/source_root.h"
 #include "tests/matrix/call_table.h"
 
 namespace varve::testing {
@@ -336,7 +337,7 @@ TEST(CallMatrixTest, EveryMethodHasItsRow) {
       "DefaultColumnFamily",
       "TryCatchUpWithPrimary",
   };
-  std::ifstream header(std::string(VARVE_SOURCE_DIR) + "/include/varve/db.h");
+  std::ifstream header(testing::SourceRoot() + "/include/varve/db.h");
   const std::string text((std::istreambuf_iterator<char>(header)),
                          std::istreambuf_iterator<char>());
   const size_t begin = text.find("class VARVE_EXPORT DB ");

@@ -19,6 +19,7 @@
 #include "varve/utilities/merge_operators.h"
 #include "varve/utilities/transaction_db.h"
 
+#include "tests/harness/source_root.h"
 #include "tests/older_writers/old_database.h"
 
 namespace varve::testing {
@@ -427,7 +428,7 @@ TEST(OlderWriters, OtherLibrariesGoThroughTheSame) {
   std::error_code error;
   int found = 0;
   int wrong = ::testing::UnitTest::GetInstance()->failed_test_count();
-  for (const auto& entry : fs::directory_iterator(VARVE_PEERS_DIR, error)) {
+  for (const auto& entry : fs::directory_iterator(testing::SourceRoot() + "/build/peers", error)) {
     const std::string library = entry.path().string();
     if (entry.path().filename().string().rfind("librocksdb", 0) != 0) continue;
     found++;

@@ -33,6 +33,7 @@
 #include "varve/utilities/transaction_db_mutex.h"
 
 #include "tests/harness/database.h"
+#include "tests/harness/source_root.h"
 #include "tests/shared_objects/object_rows.h"
 #include "tests/shared_objects/option_members.h"
 #include "util/env/mem_file_system.h"
@@ -178,7 +179,7 @@ TEST_F(SharedObjectsTest, EveryMemberOfThePublicHeadersHasARow) {
   for (const ObjectRow& row : ObjectRows()) {
     EXPECT_TRUE(covered.insert(row.member).second) << row.member << " has two rows";
   }
-  EXPECT_THAT(SharedMembers(VARVE_SOURCE_DIR "/include/varve"), ElementsAreArray(covered));
+  EXPECT_THAT(SharedMembers(testing::SourceRoot() + "/include/varve"), ElementsAreArray(covered));
 }
 
 // ---- What the program gives ----

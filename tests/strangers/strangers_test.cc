@@ -16,6 +16,7 @@
 #include "varve/utilities/merge_operators.h"
 
 #include "tests/harness/database.h"
+#include "tests/harness/source_root.h"
 #include "tests/strangers/calls.h"
 #include "tests/strangers/signatures.h"
 
@@ -342,7 +343,7 @@ std::vector<std::string> CallsOfHeaders() {
   };
   std::vector<std::string> calls;
   for (const Header& header : kHeaders) {
-    std::string path = VARVE_SOURCE_DIR "/include/varve/";
+    std::string path = testing::SourceRoot() + "/include/varve/";
     path += header.path;
     for (const std::string& signature : SignaturesOf(path, header.name)) {
       if (NeedsRow(signature)) calls.push_back(signature);

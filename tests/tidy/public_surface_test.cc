@@ -31,8 +31,8 @@
 #include "varve/options.h"
 #include "varve/table.h"
 
+#include "tests/harness/source_root.h"
 #include "tests/tidy/public_headers.h"
-#include "tests/tidy/source_root.h"
 #include "util/options/option_schema.h"
 #include "util/options/validate_options.h"
 
@@ -41,7 +41,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = SourceRoot();
+const fs::path kRoot = testing::SourceRoot();
 
 Lines ReadLines(const fs::path& path) {
   Lines lines;

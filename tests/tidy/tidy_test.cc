@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/tidy/source_root.h"
+#include "tests/harness/source_root.h"
 
 namespace varve {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
 
-const fs::path kRoot = tidy::SourceRoot();
+const fs::path kRoot = testing::SourceRoot();
 
 // Layers of db/, lowest first. Rooms of one row are siblings and may not include each other.
 // First what lies in db/ itself: the DB mutex and the ranks of locks.

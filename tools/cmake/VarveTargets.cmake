@@ -160,7 +160,7 @@ function(varve_test name)
     list(APPEND arg_SANITIZED VARVE_SAMPLE_STEP=11)
   endif()
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE varve_flags varve_fault_file_system varve_${arg_ROOM} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE varve_flags varve_fault_file_system varve_source_root varve_${arg_ROOM} GTest::gmock GTest::gtest_main)
   if("unit" IN_LIST arg_LABEL AND (VARVE_SANITIZE OR NOT arg_OPTIMISED))
     # GoogleTest's macros make so much code that optimising it takes the compiler longer than most tests run; with a
     # sanitizer's code in it, three times as long.

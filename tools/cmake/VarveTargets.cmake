@@ -238,11 +238,11 @@ endfunction()
 
 # varve_sources_alone(<rotation> <slices> [EXCEPT <header>...]): target sources_alone compiles sources of all targets
 # without the neighbours that a unity build gives them, and headers that have no source of their own (a source includes
-# its own header first): those that the last 20 commits have changed, and one of so many slices of the others.
+# its own header first): those that the last five commits have changed, and one of so many slices of the others.
 function(varve_sources_alone rotation slices)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "EXCEPT")
   math(EXPR slice "${rotation} % ${slices}")
-  execute_process(COMMAND git diff --name-only HEAD~20 HEAD WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+  execute_process(COMMAND git diff --name-only HEAD~5 HEAD WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     OUTPUT_VARIABLE changed ERROR_QUIET)
   string(REPLACE "\n" ";" changed "${changed}")
   set(rooms util memtable table db tools benchmarks tests)
@@ -301,5 +301,9 @@ function(varve_again_alone target)
     endif()
   endforeach()
   target_compile_options(${target}_alone PRIVATE -O0 -g0)
+  get_target_property(sources ${target} SOURCES)
+  if(sources MATCHES "[.]inc(;|$)")
+    add_dependencies(${target}_alone ${target})  # which makes what they include
+  endif()
   add_dependencies(sources_alone ${target}_alone)
 endfunction()

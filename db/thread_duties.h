@@ -49,12 +49,22 @@ class Duty {
   };
   static constexpr uint32_t kAny = 255;
 
+// GCC 12 takes the pointer for one that outlives the object; the destructor takes it back.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
   // `what` is for messages, and literal: "a flush".
   Duty(Kind kind, const void* owner, const char* what)
       : kind_(kind), owner_(owner), what_(what), outer_(duties::innermost) {
     duties::innermost = this;
   }
-  ~Duty() { duties::innermost = outer_; }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+  ~Duty() {
+    duties::innermost = outer_;
+  }
   Duty(const Duty&) = delete;
   Duty& operator=(const Duty&) = delete;
 
@@ -66,7 +76,9 @@ class Duty {
     }
     return duty;
   }
-  const char* what() const { return what_; }
+  const char* what() const {
+    return what_;
+  }
 
  private:
   const Kind kind_;

@@ -102,12 +102,14 @@ class FileLogger final : public Logger, private ForkWatch {
   void ForgetHeader(const std::string& first_line) {
     if (VARVE_CANARY(kKeepEveryHeader)) return;
     MutexLock lock(&mutex_);
+    size_t forgotten = 0;
     std::erase_if(headers_, [&](const std::string& header) {
       const bool gone = header.starts_with(first_line) &&
                         (header.size() == first_line.size() || header[first_line.size()] == '\n');
-      if (gone) header_bytes_ -= header.size();
+      if (gone) forgotten += header.size();
       return gone;
     });
+    header_bytes_ -= forgotten;
   }
 
   size_t GetLogFileSize() const override { return size_.load(std::memory_order_relaxed); }

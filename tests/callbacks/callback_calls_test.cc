@@ -257,7 +257,6 @@ class Case {
     Ignore(db()->SetOptions({{"level0_stop_writes_trigger", "1"},
                              {"level0_slowdown_writes_trigger", "1"},
                              {"level0_file_num_compaction_trigger", "1"}}));
-    std::atomic<bool> over{false};
     std::thread rescuer([&] {
       for (int i = 0; i < 20 && !trigger_.begun(); i++) Sleep();
       for (int i = 0; i < 3; i++) Sleep();

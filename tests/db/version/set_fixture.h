@@ -43,6 +43,18 @@ inline std::string BytesOf(FileSystem* fs, const std::string& path) {
 // To the analysis alone: a test that has the set to itself reads it without the mutex.
 inline void NobodyElseIsThere() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
 
+// Holds the mutex while it lives, in a test that the analysis takes for one that holds it anyway.
+class HeldMutex {
+ public:
+  explicit HeldMutex(DbMutex* mu) VARVE_NO_THREAD_SAFETY_ANALYSIS : mu_(mu) { mu_->Lock(); }
+  ~HeldMutex() VARVE_NO_THREAD_SAFETY_ANALYSIS { mu_->Unlock(); }
+  HeldMutex(const HeldMutex&) = delete;
+  HeldMutex& operator=(const HeldMutex&) = delete;
+
+ private:
+  DbMutex* const mu_;
+};
+
 // "default: L0 9,5; L1 3" for every family with its name.
 inline std::string Describe(const VersionSet& set) {
   NobodyElseIsThere();

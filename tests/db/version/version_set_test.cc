@@ -165,7 +165,7 @@ TEST_F(VersionSetTest, FamiliesComeAndGo) {
   EXPECT_EQ(Recovered(mem_, {"default", "one", "two"}), Describe(*set_));
   EXPECT_EQ(again()->FindFamily("one")->log_number, 12u);
   {
-    DbLock lock(&mu_);
+    const HeldMutex lock(&mu_);
     EXPECT_TRUE(set()->DropFamily(Family("default"), nullptr).IsInvalidArgument());
     ASSERT_TRUE(set()->DropFamily(Family("two"), nullptr).ok());
   }
@@ -193,7 +193,7 @@ TEST_F(VersionSetTest, MergeOperatorsAreRememberedAcrossManifests) {
   FamilyToOpen made = Named("two");
   made.merge_operator = "Third";
   {
-    DbLock lock(&mu_);
+    const HeldMutex lock(&mu_);
     std::shared_ptr<FamilyVersions> versions;
     ASSERT_TRUE(set()->CreateFamily(made, 0, nullptr, &versions).ok());
   }
@@ -211,7 +211,7 @@ TEST_F(VersionSetTest, ADroppedFamilysFilesStayWhileItsVersionIsHeld) {
   ASSERT_TRUE(AddFamily("one").ok());
   ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)}), "one").ok());
   std::shared_ptr<FamilyVersions> handle = set()->FindFamily("one");
-  DbLock lock(&mu_);
+  const HeldMutex lock(&mu_);
   ASSERT_TRUE(set()->DropFamily(handle.get(), nullptr).ok());
   EXPECT_TRUE(handle->dropped);
   EXPECT_TRUE(set()->obsolete_files()->Empty());
@@ -275,7 +275,7 @@ TEST_F(VersionSetTest, OfRemovedTablesThoseAreRememberedThatAreThere) {
   edit.new_files.front().level = 2;
   ASSERT_TRUE(Apply(&edit).ok());
   {
-    DbLock lock(&mu_);
+    const HeldMutex lock(&mu_);
     ASSERT_TRUE(set()->DropFamily(Family("dropped"), nullptr).ok());
   }
   const std::set<uint64_t> present = {left.number, moved.number, of_dropped.number};
@@ -313,7 +313,7 @@ TEST_F(VersionSetTest, SeveralFamiliesChangeAsOne) {
   VersionEdit a = Adding({MakeTable(0, "a", "b", 1, 2)});
   VersionEdit b = Adding({MakeTable(0, "a", "b", 3, 4)});
   {
-    DbLock lock(&mu_);
+    const HeldMutex lock(&mu_);
     ASSERT_TRUE(
         set()
             ->LogAndApply({FamilyEdit{Family("default"), {&a}}, FamilyEdit{Family("one"), {&b}}},

@@ -157,7 +157,7 @@ class MultiGetPlacesTest : public ::testing::Test {
 
   // All of the history into the level.
   bool LoadAll(const std::vector<Write>& history, const Layout& layout) {
-    for (uint32_t seed = testing::FirstSample(); seed < 1000; seed += testing::SampleStep()) {
+    for (uint32_t seed = 0; seed < 1000; seed++) {
       std::mt19937 random(seed);
       lsm_.Load(history, layout, &random);
       if (lsm_.current().mem()->Empty() && lsm_.current().version().level(1).size() >= 3) {

@@ -153,13 +153,15 @@ TEST_F(InfoLogTest, HeadersTakeAQuarterOfALogAtMost) {
   Open();
   LogHeader(log_.get(), "version 1");
   for (int i = 0; i < 100; i++) LogHeader(log_.get(), "family [%d]: %0200d", i, 0);
+  const size_t logs = Names().size();
   for (int i = 0; i < 20; i++) {
     clock_->micros += 10;
     LogInfo(log_.get(), "a line %d", i);
   }
   EXPECT_EQ(Lines().front(), "version 1");
   EXPECT_EQ(Lines().back(), "a line 19");
-  EXPECT_GT(Lines().size(), 10u);
+  // The lines have three quarters of a log, which the numbers of a process and of a thread may end at any of them.
+  EXPECT_LE(Names().size(), logs + 1);
 }
 
 TEST_F(InfoLogTest, OldLogsRotate) {

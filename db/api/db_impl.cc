@@ -219,6 +219,23 @@ Status DB::OpenAsSecondary(const DBOptions&, const std::string&, const std::stri
   return CaughtException();
 }
 
+Status DB::OpenAsFollower(const Options&, const std::string&, const std::string&,
+                          std::unique_ptr<DB>* dbptr) try {
+  if (dbptr != nullptr) dbptr->reset();
+  return Status::NotSupported("OpenAsFollower: followers do not exist yet");
+} catch (...) {
+  return CaughtException();
+}
+
+Status DB::OpenAsFollower(const DBOptions&, const std::string&, const std::string&,
+                          const std::vector<ColumnFamilyDescriptor>&,
+                          std::vector<ColumnFamilyHandle*>*, std::unique_ptr<DB>* dbptr) try {
+  if (dbptr != nullptr) dbptr->reset();
+  return Status::NotSupported("OpenAsFollower: followers do not exist yet");
+} catch (...) {
+  return CaughtException();
+}
+
 Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& name,
                               std::vector<std::string>* column_families) try {
   Env* env = db_options.env != nullptr ? db_options.env : Env::Default();

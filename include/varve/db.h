@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -28,9 +29,15 @@
 
 namespace varve {
 
+class ChangeStream;
+class FileChecksumList;
+class FileIngestionHandle;
 class FileSystem;
 class StatsHistoryIterator;
 class UserWriteCallback;
+struct ChangeStreamOptions;
+struct PromoteOptions;
+struct SecondaryLag;
 
 // Names an open column family in calls. Delete it (or DestroyColumnFamilyHandle) before the DB.
 // Calls that are given one of another database, or a snapshot of another, are InvalidArgument and
@@ -66,14 +73,40 @@ struct RangePtr {
   const Slice* limit = nullptr;
 };
 
+// The same with optional limits: nullptr or absent means no limit on that side.
+struct RangeOpt {
+  RangeOpt() = default;
+  RangeOpt(const OptSlice& s, const OptSlice& l) : start(s), limit(l) {}
+
+  OptSlice start;
+  OptSlice limit;
+};
+
 // Refused: IngestExternalFiles is NotSupported.
 struct IngestExternalFileArg {
   ColumnFamilyHandle* column_family = nullptr;
   std::vector<std::string> external_files;
   IngestExternalFileOptions options;
+
+  // Of whole files, one for each file, or none: then they are computed where the database keeps
+  // such checksums.
   std::vector<std::string> files_checksums;
   std::vector<std::string> files_checksum_func_names;
   Temperature file_temperature = Temperature::kUnknown;
+
+  // The files replace what the column family holds in this range, all of it if neither limit is
+  // given. snapshot_consistency must be false.
+  std::optional<RangeOpt> atomic_replace_range;
+};
+
+// Files that DB::PrepareFileIngestion has staged, for one commit. Deleting it aborts what is not
+// committed; after the database is closed every call on it is an error.
+class VARVE_EXPORT FileIngestionHandle {
+ public:
+  virtual ~FileIngestionHandle() = default;
+
+  // Removes what was staged. InvalidArgument: it has been committed.
+  virtual Status Abort() = 0;
 };
 
 struct GetMergeOperandsOptions {
@@ -168,6 +201,15 @@ class VARVE_EXPORT DB {
                                 const std::string& secondary_path,
                                 const std::vector<ColumnFamilyDescriptor>& column_families,
                                 std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
+
+  // NotSupported: following a database through hard links in a directory of one's own.
+  static Status OpenAsFollower(const Options& options, const std::string& name,
+                               const std::string& leader_path, std::unique_ptr<DB>* dbptr);
+  static Status OpenAsFollower(const DBOptions& db_options, const std::string& name,
+                               const std::string& leader_path,
+                               const std::vector<ColumnFamilyDescriptor>& column_families,
+                               std::vector<ColumnFamilyHandle*>* handles,
+                               std::unique_ptr<DB>* dbptr);
 
   // Names of all column families of a database that need not be open.
   static Status ListColumnFamilies(const DBOptions& db_options, const std::string& name,
@@ -730,11 +772,33 @@ class VARVE_EXPORT DB {
     return Status::NotSupported("GetCurrentWalFile");
   }
 
+  // NotSupported: all files of the database as it is at one moment, to copy them.
+  virtual Status GetLiveFilesStorageInfo(const LiveFilesStorageInfoOptions& /*options*/,
+                                         std::vector<LiveFileStorageInfo>* /*files*/) {
+    return Status::NotSupported("GetLiveFilesStorageInfo");
+  }
+
+  // NotSupported: the checksums of whole files that the MANIFEST holds.
+  virtual Status GetLiveFilesChecksumInfo(FileChecksumList* /*checksum_list*/) {
+    return Status::NotSupported("GetLiveFilesChecksumInfo");
+  }
+
   // NotSupported: an iterator over what was written, from the batch that contains seq_number.
   virtual Status GetUpdatesSince(SequenceNumber seq_number,
                                  std::unique_ptr<TransactionLogIterator>* iter,
                                  const TransactionLogIterator::ReadOptions& read_options =
                                      TransactionLogIterator::ReadOptions()) = 0;
+
+  // NotSupported: what was written from a position on that has a name and is kept
+  // (change_stream.h).
+  virtual Status OpenChangeStream(const ChangeStreamOptions& /*options*/,
+                                  std::unique_ptr<ChangeStream>* /*stream*/) {
+    return Status::NotSupported("OpenChangeStream");
+  }
+  // NotSupported: forgets a named position, and lets go of the logs that it held.
+  virtual Status DropChangeStream(const std::string& /*name*/) {
+    return Status::NotSupported("DropChangeStream");
+  }
 
   // When the oldest of all live tables was made, in seconds since 1970. 0: of one it is not known;
   // the largest number: there are no tables.
@@ -763,6 +827,64 @@ class VARVE_EXPORT DB {
 
   // NotSupported: the same over several column families, all or nothing.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
+
+  // NotSupported: ingestion in two steps; the first writes nothing that a reader or a writer sees.
+  virtual Status PrepareFileIngestion(const std::vector<IngestExternalFileArg>& /*args*/,
+                                      std::unique_ptr<FileIngestionHandle>* /*handle*/) {
+    return Status::NotSupported("PrepareFileIngestion");
+  }
+  Status PrepareFileIngestion(ColumnFamilyHandle* column_family,
+                              const std::vector<std::string>& external_files,
+                              const IngestExternalFileOptions& options,
+                              std::unique_ptr<FileIngestionHandle>* handle) {
+    IngestExternalFileArg arg;
+    arg.column_family = column_family;
+    arg.external_files = external_files;
+    arg.options = options;
+    return PrepareFileIngestion({arg}, handle);
+  }
+  // NotSupported: the second step, of one or of several, which come into force at once or not.
+  virtual Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& /*handles*/) {
+    return Status::NotSupported("CommitFileIngestionHandles");
+  }
+  Status CommitFileIngestionHandle(FileIngestionHandle* handle) {
+    return CommitFileIngestionHandles({handle});
+  }
+
+  // NotSupported: a new column family of the tables that Checkpoint::ExportColumnFamily has
+  // written.
+  virtual Status CreateColumnFamilyWithImport(
+      const ColumnFamilyOptions& /*options*/, const std::string& /*column_family_name*/,
+      const ImportColumnFamilyOptions& /*import_options*/,
+      const std::vector<const ExportImportFilesMetaData*>& /*metadatas*/,
+      ColumnFamilyHandle** /*handle*/) {
+    return Status::NotSupported("CreateColumnFamilyWithImport");
+  }
+  Status CreateColumnFamilyWithImport(const ColumnFamilyOptions& options,
+                                      const std::string& column_family_name,
+                                      const ImportColumnFamilyOptions& import_options,
+                                      const ExportImportFilesMetaData& metadata,
+                                      ColumnFamilyHandle** handle) {
+    return CreateColumnFamilyWithImport(options, column_family_name, import_options,
+                                        std::vector<const ExportImportFilesMetaData*>{&metadata},
+                                        handle);
+  }
+
+  // NotSupported: removes all keys outside of [begin_key, end_key).
+  virtual Status ClipColumnFamily(ColumnFamilyHandle* /*column_family*/, const Slice& /*begin_key*/,
+                                  const Slice& /*end_key*/) {
+    return Status::NotSupported("ClipColumnFamily");
+  }
+
+  // NotSupported: moves the tables of L0, which must not overlap, to a deeper level.
+  virtual Status PromoteL0(ColumnFamilyHandle* /*column_family*/, int /*target_level*/) {
+    return Status::NotSupported("PromoteL0");
+  }
+
+  // NotSupported: removes all of [begin, end), what is in no table of its own, too, at once.
+  virtual Status Excise(ColumnFamilyHandle* /*column_family*/, const RangeOpt& /*range*/) {
+    return Status::NotSupported("Excise");
+  }
 
   // Reads all tables and compares the checksum of every block, of those that no read uses, too.
   virtual Status VerifyChecksum(const ReadOptions& read_options) = 0;
@@ -793,6 +915,16 @@ class VARVE_EXPORT DB {
     return Status::NotSupported("DeleteFilesInRanges");
   }
 
+  Status DeleteFilesInRanges(ColumnFamilyHandle* column_family, const RangeOpt* ranges, size_t n,
+                             bool include_end = true) {
+    std::vector<RangePtr> pointers;
+    pointers.reserve(n);
+    for (size_t i = 0; i < n; ++i) {
+      pointers.emplace_back(ranges[i].start.AsPtr(), ranges[i].limit.AsPtr());
+    }
+    return DeleteFilesInRanges(column_family, pointers.data(), n, include_end);
+  }
+
   // Ends all background work for good; see convenience.h.
   virtual void CancelAllBackgroundWork(bool /*wait*/) {}
 
@@ -801,6 +933,14 @@ class VARVE_EXPORT DB {
 
   // NotSupported, as OpenAsSecondary is.
   virtual Status TryCatchUpWithPrimary() { return Status::NotSupported("TryCatchUpWithPrimary"); }
+  // NotSupported: makes a secondary the primary, whose process is gone.
+  virtual Status Promote(const PromoteOptions& /*options*/) {
+    return Status::NotSupported("Promote");
+  }
+  // NotSupported: how far a secondary is behind.
+  virtual Status GetSecondaryLag(SecondaryLag* /*lag*/) {
+    return Status::NotSupported("GetSecondaryLag");
+  }
 
  private:
   template <typename OpenRaw>

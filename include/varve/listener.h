@@ -287,6 +287,28 @@ struct ExternalFileIngestionInfo {
   TableProperties table_properties;
 };
 
+// What a call that copies or moves whole files has done. Varve's own.
+struct DataMoveInfo {
+  enum class Kind { kCheckpoint, kExport, kImport, kBackup, kRestore, kPromotion };
+
+  Kind kind = Kind::kCheckpoint;
+  std::string path;                   // The directory that was written, or read.
+  std::vector<std::string> families;  // Empty: all.
+  uint64_t files = 0;                 // Written, linked ones too.
+  uint64_t bytes_copied = 0;
+  uint64_t bytes_linked = 0;
+  SequenceNumber sequence = 0;  // That is contained; 0: does not apply.
+  uint64_t micros = 0;
+  Status status;
+};
+
+// A named position of a change stream has lost its logs. Varve's own.
+struct ChangeStreamExpiryInfo {
+  std::string name;
+  SequenceNumber first_lost = 0;
+  SequenceNumber last_lost = 0;
+};
+
 struct WriteStallInfo {
   std::string cf_name;
   struct {
@@ -427,6 +449,13 @@ class VARVE_EXPORT EventListener : public Customizable {
   virtual void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* /*handle*/) {}
   // Never called: this engine does not ingest files.
   virtual void OnExternalFileIngested(DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
+
+  // A checkpoint, export, import, backup, restore or promotion is over, whatever came of it. `db`
+  // is null after a restore. Nothing is held up. Varve's own.
+  virtual void OnDataMoved(DB* /*db*/, const DataMoveInfo& /*info*/) {}
+
+  // Logs that a named position needs are about to be deleted, as its bounds say. Varve's own.
+  virtual void OnChangeStreamExpired(DB* /*db*/, const ChangeStreamExpiryInfo& /*info*/) {}
 
   // Before the database turns to an error state. Setting *bg_error to OK suppresses that: only
   // for those who know what they lose. A batch that did not get into memory whole is an error all

@@ -50,11 +50,22 @@ struct SstFileMetaData : public FileStorageInfo {
   // Older names: relative_filename with a leading slash; directory.
   std::string name;
   std::string db_path;
+
+  // Internal keys: user key, sequence number, kind. Only what Checkpoint::ExportColumnFamily gives
+  // has them.
+  std::string smallest;
+  std::string largest;
 };
 
 struct LiveFileMetaData : SstFileMetaData {
   std::string column_family_name;
   int level = 0;
+};
+
+// What Checkpoint::ExportColumnFamily has written, for DB::CreateColumnFamilyWithImport.
+struct ExportImportFilesMetaData {
+  std::string db_comparator_name;
+  std::vector<LiveFileMetaData> files;
 };
 
 struct BlobMetaData {

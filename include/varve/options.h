@@ -764,6 +764,27 @@ struct IngestExternalFileOptions {
   bool fail_if_not_bottommost_level = false;
   bool allow_db_generated_files = false;  // NotSupported unless false.
   bool fill_cache = true;
+
+  // Filters and indexes of files that go to the last level are read ahead.
+  bool prefetch_lmax_index_and_filter_blocks = true;
+  int file_opening_threads = 1;  // That look at the files; at least 1.
+};
+
+// Not used: GetLiveFilesStorageInfo is NotSupported.
+struct LiveFilesStorageInfoOptions {
+  bool include_checksum_info = false;
+
+  // Column families are flushed if the live logs have at least so many bytes: 0 always, the largest
+  // number never.
+  uint64_t wal_size_for_flush = 0;
+
+  // Families are flushed together, as with DBOptions::atomic_flush.
+  bool atomic_flush = false;
+};
+
+// Not used: CreateColumnFamilyWithImport is NotSupported.
+struct ImportColumnFamilyOptions {
+  bool move_files = false;  // Hard-link instead of copying; the originals are unlinked.
 };
 
 struct SizeApproximationOptions {

@@ -104,6 +104,37 @@ struct SliceParts {
   int num_parts = 0;
 };
 
+/// A Slice or nothing, in the space of a Slice. Nothing differs from an empty slice.
+class OptSlice {
+ public:
+  OptSlice() : slice_(nullptr, 0) {}
+  /* implicit */ OptSlice(std::nullptr_t) : OptSlice() {}
+  /* implicit */ OptSlice(const Slice& s) : slice_(s) {}
+  /* implicit */ OptSlice(const std::string& s) : slice_(s) {}
+  /* implicit */ OptSlice(const std::string_view& s) : slice_(s) {}
+  /// Null makes nothing.
+  /* implicit */ OptSlice(const char* s) : slice_(s) {}
+  OptSlice(const char* data, size_t size) : slice_(data, size) {}
+
+  bool has_value() const { return slice_.data() != nullptr; }
+  explicit operator bool() const { return has_value(); }
+
+  /// Require has_value().
+  const Slice& value() const {
+    assert(has_value());
+    return slice_;
+  }
+  const Slice& operator*() const { return value(); }
+  const Slice* operator->() const { return &value(); }
+
+  /// Null stands for nothing. The pointer is valid as long as this object is.
+  static OptSlice CopyFromPtr(const Slice* s) { return s == nullptr ? OptSlice() : OptSlice(*s); }
+  const Slice* AsPtr() const { return has_value() ? &slice_ : nullptr; }
+
+ private:
+  Slice slice_;
+};
+
 /// The result of a read. Pinned: it points into engine memory, held by cleanups until Reset(),
 /// reuse or destruction, all of which must come before the DB is closed. Otherwise: it points into
 /// its buffer, which is its own or a string given at construction. Movable only. Not thread-safe.

@@ -306,6 +306,15 @@ const std::set<std::string> kWithoutRow = {
     // Refused by name.
     "DB::IngestExternalFile(ColumnFamilyHandle*, std::vector<std::string>, "
     "IngestExternalFileOptions)",
+    "DB::PrepareFileIngestion(ColumnFamilyHandle*, std::vector<std::string>, "
+    "IngestExternalFileOptions, std::unique_ptr<FileIngestionHandle>*)",
+    "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
+    "ImportColumnFamilyOptions, std::vector<ExportImportFilesMetaData*>, ColumnFamilyHandle**)",
+    "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
+    "ImportColumnFamilyOptions, ExportImportFilesMetaData, ColumnFamilyHandle**)",
+    "DB::ClipColumnFamily(ColumnFamilyHandle*, Slice, Slice)",
+    "DB::PromoteL0(ColumnFamilyHandle*, int)",
+    "DB::Excise(ColumnFamilyHandle*, RangeOpt)",
     // Whole files are checked, whatever the snapshot.
     "DB::VerifyChecksum(ReadOptions)",
     "DB::VerifyFileChecksums(ReadOptions)",

@@ -284,6 +284,18 @@ class VARVE_EXPORT StackableDB : public DB {
                          const TransactionLogIterator::ReadOptions& read_options) override {
     return db_->GetUpdatesSince(seq_number, iter, read_options);
   }
+  Status GetLiveFilesStorageInfo(const LiveFilesStorageInfoOptions& options,
+                                 std::vector<LiveFileStorageInfo>* files) override {
+    return db_->GetLiveFilesStorageInfo(options, files);
+  }
+  Status GetLiveFilesChecksumInfo(FileChecksumList* checksum_list) override {
+    return db_->GetLiveFilesChecksumInfo(checksum_list);
+  }
+  Status OpenChangeStream(const ChangeStreamOptions& options,
+                          std::unique_ptr<ChangeStream>* stream) override {
+    return db_->OpenChangeStream(options, stream);
+  }
+  Status DropChangeStream(const std::string& name) override { return db_->DropChangeStream(name); }
   Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override {
     return db_->GetCreationTimeOfOldestFile(creation_time);
   }
@@ -307,6 +319,33 @@ class VARVE_EXPORT StackableDB : public DB {
   Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override {
     return db_->IngestExternalFiles(args);
   }
+  using DB::PrepareFileIngestion;
+  Status PrepareFileIngestion(const std::vector<IngestExternalFileArg>& args,
+                              std::unique_ptr<FileIngestionHandle>* handle) override {
+    return db_->PrepareFileIngestion(args, handle);
+  }
+  Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& handles) override {
+    return db_->CommitFileIngestionHandles(handles);
+  }
+  using DB::CreateColumnFamilyWithImport;
+  Status CreateColumnFamilyWithImport(
+      const ColumnFamilyOptions& options, const std::string& column_family_name,
+      const ImportColumnFamilyOptions& import_options,
+      const std::vector<const ExportImportFilesMetaData*>& metadatas,
+      ColumnFamilyHandle** handle) override {
+    return db_->CreateColumnFamilyWithImport(options, column_family_name, import_options, metadatas,
+                                             handle);
+  }
+  Status ClipColumnFamily(ColumnFamilyHandle* column_family, const Slice& begin_key,
+                          const Slice& end_key) override {
+    return db_->ClipColumnFamily(column_family, begin_key, end_key);
+  }
+  Status PromoteL0(ColumnFamilyHandle* column_family, int target_level) override {
+    return db_->PromoteL0(column_family, target_level);
+  }
+  Status Excise(ColumnFamilyHandle* column_family, const RangeOpt& range) override {
+    return db_->Excise(column_family, range);
+  }
   using DB::VerifyChecksum;
   Status VerifyChecksum(const ReadOptions& read_options) override {
     return db_->VerifyChecksum(read_options);
@@ -329,12 +368,15 @@ class VARVE_EXPORT StackableDB : public DB {
                                       std::size_t n, TablePropertiesCollection* props) override {
     return db_->GetPropertiesOfTablesInRange(column_family, range, n, props);
   }
+  using DB::DeleteFilesInRanges;
   Status DeleteFilesInRanges(ColumnFamilyHandle* column_family, const RangePtr* ranges, size_t n,
                              bool include_end = true) override {
     return db_->DeleteFilesInRanges(column_family, ranges, n, include_end);
   }
   void CancelAllBackgroundWork(bool wait) override { db_->CancelAllBackgroundWork(wait); }
   Status TryCatchUpWithPrimary() override { return db_->TryCatchUpWithPrimary(); }
+  Status Promote(const PromoteOptions& options) override { return db_->Promote(options); }
+  Status GetSecondaryLag(SecondaryLag* lag) override { return db_->GetSecondaryLag(lag); }
 
  protected:
   DB* const db_;

@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,10 +15,12 @@
 
 #include "varve/column_family.h"
 #include "varve/export.h"
+#include "varve/external_file.h"
 #include "varve/iterator.h"
 #include "varve/listener.h"
 #include "varve/metadata.h"
 #include "varve/options.h"
+#include "varve/range.h"
 #include "varve/slice.h"
 #include "varve/snapshot.h"
 #include "varve/status.h"
@@ -31,7 +32,6 @@ namespace varve {
 
 class ChangeStream;
 class FileChecksumList;
-class FileIngestionHandle;
 class FileSystem;
 class StatsHistoryIterator;
 class UserWriteCallback;
@@ -53,60 +53,6 @@ class VARVE_EXPORT ColumnFamilyHandle {
   virtual Status GetDescriptor(ColumnFamilyDescriptor* desc) = 0;
 
   virtual const Comparator* GetComparator() const = 0;
-};
-
-// [start, limit).
-struct Range {
-  Range() = default;
-  Range(const Slice& s, const Slice& l) : start(s), limit(l) {}
-
-  Slice start;
-  Slice limit;
-};
-
-// nullptr: no limit on that side.
-struct RangePtr {
-  RangePtr() = default;
-  RangePtr(const Slice* s, const Slice* l) : start(s), limit(l) {}
-
-  const Slice* start = nullptr;
-  const Slice* limit = nullptr;
-};
-
-// The same with optional limits: nullptr or absent means no limit on that side.
-struct RangeOpt {
-  RangeOpt() = default;
-  RangeOpt(const OptSlice& s, const OptSlice& l) : start(s), limit(l) {}
-
-  OptSlice start;
-  OptSlice limit;
-};
-
-// Refused: IngestExternalFiles is NotSupported.
-struct IngestExternalFileArg {
-  ColumnFamilyHandle* column_family = nullptr;
-  std::vector<std::string> external_files;
-  IngestExternalFileOptions options;
-
-  // Of whole files, one for each file, or none: then they are computed where the database keeps
-  // such checksums.
-  std::vector<std::string> files_checksums;
-  std::vector<std::string> files_checksum_func_names;
-  Temperature file_temperature = Temperature::kUnknown;
-
-  // The files replace what the column family holds in this range, all of it if neither limit is
-  // given. snapshot_consistency must be false.
-  std::optional<RangeOpt> atomic_replace_range;
-};
-
-// Files that DB::PrepareFileIngestion has staged, for one commit. Deleting it aborts what is not
-// committed; after the database is closed every call on it is an error.
-class VARVE_EXPORT FileIngestionHandle {
- public:
-  virtual ~FileIngestionHandle() = default;
-
-  // Removes what was staged. InvalidArgument: it has been committed.
-  virtual Status Abort() = 0;
 };
 
 struct GetMergeOperandsOptions {

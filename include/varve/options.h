@@ -770,7 +770,7 @@ struct IngestExternalFileOptions {
   int file_opening_threads = 1;  // That look at the files; at least 1.
 };
 
-// Not used: GetLiveFilesStorageInfo is NotSupported.
+// Refused: GetLiveFilesStorageInfo is NotSupported.
 struct LiveFilesStorageInfoOptions {
   bool include_checksum_info = false;
 
@@ -782,7 +782,7 @@ struct LiveFilesStorageInfoOptions {
   bool atomic_flush = false;
 };
 
-// Not used: CreateColumnFamilyWithImport is NotSupported.
+// Refused: CreateColumnFamilyWithImport is NotSupported.
 struct ImportColumnFamilyOptions {
   bool move_files = false;  // Hard-link instead of copying; the originals are unlinked.
 };

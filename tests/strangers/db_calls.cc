@@ -22,7 +22,6 @@ Status WriteOf(const Scene& s, const std::function<Status(WriteBatch*)>& write) 
 }
 
 const RangePtr kEverything(nullptr, nullptr);
-const RangeOpt kAnything;
 const Range kSome("a", "z");
 
 const Call kDb[] = {
@@ -247,9 +246,6 @@ const Call kDb[] = {
      [](const Scene& s) { return s.db->IncreaseFullHistoryTsLow(s.family, "12345678"); }},
     {"DB::DeleteFilesInRanges(ColumnFamilyHandle*, RangePtr*, size_t, bool)",
      [](const Scene& s) { return s.db->DeleteFilesInRanges(s.family, &kEverything, 1); },
-     "ColumnFamilyDropped"},
-    {"DB::DeleteFilesInRanges(ColumnFamilyHandle*, RangeOpt*, size_t, bool)",
-     [](const Scene& s) { return s.db->DeleteFilesInRanges(s.family, &kAnything, 1); },
      "ColumnFamilyDropped"},
     {"::DeleteFilesInRange(DB*, ColumnFamilyHandle*, Slice*, Slice*, bool)",
      [](const Scene& s) { return DeleteFilesInRange(s.db, s.family, nullptr, nullptr); },

@@ -309,7 +309,7 @@ const std::set<std::string> kWithoutRow = {
     "DB::PrepareFileIngestion(ColumnFamilyHandle*, std::vector<std::string>, "
     "IngestExternalFileOptions, std::unique_ptr<FileIngestionHandle>*)",
     "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
-    "ImportColumnFamilyOptions, std::vector<ExportImportFilesMetaData*>, ColumnFamilyHandle**)",
+    "ImportColumnFamilyOptions, std::vector< ExportImportFilesMetaData*>, ColumnFamilyHandle**)",
     "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
     "ImportColumnFamilyOptions, ExportImportFilesMetaData, ColumnFamilyHandle**)",
     "DB::ClipColumnFamily(ColumnFamilyHandle*, Slice, Slice)",

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What DB::IngestExternalFiles and DB::PrepareFileIngestion are given and give: table files that
+// were written outside of the database.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "varve/export.h"
+#include "varve/options.h"
+#include "varve/range.h"
+#include "varve/status.h"
+#include "varve/types.h"
+
+namespace varve {
+
+class ColumnFamilyHandle;
+
+// Refused: IngestExternalFiles is NotSupported.
+struct IngestExternalFileArg {
+  ColumnFamilyHandle* column_family = nullptr;
+  std::vector<std::string> external_files;
+  IngestExternalFileOptions options;
+
+  // Of whole files, one for each file, or none: then they are computed where the database keeps
+  // such checksums.
+  std::vector<std::string> files_checksums;
+  std::vector<std::string> files_checksum_func_names;
+  Temperature file_temperature = Temperature::kUnknown;
+
+  // The files replace what the column family holds in this range, all of it if neither limit is
+  // given. snapshot_consistency must be false.
+  std::optional<RangeOpt> atomic_replace_range;
+};
+
+// Files that DB::PrepareFileIngestion has staged, for one commit. Deleting it aborts what is not
+// committed; after the database is closed every call on it is an error.
+class VARVE_EXPORT FileIngestionHandle {
+ public:
+  virtual ~FileIngestionHandle() = default;
+
+  // Removes what was staged. InvalidArgument: it has been committed.
+  virtual Status Abort() = 0;
+};
+
+}  // namespace varve

@@ -793,6 +793,7 @@ class VARVE_EXPORT DB {
   virtual Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& /*handles*/) {
     return Status::NotSupported("CommitFileIngestionHandles");
   }
+  // Commits a single handle.
   Status CommitFileIngestionHandle(FileIngestionHandle* handle) {
     return CommitFileIngestionHandles({handle});
   }

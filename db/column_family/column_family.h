@@ -17,6 +17,7 @@
 
 #include "db/column_family/family_work.h"
 #include "db/column_family/memtable_resolver.h"
+#include "db/column_family/stall_counts.h"
 #include "db/column_family/super_version_source.h"
 #include "db/db_mutex.h"
 #include "db/lock_ranks.h"
@@ -203,6 +204,7 @@ class ColumnFamily final : public SuperVersionSource,
   std::vector<const CompactionPlan*> running_compactions VARVE_GUARDED_BY(kDbMutex);
   WriteStallCondition stall_condition VARVE_GUARDED_BY(kDbMutex) = WriteStallCondition::kNormal;
   WriteStallCause stall_cause VARVE_GUARDED_BY(kDbMutex) = WriteStallCause::kNone;
+  StallCounts stall_counts VARVE_GUARDED_BY(kDbMutex);
   // From which an automatic compaction failed, and none has succeeded since; -1: there is none.
   int failed_compaction_level VARVE_GUARDED_BY(kDbMutex) = -1;
   FamilyWork work VARVE_GUARDED_BY(kDbMutex);  // since the opening, or ResetStats

@@ -125,6 +125,7 @@ void StallControl::JudgeFamily(ColumnFamily* family, Judged* all) {
     mu_->AssertHeld();
     DescribeVerdict(*family, verdict, input, &all->changes);
   });
+  CountVerdict(family, verdict);
   family->stall_condition = verdict.condition;
   family->stall_cause = verdict.cause;
 }
@@ -154,16 +155,15 @@ void StallControl::DescribeVerdict(const ColumnFamily& family, const StallVerdic
     change.condition.prev = family.stall_condition;
     changes->push_back(change);
   }
-  CountVerdict(family, verdict);
 }
 
-// One family's condition is now this; counts it when it is another one than before.
-void StallControl::CountVerdict(const ColumnFamily& family, const StallVerdict& verdict) {
-  if (verdict.condition == family.stall_condition && verdict.cause == family.stall_cause) return;
+// Counts the family's new condition when it is another one than before.
+void StallControl::CountVerdict(ColumnFamily* family, const StallVerdict& verdict) {
+  if (verdict.condition == family->stall_condition && verdict.cause == family->stall_cause) return;
   const bool compacting_l0 =
-      std::any_of(family.running_compactions.begin(), family.running_compactions.end(),
+      std::any_of(family->running_compactions.begin(), family->running_compactions.end(),
                   [](const CompactionPlan* plan) { return plan->start_level == 0; });
-  counts_[family.id()].Count(verdict, compacting_l0);
+  family->stall_counts.Count(verdict.condition, verdict.cause, compacting_l0);
 }
 
 void StallControl::Tell() {

@@ -7,7 +7,6 @@
 // all that waiting came to.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -84,7 +83,6 @@ class StallControl {
   // Wall time that writers have waited, the wait under way included.
   uint64_t WaitedMicros() const VARVE_REQUIRES(kDbMutex);
   StallTotals& totals() VARVE_REQUIRES(kDbMutex) { return totals_; }
-  StallCounts& CountsOf(uint32_t family) VARVE_REQUIRES(kDbMutex) { return counts_[family]; }
   void ResetTotals() VARVE_REQUIRES(kDbMutex);
 
   SlowPathFlag& slow_path() { return slow_path_; }
@@ -102,7 +100,7 @@ class StallControl {
   void DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
                        const StallInput& input, std::vector<WriteStallInfo>* changes)
       VARVE_REQUIRES(kDbMutex);
-  void CountVerdict(const ColumnFamily& family, const StallVerdict& verdict)
+  static void CountVerdict(ColumnFamily* family, const StallVerdict& verdict)
       VARVE_REQUIRES(kDbMutex);
   void TellNews(const News& news) const VARVE_EXCLUDES(kDbMutex);
 
@@ -129,7 +127,6 @@ class StallControl {
   uint64_t waiting_since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // of the first of them
   uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // without the wait under way
   StallTotals totals_ VARVE_GUARDED_BY(kDbMutex);
-  std::map<uint32_t, StallCounts> counts_ VARVE_GUARDED_BY(kDbMutex);  // by family
 
   std::vector<News> untold_ VARVE_GUARDED_BY(kDbMutex);
   bool telling_ VARVE_GUARDED_BY(kDbMutex) = false;

@@ -148,7 +148,7 @@ void AddStalls(const StallCounts& counts, std::map<std::string, std::string>* va
 
 }  // namespace
 
-std::string FamilyStatsText(Engine& e, ColumnFamily& f) {
+std::string FamilyStatsText(Engine& /*e*/, ColumnFamily& f) {
   std::string out;
   AppendF(&out, "\n** Compaction Stats [%s] **\n", f.name().c_str());
   AppendF(&out, "%-6s %7s %10s %7s %10s %10s %10s %7s %10s %9s %12s %12s\n", "Level", "Files",
@@ -167,14 +167,14 @@ std::string FamilyStatsText(Engine& e, ColumnFamily& f) {
   AppendF(&out, "Flushes: %" PRIu64 ", %.1f MB. Pending compaction: %.1f MB\n", f.work.flushes,
           mebibytes(f.work.flush_bytes), mebibytes(f.shape().pending_compaction_bytes));
   VARVE_ASSERT(f.shape().scores.size() <= static_cast<size_t>(f.current()->num_levels()));
-  const StallCounts& counts = e.stalls.CountsOf(f.id());
+  const StallCounts& counts = f.stall_counts;
   AppendF(&out, "Write stalls (count): %" PRIu64 " stops, %" PRIu64 " delays\n",
           counts.total_stops(), counts.total_delays());
   return out;
 }
 
-std::map<std::string, std::string> FamilyStatsMap(Engine& e, ColumnFamily& f) {
-  const StallCounts& counts = e.stalls.CountsOf(f.id());
+std::map<std::string, std::string> FamilyStatsMap(ColumnFamily& f) {
+  const StallCounts& counts = f.stall_counts;
   std::map<std::string, std::string> values = counts.ToMap();
   AddStalls(counts, &values);
   for (const Row& row : RowsOf(f)) AddFigures(row, &values);

@@ -17,8 +17,7 @@ struct Engine;
 std::string FamilyStatsText(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex);
 // The same under RocksDB's names: compaction.L<n>.<figure> of each level that has tables or work,
 // compaction.Sum.<figure>, io_stalls.<condition>, and the figures of cf-write-stall-stats.
-std::map<std::string, std::string> FamilyStatsMap(Engine& e, ColumnFamily& f)
-    VARVE_REQUIRES(kDbMutex);
+std::map<std::string, std::string> FamilyStatsMap(ColumnFamily& f) VARVE_REQUIRES(kDbMutex);
 // How long reads of the files of each level took. Without DBOptions::statistics none is timed.
 std::string FileReadsText(const ColumnFamily& f);
 

@@ -115,7 +115,7 @@ std::map<std::string, std::string> DatabaseStallStats(Engine& e) VARVE_REQUIRES(
 std::string FamilyStallText(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::string out = e.stalls.Describe();
   if (!out.empty()) out += "\n";
-  return out + AsText(e.stalls.CountsOf(f.id()).ToMap());
+  return out + AsText(f.stall_counts.ToMap());
 }
 
 const char* NameOf(Urgency urgency) {
@@ -392,11 +392,11 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     return true;
   }
   if (name == Slice(P::kCFWriteStallStats)) {
-    *value = engine->stalls.CountsOf(family->id()).ToMap();
+    *value = family->stall_counts.ToMap();
     return true;
   }
   if (name != Slice(P::kCFStats)) return false;
-  *value = FamilyStatsMap(*engine, *family);
+  *value = FamilyStatsMap(*family);
   return true;
 }
 

@@ -2,8 +2,6 @@
 #include "db/write/write_stall.h"
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 
 #include "util/base/assert.h"
 #include "util/options/validate_options.h"
@@ -178,40 +176,6 @@ std::string StallVerdict::Reason(const StallInput& input,
                                                         : rule->limit(options);
   return verb + std::to_string(rule->measure.value(input)) + " " + rule->measure.what + ", " +
          rule->option + " is " + std::to_string(limit) + "; " + rule->measure.ends;
-}
-
-void StallCounts::Count(const StallVerdict& verdict, bool compacting_l0) {
-  const auto cause = static_cast<size_t>(verdict.cause);
-  if (verdict.condition == WriteStallCondition::kNormal || cause >= kCauses) return;
-  const bool stop = verdict.condition == WriteStallCondition::kStopped;
-  (stop ? stops : delays)[cause]++;
-  if (verdict.cause == WriteStallCause::kL0FileCountLimit && compacting_l0) {
-    (stop ? l0_stops_while_compacting : l0_delays_while_compacting)++;
-  }
-}
-
-uint64_t StallCounts::total_stops() const {
-  return std::accumulate(std::begin(stops), std::end(stops), uint64_t{0});
-}
-
-uint64_t StallCounts::total_delays() const {
-  return std::accumulate(std::begin(delays), std::end(delays), uint64_t{0});
-}
-
-std::map<std::string, std::string> StallCounts::ToMap() const {
-  static constexpr const char* kNames[kCauses] = {"memtable-limit", "l0-file-count-limit",
-                                                  "pending-compaction-bytes"};
-  std::map<std::string, std::string> result;
-  for (size_t i = 0; i < kCauses; i++) {
-    result[std::string(kNames[i]) + "-stops"] = std::to_string(stops[i]);
-    result[std::string(kNames[i]) + "-delays"] = std::to_string(delays[i]);
-  }
-  const std::string l0 = kNames[static_cast<size_t>(WriteStallCause::kL0FileCountLimit)];
-  result[l0 + "-stops-with-ongoing-compaction"] = std::to_string(l0_stops_while_compacting);
-  result[l0 + "-delays-with-ongoing-compaction"] = std::to_string(l0_delays_while_compacting);
-  result["total-stops"] = std::to_string(total_stops());
-  result["total-delays"] = std::to_string(total_delays());
-  return result;
 }
 
 DelayPacer::DelayPacer(uint64_t initial_bytes_per_second)

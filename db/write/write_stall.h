@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "varve/options.h"
@@ -47,22 +46,6 @@ int StallProximity(const StallInput& input, const ColumnFamilyOptions& options);
 // no stall comes of that yet.
 Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options);
 Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options);
-
-// How often a column family came into each condition since it was opened.
-struct StallCounts {
-  static constexpr size_t kCauses =
-      static_cast<size_t>(WriteStallCause::kCFScopeWriteStallCauseEnumMax);
-  uint64_t stops[kCauses] = {};
-  uint64_t delays[kCauses] = {};
-  uint64_t l0_stops_while_compacting = 0;  // a compaction of L0 was running
-  uint64_t l0_delays_while_compacting = 0;
-
-  void Count(const StallVerdict& verdict, bool compacting_l0);
-  uint64_t total_stops() const;
-  uint64_t total_delays() const;
-  // Under the names of the properties cf-write-stall-stats and cfstats.
-  std::map<std::string, std::string> ToMap() const;
-};
 
 // The rate granted to delayed writes and how long a write of n bytes has to wait.
 //

@@ -286,8 +286,9 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource {
                     IODebugContext*) override {
     if (::link(src.c_str(), target.c_str()) == 0) return IOStatus::OK();
     const int err = errno;
-    // Callers copy instead when they hear NotSupported.
-    if (err == EXDEV || err == EOPNOTSUPP || err == ENOSYS) {
+    // Callers copy instead when they hear NotSupported: it is another file system or one without
+    // links, the file has as many names as it can, or the kernel protects it.
+    if (err == EXDEV || err == EOPNOTSUPP || err == ENOSYS || err == EMLINK || err == EPERM) {
       return IOStatus::NotSupported("no hard link between " + src, target);
     }
     return IoErrorFromErrno("link to " + target, src, err);

@@ -399,6 +399,7 @@ Status MemTable::CopyTo(MemTable* other, bool* copied) const {
   if ((special & (State::kHasTombstones | State::kLeavesOut)) != 0) return Status::OK();
   // Entries come by keys, not in the order in which they were added.
   other->state_->NoteFirst(first_seq());
+  if (has_unlogged()) other->NoteUnlogged();
   const std::unique_ptr<InternalIterator> it = NewIterator();
   it->SeekToFirst();
   if (VARVE_CANARY(kLoseWhileLearning) && it->Valid()) it->Next();

@@ -143,6 +143,13 @@ class MemTable {
   // the column family's log number may become this.
   uint64_t next_log_number() const { return next_log_number_; }
   void set_next_log_number(uint64_t number) { next_log_number_ = number; }
+  // Whether some of it is in no log: then a copy of tables and logs lacks it. By any thread, before
+  // what it adds can be read.
+  void NoteUnlogged() {
+    if (!has_unlogged()) has_unlogged_.store(true, std::memory_order_relaxed);
+  }
+  // Of what could be read before; that is what publishes it.
+  bool has_unlogged() const { return has_unlogged_.load(std::memory_order_relaxed); }
   // Bytes of timestamp at the end of every key; 0: none.
   size_t timestamp_size() const { return timestamp_size_; }
 
@@ -152,6 +159,7 @@ class MemTable {
   const uint64_t id_;
   const size_t timestamp_size_;
   uint64_t next_log_number_ = 0;
+  std::atomic<bool> has_unlogged_{false};
 };
 
 }  // namespace varve

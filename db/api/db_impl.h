@@ -10,6 +10,7 @@
 
 #include "varve/db.h"
 
+#include "db/copy/copy_host.h"
 #include "db/engine/engine.h"
 #include "db/engine/fork_guard.h"
 #include "db/transaction/transaction_host.h"
@@ -20,7 +21,7 @@ struct MultiGetCall;
 
 // Thread safety: as DB. Ownership: shares the engine with the families' holders, owns the handle of
 // the default family.
-class DbImpl final : public DB, public TransactionHost {
+class DbImpl final : public DB, public TransactionHost, public CopyHost {
  public:
   explicit DbImpl(std::shared_ptr<Engine> engine);
   ~DbImpl() override;
@@ -151,6 +152,9 @@ class DbImpl final : public DB, public TransactionHost {
   Status EnableFileDeletions() override;
   Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
                       bool flush_memtable) override;
+  Status GetLiveFilesStorageInfo(const LiveFilesStorageInfoOptions& options,
+                                 std::vector<LiveFileStorageInfo>* files) override;
+  Status GetLiveFilesChecksumInfo(FileChecksumList* checksum_list) override;
   Status GetSortedWalFiles(VectorLogPtr& files) override;
   Status GetCurrentWalFile(std::unique_ptr<LogFile>* current_log_file) override;
   Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override;
@@ -203,6 +207,8 @@ class DbImpl final : public DB, public TransactionHost {
   void AbandonSection(PreparedSection* section) override;
   bool HasSection(const std::string& name) override;
   uint64_t LogOfSection(const PreparedSection* section) override;
+
+  Status WithEngine(const std::function<Status(Engine* engine)>& work) override;
 
   Engine* engine() { return engine_.get(); }
   void StartWork() override;

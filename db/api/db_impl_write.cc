@@ -87,7 +87,10 @@ Status DbImpl::Submit(const WriteOptions& options, WriteRequest* request,
   Engine& e = *engine_;
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(CheckWriteOptions(options, e.context.options()));
-  if (options.disableWAL) e.log_gate.NoteUnlogged();
+  if (options.disableWAL) {
+    e.log_gate.NoteUnlogged();
+    request->SetUnlogged();
+  }
   StopWatch watch(e.context.clock(), e.context.statistics(), DB_WRITE);
   BatchCheckOptions check;
   check.ignore_missing_families = options.ignore_missing_column_families;

@@ -683,8 +683,44 @@ Status FlushWork::LeaveStampedLogs() {
   return new_logs_.current_stamped() ? LeaveLog(/*force=*/true) : Status::OK();
 }
 
+Status FlushWork::FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>& families,
+                                FlushReason reason) {
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("flush", Duty::kFlush, &lifecycle_));
+  std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
+  {
+    const ExclusiveCommit exclusive(state_.commit.get());
+    DbLock lock(&state_.mu);
+    if (errors_.state().writes_stopped()) return errors_.state().error();
+    std::vector<ColumnFamily*> all;
+    for (const auto& family : families) all.push_back(family.get());
+    VARVE_RETURN_IF_ERROR(SwitchMemTables(all));
+    for (ColumnFamily* family : all) {
+      if (family->immutables().empty()) continue;
+      targets.emplace_back(family, family->immutables().back().mem->id());
+    }
+  }
+  DbLock lock(&state_.mu);
+  stalls_.Tell();
+  const auto in_memory = [](const auto& target) {
+    AssumeDbMutexHeld();
+    const auto& [family, id] = target;
+    return !family->dropped() && !family->immutables().empty() &&
+           family->immutables().front().mem->id() <= id;
+  };
+  while (std::ranges::any_of(targets, in_memory)) {
+    if (lifecycle_.shutting_down()) {
+      return Status::ShutdownInProgress("flush: the database is being closed");
+    }
+    const Status s = FlushNow(families, reason, /*together=*/true);
+    if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kFlush);
+    // One that has failed elsewhere.
+    if (errors_.state().severity() >= ErrorState::Severity::kHard) return errors_.state().error();
+  }
+  return Status::OK();
+}
+
 Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families,
-                           FlushReason reason) {
+                           FlushReason reason, bool together) {
   state_.mu.AssertHeld();
   const auto running = [&] {
     return std::ranges::any_of(families, [](const auto& family) {
@@ -693,9 +729,9 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
     });
   };
   while (running()) state_.work.AwaitWork();
+  together |= context_.options().atomic_flush || reason == FlushReason::kErrorRecovery;
   std::vector<Job> jobs;
   for (const auto& family : families) {
-    const bool together = context_.options().atomic_flush || reason == FlushReason::kErrorRecovery;
     if (jobs.empty() || !together) jobs.push_back(Job{{}, reason});
     jobs.back().families.push_back(family);
   }

@@ -94,6 +94,10 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
                        FlushReason reason) override VARVE_EXCLUDES(kDbMutex);
   // The same for all families there are; others may be dropped, and go, meanwhile.
   Status FlushAll(const FlushOptions& options, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
+  // The same for exactly these, in this thread, and as one step of the MANIFEST: a batch over two
+  // of them is in the tables of both or of none.
+  Status FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>& families,
+                       FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   // What Close does: all that is in memory, in this thread, as those of the environment may all be
   // busy, or wait for this one. Takes the commit path itself.
   Status FlushAllHere(FlushReason reason) VARVE_EXCLUDES(kDbMutex);
@@ -101,9 +105,10 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   // tables, and the one log that is left is not, and empty. Logs with undecided sections stay as
   // they are. Nothing is written to a log any more.
   Status LeaveStampedLogs() VARVE_EXCLUDES(kDbMutex);
-  // Flushes everything frozen of the families in this thread, after any flush of theirs under way.
-  Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason)
-      VARVE_REQUIRES(kDbMutex);
+  // Flushes everything frozen of the families in this thread, after any flush of theirs under way;
+  // in one step if `together`, or if the options or the reason ask for that.
+  Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason,
+                  bool together = false) VARVE_REQUIRES(kDbMutex);
 
   bool AnythingFull() override VARVE_REQUIRES(kDbMutex);
   bool AnythingDue() override VARVE_REQUIRES(kDbMutex);

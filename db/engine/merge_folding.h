@@ -15,7 +15,7 @@ namespace varve {
 // being created and dropped meanwhile. The log has the operand; replaying it comes to the same.
 //
 // Thread safety: none. Lifetime: the state outlives it.
-class FoldingResolver final : public MemTableResolver {
+class FoldingResolver : public MemTableResolver {
  public:
   // `sequence`: of the write's first update.
   FoldingResolver(DbState* state, SequenceNumber sequence) : state_(*state), first_(sequence) {}

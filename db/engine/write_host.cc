@@ -18,6 +18,18 @@ namespace {
 // Whether all logs together are too large is looked at when they have grown by this much.
 constexpr uint64_t kLogBytesBetweenChecks = 64 << 10;
 
+// Memtables learn that no log has what they get.
+class UnloggedResolver final : public FoldingResolver {
+ public:
+  using FoldingResolver::FoldingResolver;
+
+  MemTable* Find(uint32_t family) override {
+    MemTable* const mem = FoldingResolver::Find(family);
+    if (mem != nullptr) mem->NoteUnlogged();
+    return mem;
+  }
+};
+
 bool SameError(const Status& a, const Status& b) {
   const auto text = [](const Status& s) {
     return s.getState() == nullptr ? std::string_view() : std::string_view(s.getState());
@@ -66,7 +78,10 @@ Status WriteHost::Insert(const WriteRequest& request, SequenceNumber sequence) {
     return TakeStep(request, sequence);
   BatchInsertResult result;
   Status s;
-  if (request.has_merges()) [[unlikely]] {
+  if (request.unlogged()) [[unlikely]] {
+    UnloggedResolver unlogged(&state_, sequence);
+    s = InsertRequest(request, sequence, &unlogged, &result);
+  } else if (request.has_merges()) [[unlikely]] {
     FoldingResolver folding(&state_, sequence);
     s = InsertRequest(request, sequence, &folding, &result);
   } else {

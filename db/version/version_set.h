@@ -23,6 +23,7 @@
 #include "db/version/table_paths.h"
 #include "db/version/version.h"
 #include "db/version/version_edit.h"
+#include "db/version/version_state.h"
 #include "db/wal/synced_marks.h"
 #include "util/base/assert.h"
 #include "util/sync/mutex.h"
@@ -157,6 +158,8 @@ class VersionSet {
   // released.
   Status DropFamily(FamilyVersions* family, FSDirectory* dir) VARVE_REQUIRES(kDbMutex);
 
+  // What a fresh MANIFEST would say now.
+  VersionState State() const VARVE_REQUIRES(kDbMutex);
   const std::map<uint32_t, std::shared_ptr<FamilyVersions>>& families() const
       VARVE_REQUIRES(kDbMutex) {
     return families_;
@@ -250,7 +253,6 @@ class VersionSet {
       VARVE_REQUIRES(kDbMutex);
   void MakeRoomToInstall(const std::vector<FamilyChange>& changes) VARVE_REQUIRES(kDbMutex);
   void Install(std::vector<FamilyChange>* changes) VARVE_REQUIRES(kDbMutex);
-  Status EncodeSnapshot(std::vector<std::string>* records) const VARVE_REQUIRES(kDbMutex);
   Status VerifyTables() const VARVE_REQUIRES(kDbMutex);
   Status CheckNotCut(const wal::SyncedMark& known, uint64_t manifest, uint64_t end) const
       VARVE_REQUIRES(kDbMutex);

@@ -32,9 +32,6 @@ namespace varve {
 
 namespace {
 
-// Keeps a snapshot's records well below the size at which they are refused.
-constexpr size_t kFilesPerSnapshotRecord = 50 * 1000;
-
 IOStatus SyncDir(FileSystem* fs, const std::string& path, FSDirectory* dir) {
   const DirFsyncOptions reason(DirFsyncOptions::FsyncReason::kNewFileSynced);
   if (dir == nullptr) return SyncDirectory(fs, path, reason);
@@ -297,56 +294,20 @@ void VersionSet::FillInNumbers(const std::vector<VersionEdit*>& edits) {
   }
 }
 
-Status VersionSet::EncodeSnapshot(std::vector<std::string>* records) const {
-  const auto add = [this, records](const VersionEdit& edit) {
-    mu_->AssertHeld();
-    records->emplace_back();
-    const size_t timestamp_size = TimestampSizeOf(edit.column_family);
-    return edit.EncodeTo(&records->back(), timestamp_size) ? Status::OK() : CannotEncode();
-  };
-  if (options_.write_dbid && !db_id_.empty()) {
-    VersionEdit edit;
-    edit.db_id = db_id_;
-    VARVE_RETURN_IF_ERROR(add(edit));
-  }
+VersionState VersionSet::State() const {
+  VersionState state;
   for (const auto& [id, family] : families_) {
-    VersionEdit header;
-    header.column_family = id;
-    header.family.comparator = family->comparator_name;
-    // Of a family that was not opened nothing is written: such a set is for reading.
-    if (family->icmp->timestamp_size() != 0)
-      header.family.persist_timestamps = family->persist_timestamps;
-    if (id != 0) header.family.added = family->name;
-    if (!family->merge_operator.empty()) header.family.merge_operator = family->merge_operator;
-    VARVE_RETURN_IF_ERROR(add(header));
-    VersionEdit state;
-    state.column_family = id;
-    state.log_number = family->log_number;
-    if (id == 0 && min_log_number_to_keep_ != 0) {
-      state.numbers.min_log_to_keep = min_log_number_to_keep_;
-    }
-    if (!family->full_history_ts_low.empty()) {
-      state.family.full_history_ts_low = family->full_history_ts_low;
-    }
-    state.numbers.last_sequence = logged_sequence_;
-    for (int level = 0; level < family->current->num_levels(); level++) {
-      for (const FileRef& file : family->current->level(level).files()) {
-        state.new_files.push_back(DescribeFile(*file, level));
-        if (state.new_files.size() < kFilesPerSnapshotRecord) continue;
-        VARVE_RETURN_IF_ERROR(add(state));
-        state.new_files.clear();
-      }
-    }
-    VARVE_RETURN_IF_ERROR(add(state));
+    state.families.push_back({family, family->current, family->log_number,
+                              family->full_history_ts_low, family->merge_operator});
   }
-  VersionEdit totals;
-  totals.numbers.prev_log = 0;
-  totals.numbers.next_file = next_file_number();
-  if (max_family_id_ > 0) totals.numbers.max_column_family = max_family_id_;
-  totals.numbers.last_sequence = logged_sequence_;
-  totals.gone_tables.assign(gone_tables_.begin(), gone_tables_.end());
-  totals.unread_logs = unread_logs_;
-  return add(totals);
+  if (options_.write_dbid) state.db_id = db_id_;
+  state.min_log_to_keep = min_log_number_to_keep_;
+  state.next_file = next_file_number();
+  state.last_sequence = logged_sequence_;
+  state.max_family_id = max_family_id_;
+  state.gone_tables.assign(gone_tables_.begin(), gone_tables_.end());
+  state.unread_logs = unread_logs_;
+  return state;
 }
 
 size_t VersionSet::TimestampSizeOf(uint32_t family) const {
@@ -446,7 +407,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
                 rep_->manifest->file_size() > options_.max_manifest_file_size;
   write.number = write.fresh ? NewFileNumber() : manifest_file_number_;
   FillInNumbers(edits);
-  if (write.fresh) VARVE_RETURN_IF_ERROR(EncodeSnapshot(&write.records));
+  if (write.fresh) VARVE_RETURN_IF_ERROR(State().EncodeTo(&write.records));
   uint64_t min_log = min_log_number_to_keep_;
   for (const VersionEdit* edit : edits) {
     write.records.emplace_back();

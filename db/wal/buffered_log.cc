@@ -141,6 +141,19 @@ IOStatus BufferedLog::Flush() {
   return Latched([&] { return writer_->WriteBuffer(); });
 }
 
+// Records that come meanwhile may go to the file, too, by half: none of them counts.
+IOStatus BufferedLog::HandOver(uint64_t* end) {
+  uint64_t written = 0;
+  {
+    MutexLock lock(&mu_);
+    VARVE_RETURN_IF_ERROR(WaitAllWritten());
+    written = written_bytes_;
+  }
+  VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->WriteBuffer(); }));
+  *end = written;
+  return IOStatus::OK();
+}
+
 // Whatever is written before the file's sync begins is covered; that may be more than was reserved
 // when the call came.
 IOStatus BufferedLog::Sync(bool use_fsync, LogExtent* covered) {

@@ -29,6 +29,7 @@ class BufferedLog final : public CommitLog {
   IOStatus WaitWhole(const LogReservation& place) override;
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override;
+  IOStatus HandOver(uint64_t* end) override;
   uint64_t held_back() const override;
   IOStatus Sync(bool use_fsync, LogExtent* covered) override;
   IOStatus Seal() override;

@@ -54,6 +54,10 @@ class CommitLog {
   // Hands what manual_wal_flush holds back to the operating system; nothing of it is left after
   // Close.
   virtual IOStatus Flush() = 0;
+  // Waits until every record that was reserved before is wholly with the operating system, also
+  // what manual_wal_flush holds back. *end is where the last of them ends in the file, or a later
+  // record does: whoever reads up to there finds whole records. Unchanged by a failure.
+  virtual IOStatus HandOver(uint64_t* end) = 0;
   // Bytes that Flush would hand over now.
   virtual uint64_t held_back() const { return 0; }
   // Makes every record reserved before the call durable. *covered is what it made so, or more: it

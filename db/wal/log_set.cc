@@ -325,7 +325,7 @@ std::vector<LogSet::Retired> LogSet::TakeObsolete(uint64_t min_number) {
   taken.reserve(logs_.size());  // what is taken must not be lost for lack of memory
   while (logs_.size() > 1 && logs_.front().number < min_number) {
     const Log& log = logs_.front();
-    left_obsolete_ = !log.sealed || log.busy;
+    left_obsolete_ = !log.sealed || log.busy || log.pins > 0;
     if (left_obsolete_) break;
     taken.push_back(Retired{log.number, log.writer, log.recyclable});
     logs_.pop_front();
@@ -349,7 +349,7 @@ std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
   taken.reserve(logs_.size());  // whatever is busy is handed out
   for (Log& log : logs_) {
     if (&log == &logs_.back()) break;
-    if (log.writer == nullptr || !log.sealed || log.busy) continue;
+    if (log.writer == nullptr || !log.sealed || log.busy || log.pins > 0) continue;
     const bool idle = log.durable() && !log.failed();
     if (!idle && log.number >= min_number) continue;
     taken.push_back(Retired{log.number, log.writer, false});
@@ -416,6 +416,39 @@ IOStatus LogSet::CloseAll(bool sync) {
   syncing_ = false;
   sync_done_.SignalAll();
   return s;
+}
+
+std::vector<LogSet::PinnedLog> LogSet::Pin(uint64_t oldest) {
+  std::vector<PinnedLog> pinned;
+  MutexLock lock(&mu_);
+  pinned.reserve(logs_.size());
+  for (Log& log : logs_) {
+    if (log.number < oldest) continue;
+    const bool reusable = log.recyclable || (log.writer != nullptr && log.writer->recyclable());
+    const bool settled = log.sealed && log.durable() && !log.failed() && !reusable;
+    pinned.push_back(PinnedLog{log.number, log.bytes(), settled, log.writer});
+    log.pins++;
+  }
+  return pinned;
+}
+
+IOStatus LogSet::HandOver(std::vector<PinnedLog>* logs) {
+  for (PinnedLog& log : *logs) {
+    if (log.writer == nullptr) continue;
+    IOStatus s = log.writer->HandOver(&log.bytes);
+    if (!s.ok()) return s;
+  }
+  return IOStatus::OK();
+}
+
+void LogSet::Unpin(const std::vector<PinnedLog>& logs) noexcept {
+  MutexLock lock(&mu_);
+  for (const PinnedLog& pinned : logs) {
+    const auto it = std::ranges::find(logs_, pinned.number, &Log::number);
+    VARVE_ASSERT(it != logs_.end() && it->pins > 0);
+    it->pins--;
+  }
+  CallWaker();
 }
 
 LogSet::LogInfo LogSet::CurrentEnd() const {

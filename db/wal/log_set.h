@@ -92,6 +92,22 @@ class LogSet {
   void CloseKept(uint64_t min_number);
   IOStatus CloseAll(bool sync);
 
+  // A log that somebody copies.
+  struct PinnedLog {
+    uint64_t number = 0;
+    uint64_t bytes = 0;    // what there is, or, with a writer, was
+    bool settled = false;  // durable, and nothing will write to its file while it is pinned
+    std::shared_ptr<wal::CommitLog> writer;  // null: closed
+  };
+  // The logs from `oldest` on, which stay, with those after them, until they are unpinned: neither
+  // is obsolete, or closed. The last is the current one, if any is.
+  std::vector<PinnedLog> Pin(uint64_t oldest);
+  // Sets the sizes of pinned logs to what they hold as whole records now, all of it with the
+  // operating system. The last may hold more than when it was pinned. I/O.
+  static IOStatus HandOver(std::vector<PinnedLog>* logs);
+  // Allocates nothing. What is obsolete by now the waker is called for.
+  void Unpin(const std::vector<PinnedLog>& logs) noexcept;
+
   // What the next log's predecessor record says of the current one, which no thread appends to
   // meanwhile. Number 0: nothing can be said, as it holds no record or has failed.
   struct LogInfo {
@@ -118,7 +134,8 @@ class LogSet {
     std::shared_ptr<wal::CommitLog> writer;  // null when recovered, or closed
     bool sealed = false;                     // it is cut off, and will not be written
     bool busy = false;                       // synced or closed by a thread, without mu_
-    bool recyclable = false;                 // closed, and a later log may take its file
+    uint32_t pins = 0;
+    bool recyclable = false;  // closed, and a later log may take its file
     bool flushed = false;
     bool in_doubt = false;  // a sync that was to make it, or its name, durable has failed
 

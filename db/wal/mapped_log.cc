@@ -301,16 +301,29 @@ IOStatus MappedLog::WaitWhole(const LogReservation& place) {
 }
 
 // The end is read before the ticket: no byte before it belongs to a record that is not waited for.
-IOStatus MappedLog::Sync(bool use_fsync, LogExtent* covered) {
-  VARVE_RETURN_IF_ERROR(CheckUsable());
+LogExtent MappedLog::AwaitReserved() {
   const uint64_t end = size();
   const uint64_t ticket = last_ticket();
   if (whole_.load(std::memory_order_acquire) < ticket) SleepUntil(ticket);
+  return LogExtent{ticket, end};
+}
+
+IOStatus MappedLog::HandOver(uint64_t* end) {
+  VARVE_RETURN_IF_ERROR(CheckUsable());
+  const LogExtent whole = AwaitReserved();
+  VARVE_RETURN_IF_ERROR(CheckUsable());
+  *end = whole.bytes;
+  return IOStatus::OK();
+}
+
+IOStatus MappedLog::Sync(bool use_fsync, LogExtent* covered) {
+  VARVE_RETURN_IF_ERROR(CheckUsable());
+  const LogExtent whole = AwaitReserved();
   const IOTimer<&IOStatsContext::fsync_nanos> timer;
   IOStatus s = file_->Sync(use_fsync);
   if (!s.ok()) return Fail(kBroken, std::move(s));
   VARVE_RETURN_IF_ERROR(CheckUsable());
-  *covered = LogExtent{ticket, end};
+  *covered = whole;
   return s;
 }
 

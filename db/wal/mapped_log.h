@@ -39,6 +39,7 @@ class MappedLog final : public CommitLog {
   IOStatus WaitWhole(const LogReservation& place) override;
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override { return CheckUsable(); }
+  IOStatus HandOver(uint64_t* end) override;
   IOStatus Sync(bool use_fsync, LogExtent* covered) override;
   IOStatus Seal() override;
   IOStatus Close() override;
@@ -74,6 +75,7 @@ class MappedLog final : public CommitLog {
   void AdvanceFrontier();
   void WakeThrough(uint64_t from, uint64_t to);
   void SleepUntil(uint64_t ticket);
+  LogExtent AwaitReserved();
   IOStatus CheckUsable() const;
   IOStatus Error() const;
   IOStatus Fail(State state, IOStatus error);

@@ -66,6 +66,10 @@ class WriteRequest {
   }
   size_t ts_bytes() const { return ts_bytes_; }  // at the end of the only update's key
 
+  // No log gets it.
+  bool unlogged() const { return unlogged_; }
+  void SetUnlogged() { unlogged_ = true; }
+
   // Where its place in the order is refused by a condition; null: by none.
   WriteCondition* condition() const { return condition_; }
   void SetCondition(WriteCondition* condition) { condition_ = condition; }
@@ -105,6 +109,7 @@ class WriteRequest {
   uint64_t checked_removals_ = kUnchecked;
   bool ignores_missing_families_ = false;
   bool has_update_ = false;
+  bool unlogged_ = false;
   BatchRecord update_;  // if it has one
   char* header_;        // where the head begins
   Slice head_;

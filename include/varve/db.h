@@ -718,13 +718,18 @@ class VARVE_EXPORT DB {
     return Status::NotSupported("GetCurrentWalFile");
   }
 
-  // NotSupported: all files of the database as it is at one moment, to copy them.
+  // All files that are the database as it is at one moment: as many bytes of each as the list says,
+  // in one directory, open as a database, in every recovery mode. Call DisableFileDeletions before,
+  // and EnableFileDeletions after copying. Copy what has replacement_contents from there. Without a
+  // flush it waits for no write. After an error *files is empty. Aborted: a flush is needed, and
+  // LockWAL keeps it out.
   virtual Status GetLiveFilesStorageInfo(const LiveFilesStorageInfoOptions& /*options*/,
                                          std::vector<LiveFileStorageInfo>* /*files*/) {
     return Status::NotSupported("GetLiveFilesStorageInfo");
   }
 
-  // NotSupported: the checksums of whole files that the MANIFEST holds.
+  // Replaces what the list has by the checksums of whole tables that the MANIFEST holds; those that
+  // have none get kUnknownFileChecksum (file_checksum.h).
   virtual Status GetLiveFilesChecksumInfo(FileChecksumList* /*checksum_list*/) {
     return Status::NotSupported("GetLiveFilesChecksumInfo");
   }

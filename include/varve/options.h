@@ -770,15 +770,16 @@ struct IngestExternalFileOptions {
   int file_opening_threads = 1;  // That look at the files; at least 1.
 };
 
-// Refused: GetLiveFilesStorageInfo is NotSupported.
+// For DB::GetLiveFilesStorageInfo.
 struct LiveFilesStorageInfoOptions {
-  bool include_checksum_info = false;
+  bool include_checksum_info = false;  // Of tables; other files have none.
 
-  // Column families are flushed if the live logs have at least so many bytes: 0 always, the largest
-  // number never.
+  // Column families are flushed first if the live logs have at least so many bytes: 0 always, the
+  // largest number never. In any case those are that have writes with disableWAL in memory. A
+  // database that is read only is not flushed.
   uint64_t wal_size_for_flush = 0;
 
-  // Families are flushed together, as with DBOptions::atomic_flush.
+  // Families that are flushed go into tables in one step, as with DBOptions::atomic_flush.
   bool atomic_flush = false;
 };
 

@@ -45,6 +45,29 @@ void CloseAndCount(Player& p, const Status& s) {
   stage.calls_then.push_back(changes);
 }
 
+void OpenCopy(Player& p, Env* env) {
+  Options options = p.stage().options;
+  options.env = env;
+  std::vector<std::string> families;
+  Status s = DB::ListColumnFamilies(options, "/copy", &families);
+  std::vector<ColumnFamilyDescriptor> described;
+  for (const std::string& name : families) {
+    described.emplace_back(name, options);
+    if (name == "t") described.back().options.comparator = BytewiseComparatorWithU64Ts();
+  }
+  std::vector<ColumnFamilyHandle*> handles;
+  DB* raw = nullptr;
+  if (s.ok()) s = DB::Open(options, "/copy", described, &handles, &raw);
+  if (!s.ok()) return p.Wrong("LOST a copy does not open: " + s.ToString());
+  const std::unique_ptr<DB> opened(raw);
+  std::map<std::string, ColumnFamilyHandle*> by_name;
+  for (size_t i = 0; i < families.size(); i++) by_name[families[i]] = handles[i];
+  p.Check(opened.get(), by_name);
+  for (ColumnFamilyHandle* handle : handles) {
+    opened->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+}
+
 // A copy of what the calls for copies name, opened on a disk of its own.
 void CopyAndOpen(Player& p) {
   Stage& stage = p.stage();
@@ -73,26 +96,34 @@ void CopyAndOpen(Player& p) {
     WriteStringToFile(env.get(), name.substr(1) + "\n", "/copy/CURRENT").PermitUncheckedError();
   }
   for (const auto& log : logs) copy(log->PathName(), log->SizeFileBytes());
-  Options options = stage.options;
-  options.env = env.get();
-  std::vector<std::string> families;
-  s = DB::ListColumnFamilies(options, "/copy", &families);
-  std::vector<ColumnFamilyDescriptor> described;
-  for (const std::string& name : families) {
-    described.emplace_back(name, options);
-    if (name == "t") described.back().options.comparator = BytewiseComparatorWithU64Ts();
+  OpenCopy(p, env.get());
+}
+
+// The same of the list that says of each file how much of it counts.
+void CopyListedAndOpen(Player& p) {
+  LiveFilesStorageInfoOptions wanted;
+  wanted.wal_size_for_flush = p.random.OneIn(2) ? 0 : UINT64_MAX;
+  std::vector<LiveFileStorageInfo> files;
+  const Status s = p.db()->GetLiveFilesStorageInfo(wanted, &files);
+  p.Expect("GetLiveFilesStorageInfo", s, {Status::kAborted});  // LockWAL
+  if (!s.ok()) return;
+  const auto disk = std::make_shared<MemFileSystem>();
+  const std::unique_ptr<Env> env = NewCompositeEnv(disk);
+  env->CreateDir("/copy").PermitUncheckedError();
+  for (const LiveFileStorageInfo& file : files) {
+    std::string text = file.replacement_contents;
+    if (text.empty()) {
+      const std::string path = file.directory + "/" + file.relative_filename;
+      const Status read = ReadFileToString(p.stage().env.get(), path, &text);
+      if (!read.ok() || text.size() < file.size) p.Wrong(path + ": " + read.ToString());
+      if (text.size() > file.size) {
+        if (!file.trim_to_size) p.Wrong(path + " is longer than it is said to be");
+        text.resize(file.size);
+      }
+    }
+    WriteStringToFile(env.get(), text, "/copy/" + file.relative_filename).PermitUncheckedError();
   }
-  std::vector<ColumnFamilyHandle*> handles;
-  DB* raw = nullptr;
-  if (s.ok()) s = DB::Open(options, "/copy", described, &handles, &raw);
-  if (!s.ok()) return p.Wrong("LOST a copy does not open: " + s.ToString());
-  const std::unique_ptr<DB> opened(raw);
-  std::map<std::string, ColumnFamilyHandle*> by_name;
-  for (size_t i = 0; i < families.size(); i++) by_name[families[i]] = handles[i];
-  p.Check(opened.get(), by_name);
-  for (ColumnFamilyHandle* handle : handles) {
-    opened->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
-  }
+  OpenCopy(p, env.get());
 }
 
 const Call kAdmin[] = {
@@ -316,6 +347,14 @@ const Call kInfo[] = {
        p.Expect("DisableFileDeletions", s);
        if (!s.ok()) return;
        CopyAndOpen(p);
+       p.Expect("EnableFileDeletions", p.db()->EnableFileDeletions());
+     }},
+    {"GetLiveFilesStorageInfo",
+     [](Player& p) {
+       const Status s = p.db()->DisableFileDeletions();
+       p.Expect("DisableFileDeletions", s);
+       if (!s.ok()) return;
+       CopyListedAndOpen(p);
        p.Expect("EnableFileDeletions", p.db()->EnableFileDeletions());
      }},
     {"GetLiveFilesMetaData",

@@ -342,7 +342,6 @@ TEST(CallMatrixTest, EveryMethodHasItsRow) {
       "DropChangeStream",
       "Excise",
       "GetLiveFilesChecksumInfo",
-      "GetLiveFilesStorageInfo",
       "GetSecondaryLag",
       "OpenChangeStream",
       "PrepareFileIngestion",

@@ -310,11 +310,11 @@ void rocksdb_resume_all_compactions(rocksdb_t* db) {
 }
 
 struct rocksdb_livefiles_storage_info_options_t {
-  struct {
-    bool include_checksum_info = false;
-    uint64_t wal_size_for_flush = 0;
-    bool atomic_flush = false;
-  } rep;
+  varve::LiveFilesStorageInfoOptions rep;
+};
+
+struct rocksdb_livefiles_storage_info_t {
+  std::vector<varve::LiveFileStorageInfo> rep;
 };
 
 VARVE_C_HANDLE(livefiles_storage_info_options);
@@ -322,36 +322,62 @@ VARVE_C_FIELD(livefiles_storage_info_options, include_checksum_info, unsigned ch
 VARVE_C_FIELD(livefiles_storage_info_options, wal_size_for_flush, uint64_t);
 VARVE_C_FIELD(livefiles_storage_info_options, atomic_flush, unsigned char);
 
-// No list of these files can be had, so no function below ever gets one.
 rocksdb_livefiles_storage_info_t* rocksdb_get_livefiles_storage_info(
     rocksdb_t* db, const rocksdb_livefiles_storage_info_options_t* options, char** errptr) {
-  RunOnDb(db, options, errptr,
-          [](DB*, const auto&) { return Status::NotSupported("C API: no such list"); });
-  return nullptr;
+  std::vector<varve::LiveFileStorageInfo> files;
+  const bool ok =
+      RunOnDb(db, options, errptr, [&](DB* d, const varve::LiveFilesStorageInfoOptions& o) {
+        return d->GetLiveFilesStorageInfo(o, &files);
+      });
+  if (!ok) return nullptr;
+  return varve::c::Make<rocksdb_livefiles_storage_info_t>(std::move(files));
 }
 
-#define VARVE_C_NO_STORAGE_INFO(type, name)                         \
-  VARVE_C_DOES_NOTHING(type, rocksdb_livefiles_storage_info_##name, \
-                       (const rocksdb_livefiles_storage_info_t*, size_t))
-using Text = const char*;
+VARVE_C_DESTROY(rocksdb_livefiles_storage_info_t, rocksdb_livefiles_storage_info_destroy);
+
+namespace {
+
+// Null: there is none of that number.
+const varve::LiveFileStorageInfo* FileAt(const rocksdb_livefiles_storage_info_t* info,
+                                         size_t index) {
+  return info == nullptr || index >= info->rep.size() ? nullptr : &info->rep[index];
+}
+
+}  // namespace
+
+size_t rocksdb_livefiles_storage_info_count(const rocksdb_livefiles_storage_info_t* info) {
+  return info == nullptr ? 0 : info->rep.size();
+}
+
+#define VARVE_C_STORAGE_TEXT(name)                                                                \
+  const char* rocksdb_livefiles_storage_info_##name(const rocksdb_livefiles_storage_info_t* info, \
+                                                    size_t index) {                               \
+    const varve::LiveFileStorageInfo* const file = FileAt(info, index);                           \
+    return file == nullptr ? nullptr : file->name.c_str();                                        \
+  }                                                                                               \
+  static_assert(true)
+#define VARVE_C_STORAGE_NUMBER(type, name)                                                 \
+  type rocksdb_livefiles_storage_info_##name(const rocksdb_livefiles_storage_info_t* info, \
+                                             size_t index) {                               \
+    const varve::LiveFileStorageInfo* const file = FileAt(info, index);                    \
+    return file == nullptr ? static_cast<type>(0) : static_cast<type>(file->name);         \
+  }                                                                                        \
+  static_assert(true)
 using Flag = unsigned char;
 
-VARVE_C_DOES_NOTHING(void, rocksdb_livefiles_storage_info_destroy,
-                     (rocksdb_livefiles_storage_info_t*));
-VARVE_C_DOES_NOTHING(size_t, rocksdb_livefiles_storage_info_count,
-                     (const rocksdb_livefiles_storage_info_t*));
-VARVE_C_NO_STORAGE_INFO(Text, directory);
-VARVE_C_NO_STORAGE_INFO(Text, file_checksum);
-VARVE_C_NO_STORAGE_INFO(Text, file_checksum_func_name);
-VARVE_C_NO_STORAGE_INFO(uint64_t, file_number);
-VARVE_C_NO_STORAGE_INFO(int, file_type);
-VARVE_C_NO_STORAGE_INFO(Text, relative_filename);
-VARVE_C_NO_STORAGE_INFO(uint64_t, size);
-VARVE_C_NO_STORAGE_INFO(int, temperature);
-VARVE_C_NO_STORAGE_INFO(Flag, trim_to_size);
+VARVE_C_STORAGE_TEXT(directory);
+VARVE_C_STORAGE_TEXT(file_checksum);
+VARVE_C_STORAGE_TEXT(file_checksum_func_name);
+VARVE_C_STORAGE_NUMBER(uint64_t, file_number);
+VARVE_C_STORAGE_NUMBER(int, file_type);
+VARVE_C_STORAGE_TEXT(relative_filename);
+VARVE_C_STORAGE_NUMBER(uint64_t, size);
+VARVE_C_STORAGE_NUMBER(int, temperature);
+VARVE_C_STORAGE_NUMBER(Flag, trim_to_size);
 
 const char* rocksdb_livefiles_storage_info_replacement_contents(
-    const rocksdb_livefiles_storage_info_t* /*info*/, size_t /*index*/, size_t* size) {
-  StoreSize(size, 0);
-  return nullptr;
+    const rocksdb_livefiles_storage_info_t* info, size_t index, size_t* size) {
+  const varve::LiveFileStorageInfo* const file = FileAt(info, index);
+  StoreSize(size, file == nullptr ? 0 : file->replacement_contents.size());
+  return file == nullptr ? nullptr : file->replacement_contents.c_str();
 }

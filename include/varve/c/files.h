@@ -60,49 +60,50 @@ VARVE_C_API rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata
 
 // ---- Files to copy for a copy of the database ----
 
-// Not supported so far: get_livefiles_storage_info answers NotSupported and gives null.
-VARVE_C_REFUSED rocksdb_livefiles_storage_info_t* rocksdb_get_livefiles_storage_info(
+// What DB::GetLiveFilesStorageInfo (varve/db.h) lists, freed by _destroy. Of a file that is not
+// there texts are null and numbers 0. Null, and an error, if there is no list.
+VARVE_C_API rocksdb_livefiles_storage_info_t* rocksdb_get_livefiles_storage_info(
     rocksdb_t* db, const rocksdb_livefiles_storage_info_options_t* options, char** errptr);
-VARVE_C_REFUSED size_t
+VARVE_C_API size_t
 rocksdb_livefiles_storage_info_count(const rocksdb_livefiles_storage_info_t* info);
-VARVE_C_REFUSED void rocksdb_livefiles_storage_info_destroy(rocksdb_livefiles_storage_info_t* info);
-VARVE_C_REFUSED const char* rocksdb_livefiles_storage_info_directory(
+VARVE_C_API void rocksdb_livefiles_storage_info_destroy(rocksdb_livefiles_storage_info_t* info);
+VARVE_C_API const char* rocksdb_livefiles_storage_info_directory(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED const char* rocksdb_livefiles_storage_info_file_checksum_func_name(
+VARVE_C_API const char* rocksdb_livefiles_storage_info_file_checksum_func_name(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED const char* rocksdb_livefiles_storage_info_file_checksum(
+VARVE_C_API const char* rocksdb_livefiles_storage_info_file_checksum(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED uint64_t rocksdb_livefiles_storage_info_file_number(
+VARVE_C_API uint64_t rocksdb_livefiles_storage_info_file_number(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED int rocksdb_livefiles_storage_info_file_type(
+VARVE_C_API int rocksdb_livefiles_storage_info_file_type(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED const char* rocksdb_livefiles_storage_info_relative_filename(
+VARVE_C_API const char* rocksdb_livefiles_storage_info_relative_filename(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED const char* rocksdb_livefiles_storage_info_replacement_contents(
+VARVE_C_API const char* rocksdb_livefiles_storage_info_replacement_contents(
     const rocksdb_livefiles_storage_info_t* info, size_t index, size_t* size);
-VARVE_C_REFUSED uint64_t
+VARVE_C_API uint64_t
 rocksdb_livefiles_storage_info_size(const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED int rocksdb_livefiles_storage_info_temperature(
+VARVE_C_API int rocksdb_livefiles_storage_info_temperature(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
-VARVE_C_REFUSED unsigned char rocksdb_livefiles_storage_info_trim_to_size(
+VARVE_C_API unsigned char rocksdb_livefiles_storage_info_trim_to_size(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
 
-// Kept and given back. wal_size_for_flush: bytes.
-VARVE_C_STORED unsigned char rocksdb_livefiles_storage_info_options_get_atomic_flush(
+// Fields of LiveFilesStorageInfoOptions (varve/options.h) under their names.
+VARVE_C_API unsigned char rocksdb_livefiles_storage_info_options_get_atomic_flush(
     rocksdb_livefiles_storage_info_options_t* options);
-VARVE_C_STORED void rocksdb_livefiles_storage_info_options_set_atomic_flush(
+VARVE_C_API void rocksdb_livefiles_storage_info_options_set_atomic_flush(
     rocksdb_livefiles_storage_info_options_t* options, unsigned char value);
-VARVE_C_STORED rocksdb_livefiles_storage_info_options_t*
-rocksdb_livefiles_storage_info_options_create(void);
-VARVE_C_STORED void rocksdb_livefiles_storage_info_options_destroy(
+VARVE_C_API rocksdb_livefiles_storage_info_options_t* rocksdb_livefiles_storage_info_options_create(
+    void);
+VARVE_C_API void rocksdb_livefiles_storage_info_options_destroy(
     rocksdb_livefiles_storage_info_options_t* options);
-VARVE_C_STORED unsigned char rocksdb_livefiles_storage_info_options_get_include_checksum_info(
+VARVE_C_API unsigned char rocksdb_livefiles_storage_info_options_get_include_checksum_info(
     rocksdb_livefiles_storage_info_options_t* options);
-VARVE_C_STORED void rocksdb_livefiles_storage_info_options_set_include_checksum_info(
+VARVE_C_API void rocksdb_livefiles_storage_info_options_set_include_checksum_info(
     rocksdb_livefiles_storage_info_options_t* options, unsigned char value);
-VARVE_C_STORED uint64_t rocksdb_livefiles_storage_info_options_get_wal_size_for_flush(
+VARVE_C_API uint64_t rocksdb_livefiles_storage_info_options_get_wal_size_for_flush(
     rocksdb_livefiles_storage_info_options_t* options);
-VARVE_C_STORED void rocksdb_livefiles_storage_info_options_set_wal_size_for_flush(
+VARVE_C_API void rocksdb_livefiles_storage_info_options_set_wal_size_for_flush(
     rocksdb_livefiles_storage_info_options_t* options, uint64_t value);
 
 // ---- Compaction of chosen files ----

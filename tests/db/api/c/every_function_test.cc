@@ -307,6 +307,10 @@ VARVE_TEST_HANDLE(memory_usage,
                   approximate_memory_usage_destroy)
 VARVE_TEST_HANDLE(column_family_metadata, rocksdb_get_column_family_metadata(world->db()),
                   column_family_metadata_destroy)
+VARVE_TEST_HANDLE(livefiles_storage_info,
+                  rocksdb_get_livefiles_storage_info(
+                      world->db(), rocksdb_livefiles_storage_info_options_create(), nullptr),
+                  livefiles_storage_info_destroy)
 VARVE_TEST_HANDLE(backup_engine_options, rocksdb_backup_engine_options_create("backup"),
                   backup_engine_options_destroy)
 VARVE_TEST_HANDLE(compactionservice_scheduleresponse,

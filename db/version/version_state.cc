@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/version_state.h"
+
+#include "db/version/version_builder.h"
+#include "db/version/version_edit.h"
+#include "db/version/version_set.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// Keeps records well below the size at which they are refused.
+constexpr size_t kFilesPerRecord = 50 * 1000;
+
+Status Add(const VersionEdit& edit, size_t timestamp_size, std::vector<std::string>* records) {
+  records->emplace_back();
+  if (edit.EncodeTo(&records->back(), timestamp_size)) return Status::OK();
+  return Status::InvalidArgument("version edit", "has a file that cannot be stored (no bounds?)");
+}
+
+}  // namespace
+
+Status VersionState::EncodeTo(std::vector<std::string>* records) const {
+  if (!db_id.empty()) {
+    VersionEdit edit;
+    edit.db_id = db_id;
+    VARVE_RETURN_IF_ERROR(Add(edit, 0, records));
+  }
+  for (const Family& one : families) {
+    const FamilyVersions& family = *one.family;
+    const size_t timestamp_size = family.icmp->timestamp_size();
+    VersionEdit header;
+    header.column_family = family.id;
+    header.family.comparator = family.comparator_name;
+    // Of a family that was not opened nothing is written: such a set is for reading.
+    if (timestamp_size != 0) header.family.persist_timestamps = family.persist_timestamps;
+    if (family.id != 0) header.family.added = family.name;
+    if (!one.merge_operator.empty()) header.family.merge_operator = one.merge_operator;
+    VARVE_RETURN_IF_ERROR(Add(header, timestamp_size, records));
+    VersionEdit state;
+    state.column_family = family.id;
+    state.log_number = one.log_number;
+    if (family.id == 0 && min_log_to_keep != 0) state.numbers.min_log_to_keep = min_log_to_keep;
+    if (!one.full_history_ts_low.empty()) {
+      state.family.full_history_ts_low = one.full_history_ts_low;
+    }
+    state.numbers.last_sequence = last_sequence;
+    for (int level = 0; level < one.version->num_levels(); level++) {
+      for (const FileRef& file : one.version->level(level).files()) {
+        state.new_files.push_back(DescribeFile(*file, level));
+        if (state.new_files.size() < kFilesPerRecord) continue;
+        VARVE_RETURN_IF_ERROR(Add(state, timestamp_size, records));
+        state.new_files.clear();
+      }
+    }
+    VARVE_RETURN_IF_ERROR(Add(state, timestamp_size, records));
+  }
+  VersionEdit totals;
+  totals.numbers.prev_log = 0;
+  totals.numbers.next_file = next_file;
+  if (max_family_id > 0) totals.numbers.max_column_family = max_family_id;
+  totals.numbers.last_sequence = last_sequence;
+  totals.gone_tables = gone_tables;
+  totals.unread_logs = unread_logs;
+  return Add(totals, 0, records);
+}
+
+}  // namespace varve

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a MANIFEST has to say of a database as it is at one moment: the records that a fresh one
+// begins with.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "varve/status.h"
+#include "varve/types.h"
+
+#include "db/version/version.h"
+
+namespace varve {
+
+struct FamilyVersions;
+
+// Plain data that holds its versions, and thereby their tables. VersionSet::State fills it in; what
+// is taken out of it then is not in the records.
+struct VersionState {
+  struct Family {
+    std::shared_ptr<const FamilyVersions> family;  // only what is constant of it is read
+    VersionRef version;
+    uint64_t log_number = 0;
+    std::string full_history_ts_low;
+    std::string merge_operator;
+  };
+
+  std::vector<Family> families;  // by id; the default one is among them
+  std::string db_id;             // empty: not written
+  uint64_t min_log_to_keep = 0;
+  uint64_t next_file = 0;
+  SequenceNumber last_sequence = 0;
+  uint32_t max_family_id = 0;
+  std::vector<uint64_t> gone_tables;
+  std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
+
+  // Appends them. InvalidArgument: a file cannot be stored. Needs no mutex.
+  Status EncodeTo(std::vector<std::string>* records) const;
+};
+
+}  // namespace varve

@@ -5,6 +5,7 @@
 #include "db/api/db_impl.h"
 #include "db/api/stored_history.h"
 #include "db/background/jobs.h"
+#include "db/follow/update_iterator.h"
 #include "db/observe/metadata.h"
 #include "db/observe/number_properties.h"
 #include "db/observe/properties.h"
@@ -158,10 +159,15 @@ Status DbImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) try {
   return CaughtException();
 }
 
-Status DbImpl::GetUpdatesSince(SequenceNumber, std::unique_ptr<TransactionLogIterator>*,
-                               const TransactionLogIterator::ReadOptions&) {
+Status DbImpl::GetUpdatesSince(SequenceNumber seq, std::unique_ptr<TransactionLogIterator>* iter,
+                               const TransactionLogIterator::ReadOptions&) try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  if (iter == nullptr) return Status::InvalidArgument("GetUpdatesSince: the place is null");
   RecordTick(engine_->context.statistics(), GET_UPDATES_SINCE_CALLS);
-  return Status::NotSupported("GetUpdatesSince");
+  return NewUpdateIterator(engine_, seq, iter);
+} catch (...) {
+  return CaughtException();
 }
 
 void DbImpl::GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) {

@@ -128,7 +128,11 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   const auto note = [&result](const Status& deleted) {
     if (result.ok()) result = deleted;
   };
-  if (!wal_dir.empty() && wal_dir != name) note(DeleteBeside(fs.get(), name, wal_dir, kWalFile));
+  if (!wal_dir.empty() && wal_dir != name) {
+    if (!IsOfAnotherDatabase(fs.get(), name, wal_dir))
+      note(DeleteDirectory(fs.get(), ArchivalDirectory(wal_dir), kWalFile));
+    note(DeleteBeside(fs.get(), name, wal_dir, kWalFile));
+  }
   for (const std::string& directory : {name + "/lost", ArchivalDirectory(name)}) {
     note(DeleteDirectory(fs.get(), directory));
   }

@@ -37,12 +37,18 @@ bool IsTableOrTrash(const std::string& path) {
 
 }  // namespace
 
-void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths) {
-  LogSet::CloseRetired(&logs);
-  DbLock lock(&with_.state.mu);
-  for (const LogSet::Retired& log : logs) {
-    if (log.recyclable && with_.new_logs.Keep(log.number)) continue;
-    paths->push_back(LogFileName(with_.context.WalDirectory(), log.number));
+void ObsoleteFiles::RetireLogs(std::vector<LogSet::Retired>* logs,
+                               std::vector<std::string>* paths) {
+  LogSet::CloseRetired(logs);
+  for (const LogSet::Retired& log : *logs) {
+    bool stays = false;
+    if (archive_.wanted()) {
+      stays = !log.doubtful && archive_.Take(log.number);
+    } else if (log.recyclable) {
+      DbLock lock(&with_.state.mu);
+      stays = with_.new_logs.Keep(log.number);
+    }
+    if (!stays) paths->push_back(LogFileName(with_.context.WalDirectory(), log.number));
   }
 }
 
@@ -153,9 +159,11 @@ void ObsoleteFiles::Purge() {
   std::vector<uint64_t> gone;
   {
     DbUnlock unlock(&with_.state.mu);
-    gone = DeleteTables(std::move(tables));
-    RetireLogs(std::move(logs), &paths);
+    RetireLogs(&logs, &paths);
     Delete(paths);
+    with_.state.logs->NoteGone(logs);
+    gone = DeleteTables(std::move(tables));
+    if (!logs.empty() && archive_.wanted()) archive_.Purge(with_.state.logs->oldest_held());
   }
   for (uint64_t number : gone) with_.state.versions->ForgetGoneTable(number);
   if (makes_room) with_.errors.HurryRecovery();
@@ -166,6 +174,15 @@ void ObsoleteFiles::StartListening() {
   listening_ = true;
   with_.state.versions->obsolete_files()->SetWaker([this] { PurgeSoon(); });
   with_.state.logs->SetWaker([this] { PurgeSoon(); });
+}
+
+void ObsoleteFiles::PurgeArchiveSoon() noexcept {
+  archive_due_.store(true, std::memory_order_release);
+  PurgeSoon();
+}
+
+uint64_t ObsoleteFiles::archive_period_micros() const {
+  return archive_.wanted() ? archive_.purge_period_micros() : 0;
 }
 
 void ObsoleteFiles::PurgeSoon() noexcept {
@@ -197,6 +214,9 @@ void ObsoleteFiles::PurgeInJob() {
     BestEffort([this] {
       with_.state.mu.AssertHeld();
       Purge();
+      if (!archive_due_.exchange(false) || !with_.deletions.allowed()) return;
+      DbUnlock unlock(&with_.state.mu);
+      archive_.Purge(with_.state.logs->oldest_held());
     });
   }
   VARVE_ASSERT(jobs_.load(std::memory_order_relaxed) > 0);
@@ -347,11 +367,12 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
       with_.context.fs()->GetChildren(with_.context.WalDirectory(), IOOptions(), &names, nullptr);
   if (!s.ok()) return s;
   std::vector<std::string> damaged;
+  std::vector<uint64_t> to_archive;
   {
     DbLock lock(&with_.state.mu);
     const uint64_t min_log = with_.state.versions->MinLogNumber();
     // Of those that recovery has kept some may have been waiting for a family that needs none.
-    with_.state.logs->TakeObsolete(min_log);
+    with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;
@@ -360,12 +381,18 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                               with_.state.versions->WasUnread(number);
       if (is_damaged) {
         damaged.push_back(name);
+      } else if (archive_.wanted()) {
+        to_archive.push_back(number);
       } else {
         doomed->push_back(with_.context.WalDirectory() + "/" + name);
       }
     }
   }
   SetAside(with_.context.WalDirectory(), damaged, report);
+  for (uint64_t number : to_archive) {
+    if (archive_.Take(number)) continue;
+    doomed->push_back(LogFileName(with_.context.WalDirectory(), number));
+  }
   return Status::OK();
 }
 

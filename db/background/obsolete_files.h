@@ -17,6 +17,7 @@
 #include "db/engine/file_deletions.h"
 #include "db/engine/job_interfaces.h"
 #include "db/engine/lifecycle.h"
+#include "db/engine/log_archive.h"
 #include "db/engine/new_logs.h"
 #include "db/engine/recovery_report.h"
 
@@ -34,7 +35,7 @@ class ObsoleteFiles final : public FilePurger {
     NewLogs& new_logs;
     ErrorHandler& errors;
   };
-  explicit ObsoleteFiles(const Parts& parts) : with_(parts) {}
+  explicit ObsoleteFiles(const Parts& parts) : with_(parts), archive_(parts.context) {}
   ObsoleteFiles(const ObsoleteFiles&) = delete;
   ObsoleteFiles& operator=(const ObsoleteFiles&) = delete;
 
@@ -47,6 +48,10 @@ class ObsoleteFiles final : public FilePurger {
   void PurgeSoon() noexcept;
   // Ends that, if it was started, and what is left goes now. After all other jobs.
   void Stop() VARVE_EXCLUDES(kDbMutex);
+  // Has a job delete what has become too old in the archive of logs, or is too much.
+  void PurgeArchiveSoon() noexcept;
+  // How often that is worth while; 0: there is no archive.
+  uint64_t archive_period_micros() const;
   // At close: no log will take over the files of old ones any more.
   void DeleteKeptLogs() VARVE_EXCLUDES(kDbMutex);
 
@@ -70,8 +75,9 @@ class ObsoleteFiles final : public FilePurger {
   Status SweepAtOpen(const Leftovers& leftovers, RecoveryReport* report) VARVE_EXCLUDES(kDbMutex);
 
  private:
-  // Closes the logs, and adds the paths of those whose files no later log will use.
-  void RetireLogs(std::vector<LogSet::Retired> logs, std::vector<std::string>* paths)
+  // Closes the logs, moves to the archive what belongs there, and adds the paths of those whose
+  // files no later log will use.
+  void RetireLogs(std::vector<LogSet::Retired>* logs, std::vector<std::string>* paths)
       VARVE_EXCLUDES(kDbMutex);
   // The files that must stay need not stay open. The mutex is released meanwhile.
   void CloseObsoleteLogs() VARVE_REQUIRES(kDbMutex);
@@ -106,6 +112,8 @@ class ObsoleteFiles final : public FilePurger {
   void PurgeInJob() VARVE_EXCLUDES(kDbMutex);
 
   const Parts with_;
+  const LogArchive archive_;
+  std::atomic<bool> archive_due_{false};
   bool listening_ = false;              // of the threads that open and close
   std::atomic<bool> scheduled_{false};  // a job that has not begun yet
   std::atomic<int> jobs_{0};            // that have not ended; falls under the DB mutex

@@ -22,6 +22,7 @@ void PeriodicWork::Start(std::function<std::string()> statistics) {
   told_micros_ = with_.context.MonotonicMicros();
   purged_micros_ = told_micros_;
   noted_micros_ = told_micros_;
+  archive_micros_ = told_micros_;
   ticks_.store(SharedTimer::Default().Add(this), std::memory_order_relaxed);
 }
 
@@ -60,6 +61,9 @@ uint64_t PeriodicWork::OnTime() noexcept {
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
       // In a job: a listener may do whatever it likes there, and holds no other database up.
       with_.obsolete.PurgeSoon();
+    }
+    if (Due(now, with_.obsolete.archive_period_micros(), &archive_micros_, &wait)) {
+      with_.obsolete.PurgeArchiveSoon();
     }
     wait = std::min(wait, with_.options_keeper.HandOut(now));
     BestEffort([&] {

@@ -2,8 +2,8 @@
 #pragma once
 
 // What an open database does at intervals: tells its statistics to the LOG, notes them, tries again
-// to delete what could not be deleted, has a large OPTIONS file written, and compacts what has
-// become old.
+// to delete what could not be deleted, and logs that have become old in their archive, has a large
+// OPTIONS file written, and compacts what has become old.
 
 #include <cstdint>
 #include <functional>
@@ -65,6 +65,7 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   uint64_t told_micros_ = 0;
   uint64_t noted_micros_ = 0;
   uint64_t purged_micros_ = 0;
+  uint64_t archive_micros_ = 0;
 };
 
 }  // namespace varve

@@ -152,6 +152,7 @@ Status WriteHost::OnLogError(const Status& status) {
 // is nowhere.
 Status WriteHost::OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) {
   VARVE_ASSERT(!status.ok() && first <= last);
+  state_.logs->NoteDoubtful();
   DbLock lock(&state_.mu);
   const bool noted = errors_.voided()->Add(first, last);
   for (const auto& [id, family] : state_.families.all()) {

@@ -6,8 +6,10 @@
 
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
+#include "db/engine/log_archive.h"
 #include "db/wal/log_reader.h"
 #include "db/write/batch_reader.h"
+#include "db/write/predecessor_log.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -73,11 +75,13 @@ void FillCounts(TableCache* cache, FileMetaData* file, int level, SstFileMetaDat
 
 class ListedLog final : public LogFile {
  public:
-  ListedLog(uint64_t number, uint64_t bytes, SequenceNumber start)
-      : number_(number), bytes_(bytes), start_(start) {}
-  std::string PathName() const override { return "/" + LogFileBaseName(number_); }
+  ListedLog(uint64_t number, uint64_t bytes, SequenceNumber start, WalFileType type = kAliveLogFile)
+      : number_(number), bytes_(bytes), start_(start), type_(type) {}
+  std::string PathName() const override {
+    return (type_ == kArchivedLogFile ? "/archive/" : "/") + LogFileBaseName(number_);
+  }
   uint64_t LogNumber() const override { return number_; }
-  WalFileType Type() const override { return kAliveLogFile; }
+  WalFileType Type() const override { return type_; }
   SequenceNumber StartSequence() const override { return start_; }
   uint64_t SizeFileBytes() const override { return bytes_; }
 
@@ -85,11 +89,12 @@ class ListedLog final : public LogFile {
   const uint64_t number_;
   const uint64_t bytes_;
   const SequenceNumber start_;
+  const WalFileType type_;
 };
 
-SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
+// Of the first batch that has a number; a log may begin with one that has none.
+SequenceNumber FirstSequence(Engine* engine, uint64_t number, const std::string& path) {
   VARVE_ASSERT(number != 0);
-  const std::string path = LogFileName(engine->context.WalDirectory(), number);
   std::unique_ptr<SequentialFileReader> file;
   if (!SequentialFileReader::Open(engine->context.fs().get(), path,
                                   engine->context.LogFileOptions(), &file)
@@ -99,8 +104,32 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
   wal::LogReader reader(std::move(file), number, path, nullptr);
   Slice record;
   std::string scratch;
-  if (!reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) return 0;
+  PredecessorLog before;
+  do {
+    if (!reader.ReadRecord(&record, &scratch, WALRecoveryMode::kPointInTimeRecovery)) return 0;
+  } while (ParsePredecessorRecord(record, &before));
   return record.size() < kBatchHeaderBytes ? 0 : DecodeFixed64(record.data());
+}
+
+SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
+  return FirstSequence(engine, number, LogFileName(engine->context.WalDirectory(), number));
+}
+
+// Those that go meanwhile are left out, and those that came after `first_live` was listed.
+Status ListArchivedLogs(Engine* engine, uint64_t first_live, VectorLogPtr* files) {
+  const LogArchive archive(engine->context);
+  std::vector<uint64_t> numbers;
+  VARVE_RETURN_IF_ERROR(archive.List(&numbers));
+  for (uint64_t number : numbers) {
+    if (number >= first_live) break;
+    const std::string path = archive.PathOf(number);
+    uint64_t bytes = 0;
+    if (!engine->context.fs()->GetFileSize(path, IOOptions(), &bytes, nullptr).ok()) continue;
+    if (bytes == 0) continue;
+    files->push_back(std::make_unique<ListedLog>(number, bytes, FirstSequence(engine, number, path),
+                                                 kArchivedLogFile));
+  }
+  return Status::OK();
 }
 
 uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level,
@@ -254,7 +283,10 @@ class KeepFiles {
 Status ListLogs(Engine* engine, VectorLogPtr* files) {
   files->clear();
   const KeepFiles keep(engine);
-  for (const LogSet::LogInfo& log : engine->state.logs->List()) {
+  const std::vector<LogSet::LogInfo> logs = engine->state.logs->List();
+  const uint64_t first_live = logs.empty() ? UINT64_MAX : logs.front().number;
+  VARVE_RETURN_IF_ERROR(ListArchivedLogs(engine, first_live, files));
+  for (const LogSet::LogInfo& log : logs) {
     VARVE_ASSERT(files->empty() || files->back()->LogNumber() < log.number);
     files->push_back(
         std::make_unique<ListedLog>(log.number, log.bytes, FirstSequence(engine, log.number)));

@@ -51,7 +51,8 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   // RocksDB's readers fail on records that are both numbered and compressed in several blocks.
   if (result.wal_recovery_mode == WALRecoveryMode::kTolerateCorruptedTailRecords ||
       result.wal_recovery_mode == WALRecoveryMode::kAbsoluteConsistency ||
-      result.wal_compression != kNoCompression) {
+      result.wal_compression != kNoCompression || result.WAL_ttl_seconds != 0 ||
+      result.WAL_size_limit_MB != 0) {
     result.recycle_log_file_num = 0;
   }
   result.keep_log_file_num = std::max<size_t>(result.keep_log_file_num, 1);

@@ -254,6 +254,7 @@ void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result)
     log->busy = false;
     if (result.ok()) log->synced = synced.covered;
     log->in_doubt |= !result.ok() && !log->flushed;
+    log->was_in_doubt |= log->in_doubt;
   }
   if (!result.ok()) RememberError(result);
   CallWaker();
@@ -282,6 +283,7 @@ IOStatus LogSet::SyncDirectory() {
   } else {
     for (Log& log : logs_) {
       log.in_doubt |= log.name > synced_names_ && log.name <= names && !log.flushed;
+      log.was_in_doubt |= log.in_doubt;
     }
     RememberError(s);
   }
@@ -325,12 +327,19 @@ std::vector<LogSet::Retired> LogSet::TakeObsolete(uint64_t min_number) {
   taken.reserve(logs_.size());  // what is taken must not be lost for lack of memory
   while (logs_.size() > 1 && logs_.front().number < min_number) {
     const Log& log = logs_.front();
-    left_obsolete_ = !log.sealed || log.busy || log.pins > 0;
+    const bool held = log.pins > 0 || (!held_.empty() && *held_.begin() <= log.number);
+    left_obsolete_ = !log.sealed || log.busy || held;
     if (left_obsolete_) break;
-    taken.push_back(Retired{log.number, log.writer, log.recyclable});
+    leaving_.insert(log.number);
+    taken.push_back(Retired{log.number, log.writer, log.recyclable, log.doubtful()});
     logs_.pop_front();
   }
   return taken;
+}
+
+void LogSet::NoteGone(const std::vector<Retired>& taken) noexcept {
+  MutexLock lock(&mu_);
+  for (const Retired& log : taken) leaving_.erase(log.number);
 }
 
 void LogSet::SetWaker(std::function<void()> waker) {
@@ -352,8 +361,9 @@ std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
     if (log.writer == nullptr || !log.sealed || log.busy || log.pins > 0) continue;
     const bool idle = log.durable() && !log.failed();
     if (!idle && log.number >= min_number) continue;
-    taken.push_back(Retired{log.number, log.writer, false});
+    taken.push_back(Retired{log.number, log.writer, false, false});
     log.closed_bytes = log.bytes();
+    log.was_in_doubt |= log.failed();
     log.busy = true;
     log.writer.reset();
   }
@@ -410,6 +420,7 @@ IOStatus LogSet::CloseAll(bool sync) {
     log.busy = false;
     if (s.ok() && !failed) s = closed;
     log.closed_bytes = log.bytes();
+    log.was_in_doubt |= failed;
     log.writer.reset();
   }
   current_ = nullptr;
@@ -449,6 +460,42 @@ void LogSet::Unpin(const std::vector<PinnedLog>& logs) noexcept {
     it->pins--;
   }
   CallWaker();
+}
+
+void LogSet::Hold(uint64_t from) {
+  MutexLock lock(&mu_);
+  held_.insert(from);
+}
+
+void LogSet::LetGo(uint64_t from) noexcept {
+  MutexLock lock(&mu_);
+  const auto it = held_.find(from);
+  VARVE_ASSERT(it != held_.end());
+  held_.erase(it);
+  CallWaker();
+}
+
+uint64_t LogSet::oldest_held() const {
+  MutexLock lock(&mu_);
+  return held_.empty() ? UINT64_MAX : *held_.begin();
+}
+
+bool LogSet::View(uint64_t number, LogView* view) const {
+  MutexLock lock(&mu_);
+  const auto it = std::ranges::lower_bound(logs_, number, {}, &Log::number);
+  if (it == logs_.end()) return false;
+  view->number = it->number;
+  view->held_back = it->writer == nullptr ? 0 : it->writer->held_back();
+  view->bytes = it->bytes();
+  view->synced_bytes = it->durable() ? it->bytes() : it->synced.bytes;
+  view->current = current_ != nullptr && &*it == &logs_.back();
+  view->doubtful = it->doubtful();
+  return true;
+}
+
+void LogSet::NoteDoubtful() {
+  MutexLock lock(&mu_);
+  if (!logs_.empty()) logs_.back().was_in_doubt = true;
 }
 
 LogSet::LogInfo LogSet::CurrentEnd() const {
@@ -505,6 +552,13 @@ std::vector<LogSet::LogInfo> LogSet::List() const {
   std::vector<LogInfo> result;
   for (const Log& log : logs_) result.push_back(LogInfo{log.number, log.bytes()});
   return result;
+}
+
+std::vector<uint64_t> LogSet::ListWithLeaving() const {
+  MutexLock lock(&mu_);
+  std::vector<uint64_t> numbers(leaving_.begin(), leaving_.end());
+  for (const Log& log : logs_) numbers.push_back(log.number);
+  return numbers;
 }
 
 }  // namespace varve

@@ -10,6 +10,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "varve/file_system.h"
@@ -78,11 +80,14 @@ class LogSet {
     uint64_t number = 0;
     std::shared_ptr<wal::CommitLog> writer;  // null: closed
     bool recyclable = false;                 // once it is closed: a later log may take its file
+    bool doubtful = false;                   // as of LogView
   };
   // Forgets the logs below `min_number`, and hands them over: for CloseRetired, and then for
-  // deletion. No I/O; waits for nothing: what a sync is at, or a thread closes, stays, and the
-  // waker is called when that is over.
+  // deletion. No I/O; waits for nothing: what a sync is at, a thread closes, or somebody holds,
+  // stays, and the waker is called when that is over.
   std::vector<Retired> TakeObsolete(uint64_t min_number);
+  // The files of what was taken are where they will stay, or gone.
+  void NoteGone(const std::vector<Retired>& taken) noexcept;
   // Whom to tell that TakeObsolete may find more; null: nobody any more. Is called under locks.
   void SetWaker(std::function<void()> waker);
   // Closes their files. I/O.
@@ -108,6 +113,24 @@ class LogSet {
   // Allocates nothing. What is obsolete by now the waker is called for.
   void Unpin(const std::vector<PinnedLog>& logs) noexcept;
 
+  // A log as those see it who read it beside its writers.
+  struct LogView {
+    uint64_t number = 0;
+    // Where all that was given a place so far ends; what is there of it may not be whole yet.
+    uint64_t bytes = 0;
+    uint64_t held_back = 0;     // bytes of that which only this process has (manual_wal_flush)
+    uint64_t synced_bytes = 0;  // no more than is known to be durable
+    bool current = false;
+    // Of some of its records the writes have failed, and nothing tells which. It stays so.
+    bool doubtful = false;
+  };
+  // Sets *view to the oldest log that is not below `number`. False: there is none.
+  bool View(uint64_t number, LogView* view) const;
+  // The write of a record in the current log failed after it was logged.
+  void NoteDoubtful();
+  // The oldest log that somebody holds; UINT64_MAX: nobody holds any.
+  uint64_t oldest_held() const;
+
   // What the next log's predecessor record says of the current one, which no thread appends to
   // meanwhile. Number 0: nothing can be said, as it holds no record or has failed.
   struct LogInfo {
@@ -123,8 +146,12 @@ class LogSet {
   bool current_empty() const;
   bool current_failed() const;
   std::vector<LogInfo> List() const;
+  // Numbers of all, and before them of those that were taken and are not gone yet.
+  std::vector<uint64_t> ListWithLeaving() const;
 
  private:
+  friend class LogHold;
+
   struct Log {
     uint64_t number = 0;
     uint64_t closed_bytes = 0;  // what there is without a writer
@@ -137,7 +164,8 @@ class LogSet {
     uint32_t pins = 0;
     bool recyclable = false;  // closed, and a later log may take its file
     bool flushed = false;
-    bool in_doubt = false;  // a sync that was to make it, or its name, durable has failed
+    bool in_doubt = false;      // a sync that was to make it, or its name, durable has failed
+    bool was_in_doubt = false;  // that, or the write of a record in it, at any time
 
     uint64_t bytes() const { return writer != nullptr ? writer->size() : closed_bytes; }
     bool empty() const { return writer == nullptr || writer->last_ticket() <= first_ticket; }
@@ -145,6 +173,7 @@ class LogSet {
       return flushed || writer == nullptr || writer->last_ticket() <= synced.ticket;
     }
     bool failed() const { return in_doubt || (writer != nullptr && writer->failed()); }
+    bool doubtful() const { return was_in_doubt || failed(); }
   };
 
   // A log that a sync is at, and what it has made durable of it.
@@ -176,6 +205,8 @@ class LogSet {
   void CallNextLeader() VARVE_REQUIRES(mu_);
   Log* Find(const wal::CommitLog* log) VARVE_REQUIRES(mu_);
   std::vector<Retired> TakeKept(uint64_t min_number);
+  void Hold(uint64_t from);
+  void LetGo(uint64_t from) noexcept;
   void CallWaker() VARVE_REQUIRES(mu_);
 
   const bool use_fsync_;
@@ -184,6 +215,8 @@ class LogSet {
   CondVar sync_done_;  // for those that want no sync, but that none is under way
   CondVar directory_done_;
   std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // oldest first; the last is current
+  std::set<uint64_t> leaving_ VARVE_GUARDED_BY(mu_);
+  std::multiset<uint64_t> held_ VARVE_GUARDED_BY(mu_);  // from which log on, by each LogHold
   // That of logs_.back(). Changed by Switch alone, when no writer is under way.
   wal::CommitLog* current_ = nullptr;
   std::function<void()> waker_ VARVE_GUARDED_BY(mu_);
@@ -212,6 +245,36 @@ class LogSet {
   uint64_t synced_names_ VARVE_GUARDED_BY(mu_) = 0;
   // One at a time: of two, the system would tell only one of a failure.
   bool syncing_directory_ VARVE_GUARDED_BY(mu_) = false;
+};
+
+// Keeps the log of a number, and all later ones, in a set, with their files as they are. The set
+// lives longer. Thread safety: none of its own.
+class LogHold {
+ public:
+  LogHold() = default;
+  LogHold(LogSet* logs, uint64_t from) : logs_(logs), from_(from) { logs_->Hold(from_); }
+  LogHold(LogHold&& other) noexcept
+      : logs_(std::exchange(other.logs_, nullptr)), from_(other.from_) {}
+  LogHold& operator=(LogHold&& other) noexcept {
+    std::swap(logs_, other.logs_);
+    std::swap(from_, other.from_);
+    return *this;
+  }
+  ~LogHold() { Release(); }
+
+  // From now on it is from that one on.
+  void MoveTo(uint64_t from) {
+    if (logs_ == nullptr || from == from_) return;
+    *this = LogHold(logs_, from);
+  }
+  void Release() noexcept {
+    if (logs_ != nullptr) logs_->LetGo(from_);
+    logs_ = nullptr;
+  }
+
+ private:
+  LogSet* logs_ = nullptr;
+  uint64_t from_ = 0;
 };
 
 }  // namespace varve

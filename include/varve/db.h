@@ -710,8 +710,9 @@ class VARVE_EXPORT DB {
   virtual Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
                               bool flush_memtable = true) = 0;
 
-  // Oldest first. When the database is read only, those that its opening has read, as far as it has
-  // read them.
+  // Oldest first: those of the archive (WAL_ttl_seconds), then those that recovery would read. When
+  // the database is read only, of the latter those that its opening has read, as far as it has read
+  // them.
   virtual Status GetSortedWalFiles(VectorLogPtr& files) = 0;
   // The last of them, which is being written. NotSupported when the database is read only.
   virtual Status GetCurrentWalFile(std::unique_ptr<LogFile>* /*current_log_file*/) {
@@ -734,7 +735,9 @@ class VARVE_EXPORT DB {
     return Status::NotSupported("GetLiveFilesChecksumInfo");
   }
 
-  // NotSupported: an iterator over what was written, from the batch that contains seq_number.
+  // Sets *iter to an iterator over what was written, from the batch that contains seq_number on;
+  // 0 is taken as 1. It is not valid at first if that cannot be read yet. NotFound: seq_number is
+  // above the latest sequence number, or no log has it (any more); *iter stays as it was.
   virtual Status GetUpdatesSince(SequenceNumber seq_number,
                                  std::unique_ptr<TransactionLogIterator>* iter,
                                  const TransactionLogIterator::ReadOptions& read_options =

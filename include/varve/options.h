@@ -280,10 +280,15 @@ struct VARVE_EXPORT DBOptions {
   // So many obsolete logs are kept, and new logs are written over them: their space on the disk is
   // there already. Taken as 0 with the recovery modes kTolerateCorruptedTailRecords and
   // kAbsoluteConsistency, which could not tell what an old log left behind from damage, and with
-  // wal_compression, whose numbered records RocksDB could not read; else disableWAL is refused.
+  // wal_compression, whose numbered records RocksDB could not read; with an archive of logs, too.
+  // Else disableWAL is refused.
   size_t recycle_log_file_num = 0;
 
-  // Refused unless 0: an archive of old logs by age (s) and size (MiB).
+  // Unless both are 0, a log that recovery needs no more moves to archive/ below the directory of
+  // logs, for GetUpdatesSince, and recycle_log_file_num is taken as 0. There it is deleted when it
+  // is older than WAL_ttl_seconds (0: at no age), and the oldest are while there are more than
+  // WAL_size_limit_MB divided by the size of the largest (0: any number). That is looked at when a
+  // log is archived, and each half of WAL_ttl_seconds, at least every ten minutes.
   uint64_t WAL_ttl_seconds = 0;
   uint64_t WAL_size_limit_MB = 0;
 

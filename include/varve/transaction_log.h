@@ -40,34 +40,44 @@ class LogFile {
 };
 
 struct BatchResult {
-  SequenceNumber sequence = 0;
+  SequenceNumber sequence = 0;  // of the batch's first update
   std::unique_ptr<WriteBatch> writeBatchPtr;
 };
 
-// Walks batches in the order of their sequence numbers. Used by one thread.
+// Walks the batches that were written to a database, in the order of their sequence numbers, beside
+// the writers (DB::GetUpdatesSince). Each is given out once it is visible to readers. What was
+// written with disableWAL is not among them, and a transaction of two-phase commit is one batch,
+// where it was committed.
+//
+// Used by one thread at a time. While it lives, the logs that it has not read stay. It may outlive
+// the DB, and is not valid then.
 class TransactionLogIterator {
  public:
-  // Refused: GetUpdatesSince is NotSupported.
   struct ReadOptions {
     ReadOptions() = default;
     explicit ReadOptions(bool verify_checksums) : verify_checksums_(verify_checksums) {}
 
-    bool verify_checksums_ = true;
+    bool verify_checksums_ = true;  // Advisory: checksums are always compared.
   };
 
   TransactionLogIterator() = default;
   virtual ~TransactionLogIterator() = default;
 
-  // False at the end or after an error: see status().
+  // False where there is no batch: see status().
   virtual bool Valid() = 0;
 
-  // Requires Valid().
+  // To the next batch. Where the iterator is not valid and its status is OK or TryAgain, looks
+  // again whether there is one; after another status nothing changes.
   virtual void Next() = 0;
 
-  // TryAgain: more may have been written; make a new iterator.
+  // OK: there is a batch, or all that is visible has been given out. TryAgain: something visible
+  // cannot be read yet (manual_wal_flush, or a log that failed). NotFound: no log has the sequence
+  // numbers that come next, as they were written without the log, or with one that is gone; the
+  // message has the first and the last. A new iterator can be made behind them. Others: as they
+  // say.
   virtual Status status() = 0;
 
-  // The batch here and its first sequence number. Requires Valid(); once for each position.
+  // The batch here and its first sequence number. Requires Valid(). Each call makes a copy.
   virtual BatchResult GetBatch() = 0;
 };
 

@@ -14,8 +14,8 @@ set(varve_rocksdb_headers
   table_properties.h thread_status.h transaction_log.h types.h universal_compaction.h user_write_callback.h
   utilities/memory_util.h utilities/object_registry.h utilities/optimistic_transaction_db.h utilities/options_util.h
   utilities/stackable_db.h utilities/table_properties_collectors.h utilities/transaction.h utilities/transaction_db.h
-  utilities/transaction_db_mutex.h utilities/write_batch_with_index.h write_batch.h write_batch_base.h
-  write_buffer_manager.h)
+  utilities/transaction_db_mutex.h utilities/write_batch_with_index.h wal_iterator.h write_batch.h
+  write_batch_base.h write_buffer_manager.h)
 set(varve_rocksdb_missing_headers
   advanced_compression.h advanced_iterator.h attribute_groups.h blob_file_partition_strategy.h
   block_cache_trace_writer.h cache_bench_tool.h coro_db.h
@@ -30,7 +30,7 @@ set(varve_rocksdb_missing_headers
   utilities/ldb_cmd_execute_result.h utilities/leveldb_options.h
   utilities/option_change_migration.h utilities/options_type.h utilities/replayer.h utilities/secondary_index.h
   utilities/secondary_index_faiss.h utilities/secondary_index_simple.h utilities/sim_cache.h
-  utilities/sorted_run_builder.h utilities/types_util.h wal_filter.h wal_iterator.h wide_columns.h)
+  utilities/sorted_run_builder.h utilities/types_util.h wal_filter.h wide_columns.h)
 
 # varve_write_rocksdb_headers(<folder>): writes them to <folder>/rocksdb.
 function(varve_write_rocksdb_headers folder)

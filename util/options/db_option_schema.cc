@@ -96,8 +96,8 @@ constexpr OptionRow kDbRows[] = {
         .Advisory(kNoKnob),
     VARVE_ROW(table_cache_numshardbits, "log2 of the table cache's shards").Advisory(kNoKnob),
     VARVE_ROW(recycle_log_file_num, "old logs kept for reuse"),
-    VARVE_ROW(WAL_ttl_seconds, "seconds to keep archived logs").DefaultOnly(kNoFeature),
-    VARVE_ROW(WAL_size_limit_MB, "MiB of archived logs to keep").DefaultOnly(kNoFeature),
+    VARVE_ROW(WAL_ttl_seconds, "seconds to keep archived logs"),
+    VARVE_ROW(WAL_size_limit_MB, "MiB of archived logs to keep"),
     VARVE_ROW(allow_mmap_reads, "map tables"),
     VARVE_ROW(allow_mmap_writes, "map files that are written")
         .DefaultOnly("an error of a device reaches a mapping as a signal, not as a Status"),

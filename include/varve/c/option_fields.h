@@ -122,11 +122,10 @@ VARVE_C_STORED void rocksdb_options_set_table_cache_numshardbits(rocksdb_options
 VARVE_C_STORED int rocksdb_options_get_table_cache_numshardbits(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_recycle_log_file_num(rocksdb_options_t* options, size_t value);
 VARVE_C_API size_t rocksdb_options_get_recycle_log_file_num(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_WAL_ttl_seconds(rocksdb_options_t* options, uint64_t value);
-VARVE_C_STORED uint64_t rocksdb_options_get_WAL_ttl_seconds(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_WAL_size_limit_MB(rocksdb_options_t* options,
-                                                          uint64_t value);
-VARVE_C_STORED uint64_t rocksdb_options_get_WAL_size_limit_MB(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_WAL_ttl_seconds(rocksdb_options_t* options, uint64_t value);
+VARVE_C_API uint64_t rocksdb_options_get_WAL_ttl_seconds(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_WAL_size_limit_MB(rocksdb_options_t* options, uint64_t value);
+VARVE_C_API uint64_t rocksdb_options_get_WAL_size_limit_MB(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_allow_mmap_reads(rocksdb_options_t* options,
                                                       unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_allow_mmap_reads(rocksdb_options_t* options);

@@ -220,7 +220,7 @@ enum {
   rocksdb_size_approximation_flags_include_blob_files = 1 << 2
 };
 
-// Where a log file is. None is archived.
+// Where a log file is.
 enum { rocksdb_wal_file_type_archived_log = 0, rocksdb_wal_file_type_alive_log = 1 };
 
 // When transactions write. Unprepared is refused.

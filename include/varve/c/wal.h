@@ -27,17 +27,22 @@ VARVE_C_API const rocksdb_wal_file_t* rocksdb_wal_files_get_wal_file(
 
 // ---- Updates since a sequence number ----
 
-// Options: verify_checksums, default 1. GetUpdatesSince is NotSupported so far.
-VARVE_C_REFUSED rocksdb_wal_iterator_t* rocksdb_get_updates_since(
+// From the batch that has seq_number on; 0 is taken as 1. NotFound: it is above the latest one, or
+// no log has it any more. Options, which may be null: verify_checksums, default 1; checksums are
+// compared in any case.
+VARVE_C_API rocksdb_wal_iterator_t* rocksdb_get_updates_since(
     rocksdb_t* db, uint64_t seq_number, const rocksdb_wal_readoptions_t* options, char** errptr);
 VARVE_C_API rocksdb_wal_readoptions_t* rocksdb_wal_readoptions_create(void);
 VARVE_C_API void rocksdb_wal_readoptions_destroy(rocksdb_wal_readoptions_t* options);
-VARVE_C_API unsigned char rocksdb_wal_readoptions_get_verify_checksums(
+VARVE_C_STORED unsigned char rocksdb_wal_readoptions_get_verify_checksums(
     rocksdb_wal_readoptions_t* options);
-VARVE_C_API void rocksdb_wal_readoptions_set_verify_checksums(rocksdb_wal_readoptions_t* options,
-                                                              unsigned char verify_checksums);
+VARVE_C_STORED void rocksdb_wal_readoptions_set_verify_checksums(rocksdb_wal_readoptions_t* options,
+                                                                 unsigned char verify_checksums);
 
-// Batches are the caller's. After an error the iterator is not valid.
+// Batches are the caller's. Where there is no batch the iterator is not valid: without an error all
+// that is visible has been given out, and after TryAgain too rocksdb_wal_iter_next looks again;
+// after NotFound no log has the next sequence numbers. Iterators are destroyed before the database
+// is closed, or not used any more.
 VARVE_C_API rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t* iter,
                                                              uint64_t* seq);
 VARVE_C_API void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iter);

@@ -492,9 +492,7 @@ TEST_F(DbMaintenanceTest, DisabledManualCompactionsEndAsIncomplete) {
 
 TEST_F(DbMaintenanceTest, FeaturesOfAnotherDaySayTheirName) {
   Open();
-  std::unique_ptr<TransactionLogIterator> updates;
   const Status kCases[] = {
-      db()->GetUpdatesSince(0, &updates),
       db()->IngestExternalFile({"/x.sst"}, IngestExternalFileOptions()),
       db()->IngestExternalFiles({}),
       db()->TryCatchUpWithPrimary(),

@@ -106,7 +106,6 @@ TEST_F(DbOpenTest, OptionsThatDoNotExistAreRefusedByName) {
   };
   const Case kCases[] = {
       {"allow_ingest_behind", [](Options* o) { o->allow_ingest_behind = true; }},
-      {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
       {"allow_mmap_writes", [](Options* o) { o->allow_mmap_writes = true; }},
       {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
       {"db_paths", [](Options* o) { o->db_paths.assign(5, DbPath("/elsewhere", 1 << 20)); }},

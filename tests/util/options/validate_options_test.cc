@@ -86,7 +86,6 @@ TEST(ValidateOptionsTest, WhatTheEngineLacksIsNotSupportedByName) {
       {"wal_compression", [](Options* o) { o->wal_compression = kLZ4Compression; }},
       {"db_paths", [](Options* o) { o->db_paths.assign(5, DbPath("/x", 1)); }},
       {"cf_paths", [](Options* o) { o->cf_paths.assign(5, DbPath("/x", 1)); }},
-      {"WAL_ttl_seconds", [](Options* o) { o->WAL_ttl_seconds = 1; }},
       {"compression", [](Options* o) { o->compression = kXpressCompression; }},
       {"memtable_protection_bytes_per_key",
        [](Options* o) { o->memtable_protection_bytes_per_key = 3; }},

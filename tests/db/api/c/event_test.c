@@ -169,8 +169,29 @@ static void CheckLogFiles(Fixture* f) {
   CHECK(strstr(rocksdb_wal_file_path_name(current), ".log") != NULL);
   rocksdb_wal_file_destroy(current);
   rocksdb_wal_files_destroy(files);
-  CHECK(rocksdb_get_updates_since(f->db, 0, NULL, &error) == NULL);
-  CHECK_ERROR(error, "Not implemented");
+}
+
+static void CheckUpdates(Fixture* f) {
+  char* error = NULL;
+  rocksdb_writeoptions_t* write = rocksdb_writeoptions_create();
+  rocksdb_put(f->db, write, "told", 4, "1", 1, &error);
+  CHECK_OK(error);
+  rocksdb_writeoptions_destroy(write);
+  const uint64_t last = rocksdb_get_latest_sequence_number(f->db);
+  rocksdb_wal_iterator_t* updates = rocksdb_get_updates_since(f->db, last, NULL, &error);
+  CHECK_OK(error);
+  CHECK(rocksdb_wal_iter_valid(updates));
+  uint64_t sequence = 0;
+  rocksdb_writebatch_t* batch = rocksdb_wal_iter_get_batch(updates, &sequence);
+  CHECK(sequence == last && rocksdb_writebatch_count(batch) == 1);
+  rocksdb_writebatch_destroy(batch);
+  rocksdb_wal_iter_next(updates);
+  CHECK(!rocksdb_wal_iter_valid(updates));
+  rocksdb_wal_iter_status(updates, &error);
+  CHECK_OK(error);
+  rocksdb_wal_iter_destroy(updates);
+  CHECK(rocksdb_get_updates_since(f->db, last + 1, NULL, &error) == NULL);
+  CHECK_ERROR(error, "NotFound");
 }
 
 static void CheckChosenFiles(Fixture* f) {
@@ -236,6 +257,7 @@ void TestFiles(void) {
   MakeTwoTables(&f);
   CheckPartsOfMetadata(&f);
   CheckLogFiles(&f);
+  CheckUpdates(&f);
   CheckChosenFiles(&f);
   CheckTableFilter(&f);
   Close(&f);

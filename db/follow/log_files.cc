@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/follow/log_files.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "db/engine/engine.h"
+#include "db/engine/log_archive.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+Status Gone(const std::string& path) {
+  return Status::NotFound(path, "is not there any more");
+}
+
+}  // namespace
+
+Status LogFiles::List(std::vector<uint64_t>* numbers) const {
+  // In this order: what leaves meanwhile is found where it was, or in the archive.
+  const std::vector<uint64_t> live = engine_.state.logs->ListWithLeaving();
+  std::vector<uint64_t> archived;
+  VARVE_RETURN_IF_ERROR(LogArchive(engine_.context).List(&archived));
+  numbers->clear();
+  std::ranges::set_union(live, archived, std::back_inserter(*numbers));
+  return Status::OK();
+}
+
+Status LogFiles::After(uint64_t number, uint64_t* next) const {
+  std::vector<uint64_t> numbers;
+  VARVE_RETURN_IF_ERROR(List(&numbers));
+  const auto it = std::ranges::upper_bound(numbers, number);
+  *next = it == numbers.end() ? 0 : *it;
+  return Status::OK();
+}
+
+IOStatus LogFiles::OpenAt(const std::string& path, uint64_t number,
+                          std::unique_ptr<wal::LogTail>* tail) const {
+  return wal::LogTail::Open(engine_.context.fs().get(), path, number,
+                            engine_.context.LogFileOptions(), tail);
+}
+
+Status LogFiles::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const {
+  const std::string path = LogFileName(engine_.context.WalDirectory(), number);
+  IOStatus s = OpenAt(path, number, tail);
+  if (IsMissing(s)) s = OpenAt(LogArchive(engine_.context).PathOf(number), number, tail);
+  return IsMissing(s) ? Gone(path) : Status(s);
+}
+
+Status LogFiles::View(uint64_t number, LogSet::LogView* view) const {
+  if (engine_.state.logs->View(number, view) && view->number == number) return Status::OK();
+  *view = LogSet::LogView();
+  view->number = number;
+  const LogArchive archive(engine_.context);
+  const std::string path = LogFileName(engine_.context.WalDirectory(), number);
+  IOStatus s;
+  for (const std::string& at : {path, archive.PathOf(number)}) {
+    s = engine_.context.fs()->GetFileSize(at, IOOptions(), &view->bytes, nullptr);
+    if (!IsMissing(s)) break;
+  }
+  view->synced_bytes = view->bytes;
+  return IsMissing(s) ? Gone(path) : Status(s);
+}
+
+}  // namespace varve

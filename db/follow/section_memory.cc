@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/follow/section_memory.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "varve/write_batch.h"
+
+#include "db/engine/prepared_sections.h"
+#include "db/write/batch_reader.h"
+#include "db/write/section_records.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
+
+namespace varve {
+
+namespace {
+
+Slice WithoutHeader(const std::string& batch) {
+  return Slice(batch.data() + kBatchHeaderBytes, batch.size() - kBatchHeaderBytes);
+}
+
+// Timestamps are put into the keys of those families that have some of its size.
+Status Stamp(const Slice& timestamp, const wal::TimestampSizes& sizes, WriteBatch* updates) {
+  if (timestamp.empty()) return Status::OK();
+  return updates->UpdateTimestamps(timestamp, [&](uint32_t family) -> size_t {
+    const auto it = sizes.find(family);
+    return it != sizes.end() && it->second == timestamp.size() ? timestamp.size() : 0;
+  });
+}
+
+Status NumberedOtherwise() {
+  return Status::NotSupported(
+      "two-phase commit: transactions of RocksDB's WRITE_PREPARED number a batch, not an update, "
+      "and cannot be read from logs");
+}
+
+}  // namespace
+
+Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& sizes,
+                               std::string* batch, std::string* missing) const {
+  using Kind = SectionPart::Kind;
+  std::vector<SectionPart> parts;
+  VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
+  batch->assign(record.data(), kBatchHeaderBytes);
+  uint64_t count = 0;
+  std::map<std::string, const SectionPart*> here;  // sections that the record has itself
+  for (const SectionPart& part : parts) {
+    const std::string name = part.name.ToString();
+    if (part.by_sub_batch) return NumberedOtherwise();
+    if (part.kind == Kind::kUpdates) {
+      batch->append(part.updates.data(), part.updates.size());
+      count += part.count;
+    }
+    if (part.kind == Kind::kSection) here[name] = &part;
+    if (part.kind != Kind::kCommit) continue;
+    const auto inside = here.find(name);
+    const auto known = undecided_.find(name);
+    if (inside == here.end() && known == undecided_.end()) {
+      *missing = name;
+      return Status::NotFound("two-phase commit: the section '" + ShownName(name) + "'");
+    }
+    WriteBatch section(inside != here.end()
+                           ? MakeBatchOf(inside->second->updates, inside->second->count)
+                           : known->second);
+    VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, sizes, &section));
+    const Slice updates = WithoutHeader(WriteBatchInternal::Contents(section));
+    batch->append(updates.data(), updates.size());
+    count += WriteBatchInternal::Count(section);
+  }
+  if (count > UINT32_MAX) return Status::Corruption("two-phase commit: too many updates");
+  EncodeFixed32(batch->data() + 8, static_cast<uint32_t>(count));
+  return Status::OK();
+}
+
+void SectionMemory::Apply(const Slice& record) {
+  using Kind = SectionPart::Kind;
+  std::vector<SectionPart> parts;
+  if (!SplitSections(record, &parts).ok()) return;
+  for (const SectionPart& part : parts) {
+    const std::string name = part.name.ToString();
+    if (part.kind == Kind::kSection) {
+      // One that is logged again is the same.
+      if (part.again && undecided_.contains(name)) continue;
+      undecided_[name] = MakeBatchOf(part.updates, part.count);
+    } else if (part.kind != Kind::kUpdates) {
+      undecided_.erase(name);
+    }
+  }
+}
+
+bool SectionMemory::TakeFrom(SectionMemory* earlier, const std::string& name) {
+  auto node = earlier->undecided_.extract(name);
+  if (node.empty()) return false;
+  undecided_[name] = std::move(node.mapped());
+  return true;
+}
+
+}  // namespace varve

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/wal/log_tail.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/wal/log_format.h"
+#include "db/wal/record_decompressor.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+#include "util/coding/crc32c.h"
+#include "util/coding/fixed.h"
+
+namespace varve::wal {
+
+namespace {
+
+constexpr size_t kTailChunkBytes = 256 << 10;
+constexpr uint8_t kFirstSkippedType = 128;
+
+bool HasOnlyZeros(const char* p, size_t n) {
+  return std::all_of(p, p + n, [](char c) { return c == 0; });
+}
+
+}  // namespace
+
+LogTail::LogTail(std::unique_ptr<FSRandomAccessFile> file, uint64_t number, std::string path)
+    : file_(std::move(file)),
+      number_(number),
+      path_(std::move(path)),
+      buffer_(new char[kTailChunkBytes]) {}
+
+LogTail::~LogTail() = default;
+
+IOStatus LogTail::Open(FileSystem* fs, const std::string& path, uint64_t number,
+                       const FileOptions& options, std::unique_ptr<LogTail>* tail) {
+  FileOptions plain = options;
+  plain.use_mmap_reads = false;
+  plain.use_direct_reads = false;
+  std::unique_ptr<FSRandomAccessFile> file;
+  VARVE_RETURN_IF_ERROR(fs->NewRandomAccessFile(path, plain, &file, nullptr));
+  *tail = std::make_unique<LogTail>(std::move(file), number, path);
+  return IOStatus::OK();
+}
+
+LogTail::Met LogTail::Bad(const char* reason, uint64_t at) {
+  status_ = Status::Corruption(path_, std::string(reason) + " at offset " + std::to_string(at));
+  return Met::kBad;
+}
+
+LogTail::Met LogTail::Fail(const Status& status) {
+  status_ = Status::CopyAppendMessage(status, " in ", path_);
+  return Met::kError;
+}
+
+bool LogTail::Fetch(uint64_t at, size_t n, uint64_t end, const char** p) {
+  VARVE_ASSERT(at <= end && n <= end - at && n <= kTailChunkBytes);
+  if (at < chunk_offset_ || at + n > chunk_offset_ + chunk_bytes_) {
+    const auto wanted = static_cast<size_t>(std::min<uint64_t>(kTailChunkBytes, end - at));
+    chunk_bytes_ = 0;
+    Slice got;
+    const IOStatus s = file_->Read(at, wanted, IOOptions(), &got, buffer_.get(), nullptr);
+    if (!s.ok()) {
+      status_ = s;
+      return false;
+    }
+    chunk_ = got.data();
+    chunk_offset_ = at;
+    chunk_bytes_ = std::min(got.size(), wanted);
+    if (chunk_bytes_ < n) return false;
+  }
+  *p = chunk_ + (at - chunk_offset_);
+  return true;
+}
+
+LogTail::Met LogTail::PassZeros(uint64_t end, uint64_t* at) {
+  const uint64_t room = kBlockBytes - *at % kBlockBytes;
+  if (room >= end - *at) return Met::kEnd;
+  const char* p = nullptr;
+  if (!Fetch(*at, static_cast<size_t>(room), end, &p)) return Met::kEnd;
+  if (!HasOnlyZeros(p, static_cast<size_t>(room))) return Met::kEnd;
+  *at += room;
+  return Met::kRecord;
+}
+
+LogTail::Met LogTail::ReadFragment(uint64_t end, uint64_t* at, Fragment* fragment) {
+  for (;;) {
+    const uint64_t room = kBlockBytes - *at % kBlockBytes;
+    if (room < kHeaderBytes) {
+      *at += room;
+      continue;
+    }
+    const char* p = nullptr;
+    if (*at >= end || end - *at < kHeaderBytes || !Fetch(*at, kHeaderBytes, end, &p)) {
+      return status_.ok() ? Met::kEnd : Fail(status_);
+    }
+    if (!HasOnlyZeros(p, kHeaderBytes)) return ParseFragment(p, room, end, at, fragment);
+    if (PassZeros(end, at) == Met::kEnd) return status_.ok() ? Met::kEnd : Fail(status_);
+  }
+}
+
+LogTail::Met LogTail::ParseFragment(const char* p, uint64_t room, uint64_t end, uint64_t* at,
+                                    Fragment* fragment) {
+  const auto type = static_cast<uint8_t>(p[6]);
+  const size_t header = HasRecyclableHeader(type) ? kRecyclableHeaderBytes : kHeaderBytes;
+  const size_t total = header + DecodeFixed16(p + 4);
+  if (total > room) return Bad("a record's length runs past its block", *at);
+  if (total > end - *at) return Met::kEnd;
+  if (!Fetch(*at, total, end, &p)) return status_.ok() ? Met::kEnd : Fail(status_);
+  if (crc32c::Unmask(DecodeFixed32(p)) != crc32c::Value(p + 6, total - 6)) {
+    return Bad("checksum mismatch", *at);
+  }
+  if (header == kRecyclableHeaderBytes &&
+      DecodeFixed32(p + kHeaderBytes) != static_cast<uint32_t>(number_)) {
+    return Met::kEnd;
+  }
+  fragment->type = type;
+  fragment->payload = Slice(p + header, total - header);
+  *at += total;
+  return Met::kRecord;
+}
+
+LogTail::Met LogTail::TakeControl(const Fragment& fragment, uint64_t at) {
+  Status s;
+  switch (fragment.type) {
+    case kSetCompressionType:
+      if (any_data_) return Bad("a compression record that is not the first", next_);
+      s = CheckCompressionRecord(fragment.payload);
+      if (!s.ok()) return Fail(s);
+      compressed_ = true;
+      break;
+    case kTimestampSizeType:
+    case kRecyclableTimestampSizeType:
+      s = DecodeTimestampSizes(fragment.payload, &timestamp_sizes_);
+      if (!s.ok()) return Bad("a record of timestamp sizes that is none", next_);
+      break;
+    default:
+      if (fragment.type < kFirstSkippedType) return Bad("a record of unknown type", next_);
+  }
+  next_ = at;
+  return Met::kRecord;
+}
+
+// kEnd: the record goes on.
+LogTail::Met LogTail::Assemble(const Fragment& fragment, uint64_t at, bool* open, Slice* record) {
+  const uint8_t type = fragment.type >= kRecyclableFullType
+                           ? fragment.type - kRecyclableFullType + kFullType
+                           : fragment.type;
+  const bool starts = type == kFullType || type == kFirstType;
+  // Some writers begin a record with an empty fragment at a block's end, and then anew.
+  if (starts && *open && !assembled_.empty()) return Bad("a record without its end", next_);
+  if (!starts && !*open) return Bad("a record without its start", next_);
+  if (type == kFullType) return Deliver(fragment.payload, at, record);
+  *open = true;
+  assembled_.append(fragment.payload.data(), fragment.payload.size());
+  return type == kLastType ? Deliver(assembled_, at, record) : Met::kEnd;
+}
+
+LogTail::Met LogTail::Deliver(const Slice& bytes, uint64_t at, Slice* record) {
+  *record = bytes;
+  if (compressed_) {
+    const Status s = DecompressRecord(bytes, &raw_);
+    if (!s.ok()) return Fail(s);
+    *record = Slice(raw_);
+  }
+  any_data_ = true;
+  before_ = next_;
+  next_ = at;
+  return Met::kRecord;
+}
+
+LogTail::Met LogTail::Next(uint64_t end, Slice* record) {
+  status_ = Status::OK();
+  assembled_.clear();
+  bool open = false;
+  uint64_t at = next_;
+  for (;;) {
+    Fragment fragment;
+    Met met = ReadFragment(end, &at, &fragment);
+    if (met == Met::kRecord) {
+      if (open && fragment.type >= kFirstSkippedType) continue;
+      if (fragment.type == kZeroType || (open && fragment.type >= kSetCompressionType)) {
+        met = Bad("a record of a type that cannot be there", at);
+      } else if (fragment.type >= kSetCompressionType) {
+        met = TakeControl(fragment, at);
+        if (met == Met::kRecord) continue;
+      } else {
+        met = Assemble(fragment, at, &open, record);
+        if (met == Met::kRecord) return met;
+        if (met == Met::kEnd) continue;
+      }
+    }
+    chunk_bytes_ = 0;  // what was read may be stored still
+    return met;
+  }
+}
+
+void LogTail::PutBack() {
+  VARVE_ASSERT(before_ < next_);
+  next_ = before_;
+  chunk_bytes_ = 0;
+}
+
+}  // namespace varve::wal

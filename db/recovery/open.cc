@@ -13,6 +13,7 @@
 #include "db/recovery/complete_version.h"
 #include "db/recovery/database_directory.h"
 #include "db/recovery/families.h"
+#include "db/recovery/file_exchange.h"
 #include "db/recovery/identity.h"
 #include "db/recovery/log_options.h"
 #include "db/recovery/log_recovery.h"
@@ -153,6 +154,10 @@ Status Opener::RunSteps() {
     e_->deletions.Disable();
   }
   VARVE_RETURN_IF_ERROR(TakeDirectory(&context, repairs_, &made_));
+  if (!context.read_only() && !repairs_) {
+    VARVE_RETURN_IF_ERROR(
+        UndoInterruptedRestore(context.fs().get(), context.name(), context.WalDirectory()));
+  }
   const Status s = Recover();
   Report(s);
   return s;

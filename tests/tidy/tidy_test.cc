@@ -41,7 +41,8 @@ const std::vector<std::vector<std::string_view>> kDbLayers = {
     {"background"},
     {"recovery"},
     {"transaction"},
-    {"ingest", "copy", "external", "observe", "follow"},
+    {"ingest", "copy", "observe", "follow"},
+    {"backup"},
     {"api"},
 };
 

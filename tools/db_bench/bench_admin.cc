@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "varve/db.h"
+#include "varve/utilities/backup_engine.h"
 
 #include "tools/db_bench/benchmark.h"
 #include "tools/db_bench/fail.h"
@@ -100,7 +102,33 @@ void InOneThread(Plan& plan) {
   plan.threads = 1;
 }
 
+std::unique_ptr<BackupEngine> OpenBackups(const Worker& worker) {
+  if (FLAGS_backup_dir.empty()) Fail("--backup_dir is needed");
+  BackupEngineOptions options(FLAGS_backup_dir);
+  options.backup_rate_limit = FLAGS_backup_rate_limit;
+  options.restore_rate_limit = FLAGS_restore_rate_limit;
+  BackupEngine* engine = nullptr;
+  const Status s = BackupEngine::Open(options, worker.db()->GetEnv(), &engine);
+  if (!s.ok()) Fail("cannot open --backup_dir", s);
+  return std::unique_ptr<BackupEngine>(engine);
+}
+
+void Backup(Worker& worker) {
+  const std::unique_ptr<BackupEngine> engine = OpenBackups(worker);
+  const Status s = engine->CreateNewBackup(worker.db());
+  if (!s.ok()) Fail("backup failed", s);
+}
+
+void Restore(Worker& worker) {
+  if (FLAGS_restore_dir.empty()) Fail("--restore_dir is needed");
+  const std::unique_ptr<BackupEngine> engine = OpenBackups(worker);
+  const Status s = engine->RestoreDBFromLatestBackup(FLAGS_restore_dir, FLAGS_restore_dir);
+  if (!s.ok()) Fail("restore failed", s);
+}
+
 constexpr std::array kAdminBenchmarks = {
+    Benchmark{.name = "backup", .body = Backup, .setup = InOneThread},
+    Benchmark{.name = "restore", .body = Restore, .setup = InOneThread},
     Benchmark{.name = "compact", .body = Compact},
     Benchmark{.name = "compactall", .step = CompactStep},
     Benchmark{.name = "flush", .step = Flush},

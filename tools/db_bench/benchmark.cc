@@ -13,11 +13,10 @@ namespace varve::bench {
 
 namespace {
 
-constexpr std::array<std::string_view, 30> kElsewhere = {
+constexpr std::array<std::string_view, 28> kElsewhere = {
     "acquireload",
     "approximatememtablestats",
     "approximatesizerandom",
-    "backup",
     "cache_report_problems",
     "compact0",
     "compact1",
@@ -36,7 +35,6 @@ constexpr std::array<std::string_view, 30> kElsewhere = {
     "readrandomfast",
     "readtorowcache",
     "replay",
-    "restore",
     "timeseries",
     "verify",
     "verifyfilechecksums",

@@ -20,6 +20,10 @@ namespace varve::bench {
 DECLARE_string(benchmarks);
 DECLARE_string(db);
 DECLARE_string(wal_dir);
+DECLARE_string(backup_dir);
+DECLARE_uint64(backup_rate_limit);
+DECLARE_string(restore_dir);
+DECLARE_uint64(restore_rate_limit);
 DECLARE_bool(use_existing_db);
 DECLARE_bool(use_existing_keys);
 DECLARE_bool(readonly);

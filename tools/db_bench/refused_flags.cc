@@ -30,12 +30,6 @@ namespace {
 const char kAbsent[] = "Not supported: only the default is accepted";
 }  // namespace
 
-// Backups.
-DEFINE_string(backup_dir, "", kAbsent);
-DEFINE_uint64(backup_rate_limit, 0, kAbsent);
-DEFINE_string(restore_dir, "", kAbsent);
-DEFINE_uint64(restore_rate_limit, 0, kAbsent);
-
 // Caches.
 DEFINE_string(block_cache_trace_file, "", kAbsent);
 DEFINE_int64(block_cache_trace_max_trace_file_size_in_bytes, 68719476736, kAbsent);

@@ -80,6 +80,13 @@ DEFINE_uint64(benchmark_write_rate_limit, 0, "Bytes a second that all writers ma
 DEFINE_double(overwrite_probability, 0.0, "filluniquerandom: chance to write a recent key again");
 DEFINE_uint32(overwrite_window_size, 1, "filluniquerandom: recent keys to choose from");
 
+// ---- Backups ----
+
+DEFINE_string(backup_dir, "", "Where backup puts one, and restore takes the newest from");
+DEFINE_uint64(backup_rate_limit, 0, "Bytes a second that backup writes; 0: any");
+DEFINE_string(restore_dir, "", "Where restore makes a database");
+DEFINE_uint64(restore_rate_limit, 0, "Bytes a second that restore writes; 0: any");
+
 // ---- Reading ----
 
 DEFINE_uint64(benchmark_read_rate_limit, 0, "Operations a second of all readers; 0: any");

@@ -1,42 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups in the C API: options are kept, opening an engine says that there are none.
-#include <limits>
+// Backups in the C API (backup.h).
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "varve/utilities/backup_engine.h"
 
 #include "db/api/c/c_types.h"
 
+using varve::BackupEngine;
+using varve::BackupEngineOptions;
+using varve::BackupEngineReadOnly;
+using varve::BackupEngineReadOnlyBase;
+using varve::BackupID;
+using varve::BackupInfo;
+using varve::CreateBackupOptions;
+using varve::RestoreOptions;
 using varve::Status;
-
-namespace {
-
-Status NoBackups() {
-  return Status::NotSupported("C API: this engine does not have backups");
-}
-
-// Files are named by their session, and by their size.
-constexpr int kNameBySessionAndSize = static_cast<int>((1U << 31) | 2U);
-
-}  // namespace
+using varve::c::NullArgument;
+using varve::c::Run;
+using varve::c::Try;
+using varve::c::TryVoid;
 
 // ---- Options ----
 
 struct rocksdb_backup_engine_options_t {
-  struct {
-    bool backup_log_files = true;
-    uint64_t backup_rate_limit = 0;
-    uint64_t callback_trigger_interval_size = 4 << 20;
-    bool current_temperatures_override_manifest = false;
-    bool destroy_old_data = false;
-    uint64_t io_buffer_size = 0;
-    int max_background_operations = 1;
-    int max_valid_backups_to_open = std::numeric_limits<int>::max();
-    uint64_t restore_rate_limit = 0;
-    int schema_version = 1;
-    bool share_files_with_checksum = true;
-    int share_files_with_checksum_naming = kNameBySessionAndSize;
-    bool share_table_files = true;
-    bool sync = true;
-  } rep;
-  std::string backup_dir;
+  BackupEngineOptions rep;
 };
 
 VARVE_C_FIELD(backup_engine_options, backup_log_files, unsigned char);
@@ -55,10 +45,9 @@ VARVE_C_FIELD(backup_engine_options, share_table_files, unsigned char);
 VARVE_C_FIELD(backup_engine_options, sync, unsigned char);
 
 rocksdb_backup_engine_options_t* rocksdb_backup_engine_options_create(const char* backup_dir) {
-  return varve::c::Try([&] {
-    auto options = std::make_unique<rocksdb_backup_engine_options_t>();
-    if (backup_dir != nullptr) options->backup_dir = backup_dir;
-    return options.release();
+  return Try([&] {
+    const std::string directory = backup_dir == nullptr ? "" : backup_dir;
+    return new rocksdb_backup_engine_options_t{BackupEngineOptions(directory)};
   });
 }
 
@@ -69,30 +58,34 @@ void rocksdb_backup_engine_options_destroy(rocksdb_backup_engine_options_t* opti
 void rocksdb_backup_engine_options_set_backup_dir(rocksdb_backup_engine_options_t* options,
                                                   const char* value) {
   if (options == nullptr) return;
-  varve::c::TryVoid([&] { options->backup_dir = value == nullptr ? "" : value; });
+  TryVoid([&] { options->rep.backup_dir = value == nullptr ? "" : value; });
 }
 
 const char* rocksdb_backup_engine_options_get_backup_dir(rocksdb_backup_engine_options_t* options,
                                                          size_t* size) {
-  varve::c::StoreSize(size, options == nullptr ? 0 : options->backup_dir.size());
-  return options == nullptr ? nullptr : options->backup_dir.c_str();
+  varve::c::StoreSize(size, options == nullptr ? 0 : options->rep.backup_dir.size());
+  return options == nullptr ? nullptr : options->rep.backup_dir.c_str();
 }
 
-// Nothing would read the objects: they are not kept.
-void rocksdb_backup_engine_options_set_env(rocksdb_backup_engine_options_t* /*options*/,
-                                           rocksdb_env_t* /*env*/) {}
-void rocksdb_backup_engine_options_set_backup_rate_limiter(
-    rocksdb_backup_engine_options_t* /*options*/, rocksdb_ratelimiter_t* /*limiter*/) {}
+void rocksdb_backup_engine_options_set_env(rocksdb_backup_engine_options_t* options,
+                                           rocksdb_env_t* env) {
+  if (options != nullptr) options->rep.backup_env = env == nullptr ? nullptr : env->rep;
+}
+
+void rocksdb_backup_engine_options_set_backup_rate_limiter(rocksdb_backup_engine_options_t* options,
+                                                           rocksdb_ratelimiter_t* limiter) {
+  if (options == nullptr) return;
+  options->rep.backup_rate_limiter = limiter == nullptr ? nullptr : limiter->rep;
+}
+
 void rocksdb_backup_engine_options_set_restore_rate_limiter(
-    rocksdb_backup_engine_options_t* /*options*/, rocksdb_ratelimiter_t* /*limiter*/) {}
+    rocksdb_backup_engine_options_t* options, rocksdb_ratelimiter_t* limiter) {
+  if (options == nullptr) return;
+  options->rep.restore_rate_limiter = limiter == nullptr ? nullptr : limiter->rep;
+}
 
 struct rocksdb_create_backup_options_t {
-  struct {
-    bool atomic_flush = false;
-    int background_thread_cpu_priority = 2;
-    bool decrease_background_thread_cpu_priority = false;
-    bool flush_before_backup = false;
-  } rep;
+  CreateBackupOptions rep;
 };
 
 VARVE_C_HANDLE(create_backup_options);
@@ -102,17 +95,39 @@ VARVE_C_FIELD(create_backup_options, decrease_background_thread_cpu_priority, un
 VARVE_C_FIELD(create_backup_options, flush_before_backup, unsigned char);
 
 void rocksdb_create_backup_options_set_progress_callback(
-    rocksdb_create_backup_options_t* /*options*/, void* /*state*/,
-    rocksdb_create_backup_options_progress_cb /*callback*/) {}
+    rocksdb_create_backup_options_t* options, void* state,
+    rocksdb_create_backup_options_progress_cb callback) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    if (callback == nullptr) {
+      options->rep.progress_callback = nullptr;
+    } else {
+      options->rep.progress_callback = [state, callback] { callback(state); };
+    }
+  });
+}
+
 void rocksdb_create_backup_options_set_exclude_files_callback(
-    rocksdb_create_backup_options_t* /*options*/, void* /*state*/,
-    rocksdb_create_backup_options_exclude_files_cb /*callback*/) {}
+    rocksdb_create_backup_options_t* options, void* state,
+    rocksdb_create_backup_options_exclude_files_cb callback) {
+  if (options == nullptr) return;
+  TryVoid([&] {
+    if (callback == nullptr) {
+      options->rep.exclude_files_callback = nullptr;
+      return;
+    }
+    options->rep.exclude_files_callback = [state, callback](varve::MaybeExcludeBackupFile* file,
+                                                            varve::MaybeExcludeBackupFile* end) {
+      for (; file != end; ++file) {
+        const std::string& name = file->info.relative_file;
+        file->exclude_decision = callback(state, name.data(), name.size()) != 0;
+      }
+    };
+  });
+}
 
 struct rocksdb_restore_options_t {
-  struct {
-    bool keep_log_files = false;
-    int mode = 0xffff;
-  } rep;
+  RestoreOptions rep;
 };
 
 VARVE_C_HANDLE(restore_options);
@@ -122,48 +137,266 @@ VARVE_C_GETTER(rocksdb_restore_options_t, rocksdb_restore_options_get_keep_log_f
                keep_log_files);
 VARVE_C_FIELD(restore_options, mode, int);
 
-// ---- Engines, of which there are none ----
+// ---- Engines ----
 
-using Text = const char*;
+struct rocksdb_backup_engine_t {
+  std::unique_ptr<BackupEngineReadOnlyBase> rep;
+  BackupEngine* writer = nullptr;  // The same, or null: it only reads.
+};
 
-VARVE_C_DOES_NOTHING(void, rocksdb_backup_engine_close, (rocksdb_backup_engine_t*));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_create_new_backup, NoBackups,
-                (rocksdb_backup_engine_t*, rocksdb_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_create_new_backup_flush, NoBackups,
-                (rocksdb_backup_engine_t*, rocksdb_t*, unsigned char, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_create_new_backup_with_metadata, NoBackups,
-                (rocksdb_backup_engine_t*, rocksdb_t*, const rocksdb_create_backup_options_t*,
-                 const char*, size_t, uint32_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_create_new_backup_with_options, NoBackups,
-                (rocksdb_backup_engine_t*, rocksdb_t*, const rocksdb_create_backup_options_t*,
-                 uint32_t*, char** errptr));
-VARVE_C_DOES_NOTHING(const rocksdb_backup_engine_info_t*, rocksdb_backup_engine_get_backup_info,
-                     (rocksdb_backup_engine_t*));
-VARVE_C_GIVES_NOTHING(Text, rocksdb_backup_engine_info_app_metadata,
-                      (const rocksdb_backup_engine_info_t*, int, size_t* size));
-VARVE_C_DOES_NOTHING(uint32_t, rocksdb_backup_engine_info_backup_id,
-                     (const rocksdb_backup_engine_info_t*, int));
-VARVE_C_DOES_NOTHING(int, rocksdb_backup_engine_info_count, (const rocksdb_backup_engine_info_t*));
-VARVE_C_DOES_NOTHING(void, rocksdb_backup_engine_info_destroy,
-                     (const rocksdb_backup_engine_info_t*));
-VARVE_C_DOES_NOTHING(uint32_t, rocksdb_backup_engine_info_number_files,
-                     (const rocksdb_backup_engine_info_t*, int));
-VARVE_C_DOES_NOTHING(uint64_t, rocksdb_backup_engine_info_size,
-                     (const rocksdb_backup_engine_info_t*, int));
-VARVE_C_DOES_NOTHING(int64_t, rocksdb_backup_engine_info_timestamp,
-                     (const rocksdb_backup_engine_info_t*, int));
-VARVE_C_REFUSES(rocksdb_backup_engine_t*, rocksdb_backup_engine_open, NoBackups,
-                (const rocksdb_options_t*, const char*, char** errptr));
-VARVE_C_REFUSES(rocksdb_backup_engine_t*, rocksdb_backup_engine_open_opts, NoBackups,
-                (const rocksdb_backup_engine_options_t*, rocksdb_env_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_purge_old_backups, NoBackups,
-                (rocksdb_backup_engine_t*, uint32_t, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_restore_db_from_backup, NoBackups,
-                (rocksdb_backup_engine_t*, const char*, const char*,
-                 const rocksdb_restore_options_t*, uint32_t, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_restore_db_from_latest_backup, NoBackups,
-                (rocksdb_backup_engine_t*, const char*, const char*,
-                 const rocksdb_restore_options_t*, char** errptr));
-VARVE_C_DOES_NOTHING(void, rocksdb_backup_engine_stop_backup, (rocksdb_backup_engine_t*));
-VARVE_C_REFUSES(void, rocksdb_backup_engine_verify_backup, NoBackups,
-                (rocksdb_backup_engine_t*, uint32_t, char** errptr));
+namespace {
+
+rocksdb_backup_engine_t* OpenWriter(const BackupEngineOptions& options, varve::Env* env,
+                                    char** errptr) {
+  rocksdb_backup_engine_t* handle = nullptr;
+  Run(errptr, [&]() -> Status {
+    auto made = std::make_unique<rocksdb_backup_engine_t>();
+    BackupEngine* engine = nullptr;
+    Status s = BackupEngine::Open(options, env, &engine);
+    if (!s.ok()) return s;
+    made->rep.reset(engine);
+    made->writer = engine;
+    handle = made.release();
+    return s;
+  });
+  return handle;
+}
+
+// Runs with an engine that writes.
+template <typename Body>
+void RunOnWriter(rocksdb_backup_engine_t* engine, char** errptr, Body body,
+                 const char* call = __builtin_FUNCTION()) {
+  const auto checked = [&]() -> Status {
+    if (engine == nullptr) return NullArgument("engine");
+    if (engine->writer == nullptr) {
+      return Status::NotSupported("C API: the backup engine only reads");
+    }
+    return body(engine->writer);
+  };
+  Run(errptr, checked, call);
+}
+
+void CreateBackup(rocksdb_backup_engine_t* engine, rocksdb_t* db,
+                  const CreateBackupOptions* options, const std::string& metadata,
+                  uint32_t* backup_id, char** errptr, const char* call) {
+  const auto create = [&](BackupEngine* writer) -> Status {
+    if (db == nullptr) return NullArgument("db");
+    if (options == nullptr) return NullArgument("options");
+    return writer->CreateNewBackupWithMetadata(*options, db->rep.get(), metadata, backup_id);
+  };
+  RunOnWriter(engine, errptr, create, call);
+}
+
+const CreateBackupOptions* OptionsOf(const rocksdb_create_backup_options_t* options) {
+  return options == nullptr ? nullptr : &options->rep;
+}
+
+void Restore(rocksdb_backup_engine_t* engine, const char* db_dir, const char* wal_dir,
+             const rocksdb_restore_options_t* options, const BackupID* id, char** errptr,
+             const char* call) {
+  const auto restore = [&]() -> Status {
+    if (engine == nullptr) return NullArgument("engine");
+    if (options == nullptr) return NullArgument("restore_options");
+    const std::string db_directory = db_dir == nullptr ? "" : db_dir;
+    const std::string wal_directory = wal_dir == nullptr ? "" : wal_dir;
+    if (id == nullptr) {
+      return engine->rep->RestoreDBFromLatestBackup(options->rep, db_directory, wal_directory);
+    }
+    return engine->rep->RestoreDBFromBackup(options->rep, *id, db_directory, wal_directory);
+  };
+  Run(errptr, restore, call);
+}
+
+}  // namespace
+
+rocksdb_backup_engine_t* rocksdb_backup_engine_open(const rocksdb_options_t* options,
+                                                    const char* path, char** errptr) {
+  if (options == nullptr) {
+    Run(errptr, [] { return NullArgument("options"); });
+    return nullptr;
+  }
+  return Try([&] {
+    BackupEngineOptions engine_options(path == nullptr ? "" : path);
+    engine_options.info_log = options->rep.info_log.get();
+    return OpenWriter(engine_options, options->rep.env, errptr);
+  });
+}
+
+rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(
+    const rocksdb_backup_engine_options_t* options, rocksdb_env_t* env, char** errptr) {
+  if (options == nullptr) {
+    Run(errptr, [] { return NullArgument("options"); });
+    return nullptr;
+  }
+  return OpenWriter(options->rep, env == nullptr ? nullptr : env->rep, errptr);
+}
+
+rocksdb_backup_engine_t* rocksdb_backup_engine_open_read_only(
+    const rocksdb_backup_engine_options_t* options, rocksdb_env_t* env, char** errptr) {
+  rocksdb_backup_engine_t* handle = nullptr;
+  Run(errptr, [&]() -> Status {
+    if (options == nullptr) return NullArgument("options");
+    auto made = std::make_unique<rocksdb_backup_engine_t>();
+    BackupEngineReadOnly* engine = nullptr;
+    Status s =
+        BackupEngineReadOnly::Open(options->rep, env == nullptr ? nullptr : env->rep, &engine);
+    if (!s.ok()) return s;
+    made->rep.reset(engine);
+    handle = made.release();
+    return s;
+  });
+  return handle;
+}
+
+void rocksdb_backup_engine_close(rocksdb_backup_engine_t* engine) {
+  delete engine;
+}
+
+void rocksdb_backup_engine_create_new_backup(rocksdb_backup_engine_t* engine, rocksdb_t* db,
+                                             char** errptr) {
+  TryVoid([&] {
+    const CreateBackupOptions options;
+    CreateBackup(engine, db, &options, "", nullptr, errptr,
+                 "rocksdb_backup_engine_create_new_backup");
+  });
+}
+
+void rocksdb_backup_engine_create_new_backup_flush(rocksdb_backup_engine_t* engine, rocksdb_t* db,
+                                                   unsigned char flush_before_backup,
+                                                   char** errptr) {
+  TryVoid([&] {
+    CreateBackupOptions options;
+    options.flush_before_backup = flush_before_backup != 0;
+    CreateBackup(engine, db, &options, "", nullptr, errptr,
+                 "rocksdb_backup_engine_create_new_backup_flush");
+  });
+}
+
+void rocksdb_backup_engine_create_new_backup_with_options(
+    rocksdb_backup_engine_t* engine, rocksdb_t* db, const rocksdb_create_backup_options_t* options,
+    uint32_t* backup_id, char** errptr) {
+  TryVoid([&] {
+    CreateBackup(engine, db, OptionsOf(options), "", backup_id, errptr,
+                 "rocksdb_backup_engine_create_new_backup_with_options");
+  });
+}
+
+void rocksdb_backup_engine_create_new_backup_with_metadata(
+    rocksdb_backup_engine_t* engine, rocksdb_t* db, const rocksdb_create_backup_options_t* options,
+    const char* app_metadata, size_t app_metadata_len, uint32_t* backup_id, char** errptr) {
+  TryVoid([&] {
+    const std::string metadata =
+        app_metadata == nullptr ? "" : std::string(app_metadata, app_metadata_len);
+    CreateBackup(engine, db, OptionsOf(options), metadata, backup_id, errptr,
+                 "rocksdb_backup_engine_create_new_backup_with_metadata");
+  });
+}
+
+void rocksdb_backup_engine_stop_backup(rocksdb_backup_engine_t* engine) {
+  if (engine != nullptr && engine->writer != nullptr) engine->writer->StopBackup();
+}
+
+void rocksdb_backup_engine_purge_old_backups(rocksdb_backup_engine_t* engine,
+                                             uint32_t num_backups_to_keep, char** errptr) {
+  RunOnWriter(engine, errptr, [&](BackupEngine* writer) -> Status {
+    return writer->PurgeOldBackups(num_backups_to_keep);
+  });
+}
+
+void rocksdb_backup_engine_delete_backup(rocksdb_backup_engine_t* engine, uint32_t backup_id,
+                                         char** errptr) {
+  RunOnWriter(engine, errptr,
+              [&](BackupEngine* writer) -> Status { return writer->DeleteBackup(backup_id); });
+}
+
+void rocksdb_backup_engine_garbage_collect(rocksdb_backup_engine_t* engine, char** errptr) {
+  RunOnWriter(engine, errptr,
+              [](BackupEngine* writer) -> Status { return writer->GarbageCollect(); });
+}
+
+void rocksdb_backup_engine_verify_backup(rocksdb_backup_engine_t* engine, uint32_t backup_id,
+                                         char** errptr) {
+  Run(errptr, [&]() -> Status {
+    if (engine == nullptr) return NullArgument("engine");
+    return engine->rep->VerifyBackup(backup_id);
+  });
+}
+
+void rocksdb_backup_engine_restore_db_from_backup(rocksdb_backup_engine_t* engine,
+                                                  const char* db_dir, const char* wal_dir,
+                                                  const rocksdb_restore_options_t* restore_options,
+                                                  uint32_t backup_id, char** errptr) {
+  Restore(engine, db_dir, wal_dir, restore_options, &backup_id, errptr,
+          "rocksdb_backup_engine_restore_db_from_backup");
+}
+
+void rocksdb_backup_engine_restore_db_from_latest_backup(
+    rocksdb_backup_engine_t* engine, const char* db_dir, const char* wal_dir,
+    const rocksdb_restore_options_t* restore_options, char** errptr) {
+  Restore(engine, db_dir, wal_dir, restore_options, nullptr, errptr,
+          "rocksdb_backup_engine_restore_db_from_latest_backup");
+}
+
+// ---- What there is ----
+
+struct rocksdb_backup_engine_info_t {
+  std::vector<BackupInfo> rep;
+};
+
+namespace {
+
+// Null: there is none of this number.
+const BackupInfo* InfoAt(const rocksdb_backup_engine_info_t* info, int index) {
+  if (info == nullptr || index < 0 || static_cast<size_t>(index) >= info->rep.size()) {
+    return nullptr;
+  }
+  return &info->rep[static_cast<size_t>(index)];
+}
+
+}  // namespace
+
+const rocksdb_backup_engine_info_t* rocksdb_backup_engine_get_backup_info(
+    rocksdb_backup_engine_t* engine) {
+  if (engine == nullptr) return nullptr;
+  return Try([&] {
+    auto info = std::make_unique<rocksdb_backup_engine_info_t>();
+    engine->rep->GetBackupInfo(&info->rep);
+    return info.release();
+  });
+}
+
+void rocksdb_backup_engine_info_destroy(const rocksdb_backup_engine_info_t* info) {
+  delete info;
+}
+
+int rocksdb_backup_engine_info_count(const rocksdb_backup_engine_info_t* info) {
+  return info == nullptr ? 0 : static_cast<int>(info->rep.size());
+}
+
+int64_t rocksdb_backup_engine_info_timestamp(const rocksdb_backup_engine_info_t* info, int index) {
+  const BackupInfo* const one = InfoAt(info, index);
+  return one == nullptr ? 0 : one->timestamp;
+}
+
+uint32_t rocksdb_backup_engine_info_backup_id(const rocksdb_backup_engine_info_t* info, int index) {
+  const BackupInfo* const one = InfoAt(info, index);
+  return one == nullptr ? 0 : one->backup_id;
+}
+
+uint64_t rocksdb_backup_engine_info_size(const rocksdb_backup_engine_info_t* info, int index) {
+  const BackupInfo* const one = InfoAt(info, index);
+  return one == nullptr ? 0 : one->size;
+}
+
+uint32_t rocksdb_backup_engine_info_number_files(const rocksdb_backup_engine_info_t* info,
+                                                 int index) {
+  const BackupInfo* const one = InfoAt(info, index);
+  return one == nullptr ? 0 : one->number_files;
+}
+
+const char* rocksdb_backup_engine_info_app_metadata(const rocksdb_backup_engine_info_t* info,
+                                                    int index, size_t* len) {
+  const BackupInfo* const one = InfoAt(info, index);
+  varve::c::StoreSize(len, one == nullptr ? 0 : one->app_metadata.size());
+  return one == nullptr ? nullptr : one->app_metadata.data();
+}

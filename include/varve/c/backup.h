@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Backups. Part of varve/c.h, which says what holds everywhere.
-//
-// Varve has none yet: opening an engine answers NotSupported and gives null. Options keep what they
-// are given.
+// Backups. Part of varve/c.h, which says what holds everywhere. What the calls promise stands in
+// varve/utilities/backup_engine.h.
 
 #include "varve/c/types.h"
 
@@ -14,161 +12,173 @@ extern "C" {
 
 // ---- Backups ----
 
-VARVE_C_REFUSED const rocksdb_backup_engine_info_t* rocksdb_backup_engine_get_backup_info(
+// An engine has the directory to itself, until it is closed. Information is a copy: what it has
+// points into it, and numbers from 0 to count - 1 are of the backups, the oldest first.
+VARVE_C_API const rocksdb_backup_engine_info_t* rocksdb_backup_engine_get_backup_info(
     rocksdb_backup_engine_t* engine);
-VARVE_C_REFUSED void rocksdb_backup_engine_close(rocksdb_backup_engine_t* engine);
-VARVE_C_REFUSED void rocksdb_backup_engine_create_new_backup_flush(
-    rocksdb_backup_engine_t* engine, rocksdb_t* db, unsigned char flush_before_backup,
-    char** errptr);
-VARVE_C_REFUSED void rocksdb_backup_engine_create_new_backup_with_metadata(
+VARVE_C_API void rocksdb_backup_engine_close(rocksdb_backup_engine_t* engine);
+VARVE_C_API void rocksdb_backup_engine_create_new_backup_flush(rocksdb_backup_engine_t* engine,
+                                                               rocksdb_t* db,
+                                                               unsigned char flush_before_backup,
+                                                               char** errptr);
+VARVE_C_API void rocksdb_backup_engine_create_new_backup_with_metadata(
     rocksdb_backup_engine_t* engine, rocksdb_t* db, const rocksdb_create_backup_options_t* options,
     const char* app_metadata, size_t app_metadata_len, uint32_t* backup_id, char** errptr);
-VARVE_C_REFUSED void rocksdb_backup_engine_create_new_backup_with_options(
+VARVE_C_API void rocksdb_backup_engine_create_new_backup_with_options(
     rocksdb_backup_engine_t* engine, rocksdb_t* db, const rocksdb_create_backup_options_t* options,
     uint32_t* backup_id, char** errptr);
-VARVE_C_REFUSED void rocksdb_backup_engine_create_new_backup(rocksdb_backup_engine_t* engine,
-                                                             rocksdb_t* db, char** errptr);
-VARVE_C_REFUSED const char* rocksdb_backup_engine_info_app_metadata(
+VARVE_C_API void rocksdb_backup_engine_create_new_backup(rocksdb_backup_engine_t* engine,
+                                                         rocksdb_t* db, char** errptr);
+VARVE_C_API const char* rocksdb_backup_engine_info_app_metadata(
     const rocksdb_backup_engine_info_t* info, int index, size_t* len);
-VARVE_C_REFUSED uint32_t
-rocksdb_backup_engine_info_backup_id(const rocksdb_backup_engine_info_t* info, int index);
-VARVE_C_REFUSED int rocksdb_backup_engine_info_count(const rocksdb_backup_engine_info_t* info);
-VARVE_C_REFUSED void rocksdb_backup_engine_info_destroy(const rocksdb_backup_engine_info_t* info);
-VARVE_C_REFUSED uint32_t
+VARVE_C_API uint32_t rocksdb_backup_engine_info_backup_id(const rocksdb_backup_engine_info_t* info,
+                                                          int index);
+VARVE_C_API int rocksdb_backup_engine_info_count(const rocksdb_backup_engine_info_t* info);
+VARVE_C_API void rocksdb_backup_engine_info_destroy(const rocksdb_backup_engine_info_t* info);
+VARVE_C_API uint32_t
 rocksdb_backup_engine_info_number_files(const rocksdb_backup_engine_info_t* info, int index);
-VARVE_C_REFUSED uint64_t rocksdb_backup_engine_info_size(const rocksdb_backup_engine_info_t* info,
+VARVE_C_API uint64_t rocksdb_backup_engine_info_size(const rocksdb_backup_engine_info_t* info,
+                                                     int index);
+VARVE_C_API int64_t rocksdb_backup_engine_info_timestamp(const rocksdb_backup_engine_info_t* info,
                                                          int index);
-VARVE_C_REFUSED int64_t
-rocksdb_backup_engine_info_timestamp(const rocksdb_backup_engine_info_t* info, int index);
-VARVE_C_REFUSED rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(
+VARVE_C_API rocksdb_backup_engine_t* rocksdb_backup_engine_open_opts(
     const rocksdb_backup_engine_options_t* options, rocksdb_env_t* env, char** errptr);
-VARVE_C_REFUSED rocksdb_backup_engine_t* rocksdb_backup_engine_open(
-    const rocksdb_options_t* options, const char* path, char** errptr);
-VARVE_C_REFUSED void rocksdb_backup_engine_purge_old_backups(rocksdb_backup_engine_t* engine,
-                                                             uint32_t num_backups_to_keep,
-                                                             char** errptr);
-VARVE_C_REFUSED void rocksdb_backup_engine_restore_db_from_backup(
+VARVE_C_API rocksdb_backup_engine_t* rocksdb_backup_engine_open(const rocksdb_options_t* options,
+                                                                const char* path, char** errptr);
+VARVE_C_API void rocksdb_backup_engine_purge_old_backups(rocksdb_backup_engine_t* engine,
+                                                         uint32_t num_backups_to_keep,
+                                                         char** errptr);
+VARVE_C_API void rocksdb_backup_engine_restore_db_from_backup(
     rocksdb_backup_engine_t* engine, const char* db_dir, const char* wal_dir,
     const rocksdb_restore_options_t* restore_options, uint32_t backup_id, char** errptr);
-VARVE_C_REFUSED void rocksdb_backup_engine_restore_db_from_latest_backup(
+VARVE_C_API void rocksdb_backup_engine_restore_db_from_latest_backup(
     rocksdb_backup_engine_t* engine, const char* db_dir, const char* wal_dir,
     const rocksdb_restore_options_t* restore_options, char** errptr);
-VARVE_C_REFUSED void rocksdb_backup_engine_stop_backup(rocksdb_backup_engine_t* engine);
-VARVE_C_REFUSED void rocksdb_backup_engine_verify_backup(rocksdb_backup_engine_t* engine,
-                                                         uint32_t backup_id, char** errptr);
+VARVE_C_API void rocksdb_backup_engine_stop_backup(rocksdb_backup_engine_t* engine);
+VARVE_C_API void rocksdb_backup_engine_verify_backup(rocksdb_backup_engine_t* engine,
+                                                     uint32_t backup_id, char** errptr);
+
+// Varve's own: an engine that only reads and takes no lock, for information, verification and
+// restores; one backup deleted; and what interrupted calls have left. What only reads refuses to
+// write with NotSupported.
+VARVE_C_API rocksdb_backup_engine_t* rocksdb_backup_engine_open_read_only(
+    const rocksdb_backup_engine_options_t* options, rocksdb_env_t* env, char** errptr);
+VARVE_C_API void rocksdb_backup_engine_delete_backup(rocksdb_backup_engine_t* engine,
+                                                     uint32_t backup_id, char** errptr);
+VARVE_C_API void rocksdb_backup_engine_garbage_collect(rocksdb_backup_engine_t* engine,
+                                                       char** errptr);
 
 // Rates are bytes a second, 0: no limit; sizes are bytes. The environment is not owned.
-VARVE_C_STORED const char* rocksdb_backup_engine_options_get_backup_dir(
+VARVE_C_API const char* rocksdb_backup_engine_options_get_backup_dir(
     rocksdb_backup_engine_options_t* options, size_t* size);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_backup_dir(
+VARVE_C_API void rocksdb_backup_engine_options_set_backup_dir(
     rocksdb_backup_engine_options_t* options, const char* value);
-VARVE_C_STORED unsigned char rocksdb_backup_engine_options_get_backup_log_files(
+VARVE_C_API unsigned char rocksdb_backup_engine_options_get_backup_log_files(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_backup_log_files(
+VARVE_C_API void rocksdb_backup_engine_options_set_backup_log_files(
     rocksdb_backup_engine_options_t* options, unsigned char value);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_backup_rate_limiter(
+VARVE_C_API void rocksdb_backup_engine_options_set_backup_rate_limiter(
     rocksdb_backup_engine_options_t* options, rocksdb_ratelimiter_t* limiter);
-VARVE_C_STORED uint64_t
+VARVE_C_API uint64_t
 rocksdb_backup_engine_options_get_backup_rate_limit(rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_backup_rate_limit(
+VARVE_C_API void rocksdb_backup_engine_options_set_backup_rate_limit(
     rocksdb_backup_engine_options_t* options, uint64_t value);
-VARVE_C_STORED uint64_t rocksdb_backup_engine_options_get_callback_trigger_interval_size(
+VARVE_C_API uint64_t rocksdb_backup_engine_options_get_callback_trigger_interval_size(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_callback_trigger_interval_size(
+VARVE_C_API void rocksdb_backup_engine_options_set_callback_trigger_interval_size(
     rocksdb_backup_engine_options_t* options, uint64_t value);
-VARVE_C_STORED rocksdb_backup_engine_options_t* rocksdb_backup_engine_options_create(
+VARVE_C_API rocksdb_backup_engine_options_t* rocksdb_backup_engine_options_create(
     const char* backup_dir);
-VARVE_C_STORED unsigned char
-rocksdb_backup_engine_options_get_current_temperatures_override_manifest(
+VARVE_C_API unsigned char rocksdb_backup_engine_options_get_current_temperatures_override_manifest(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_current_temperatures_override_manifest(
+VARVE_C_API void rocksdb_backup_engine_options_set_current_temperatures_override_manifest(
     rocksdb_backup_engine_options_t* options, unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_backup_engine_options_get_destroy_old_data(
+VARVE_C_API unsigned char rocksdb_backup_engine_options_get_destroy_old_data(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_destroy_old_data(
+VARVE_C_API void rocksdb_backup_engine_options_set_destroy_old_data(
     rocksdb_backup_engine_options_t* options, unsigned char value);
-VARVE_C_STORED void rocksdb_backup_engine_options_destroy(rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_env(rocksdb_backup_engine_options_t* options,
-                                                          rocksdb_env_t* env);
-VARVE_C_STORED uint64_t
+VARVE_C_API void rocksdb_backup_engine_options_destroy(rocksdb_backup_engine_options_t* options);
+VARVE_C_API void rocksdb_backup_engine_options_set_env(rocksdb_backup_engine_options_t* options,
+                                                       rocksdb_env_t* env);
+VARVE_C_API uint64_t
 rocksdb_backup_engine_options_get_io_buffer_size(rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_io_buffer_size(
+VARVE_C_API void rocksdb_backup_engine_options_set_io_buffer_size(
     rocksdb_backup_engine_options_t* options, uint64_t value);
-VARVE_C_STORED int rocksdb_backup_engine_options_get_max_background_operations(
+VARVE_C_API int rocksdb_backup_engine_options_get_max_background_operations(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_max_background_operations(
+VARVE_C_API void rocksdb_backup_engine_options_set_max_background_operations(
     rocksdb_backup_engine_options_t* options, int value);
-VARVE_C_STORED int rocksdb_backup_engine_options_get_max_valid_backups_to_open(
+VARVE_C_API int rocksdb_backup_engine_options_get_max_valid_backups_to_open(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_max_valid_backups_to_open(
+VARVE_C_API void rocksdb_backup_engine_options_set_max_valid_backups_to_open(
     rocksdb_backup_engine_options_t* options, int value);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_restore_rate_limiter(
+VARVE_C_API void rocksdb_backup_engine_options_set_restore_rate_limiter(
     rocksdb_backup_engine_options_t* options, rocksdb_ratelimiter_t* limiter);
-VARVE_C_STORED uint64_t
+VARVE_C_API uint64_t
 rocksdb_backup_engine_options_get_restore_rate_limit(rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_restore_rate_limit(
+VARVE_C_API void rocksdb_backup_engine_options_set_restore_rate_limit(
     rocksdb_backup_engine_options_t* options, uint64_t value);
-VARVE_C_STORED int rocksdb_backup_engine_options_get_schema_version(
+VARVE_C_API int rocksdb_backup_engine_options_get_schema_version(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_schema_version(
+VARVE_C_API void rocksdb_backup_engine_options_set_schema_version(
     rocksdb_backup_engine_options_t* options, int value);
-VARVE_C_STORED int rocksdb_backup_engine_options_get_share_files_with_checksum_naming(
+VARVE_C_API int rocksdb_backup_engine_options_get_share_files_with_checksum_naming(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_share_files_with_checksum_naming(
+VARVE_C_API void rocksdb_backup_engine_options_set_share_files_with_checksum_naming(
     rocksdb_backup_engine_options_t* options, int value);
-VARVE_C_STORED unsigned char rocksdb_backup_engine_options_get_share_files_with_checksum(
+VARVE_C_API unsigned char rocksdb_backup_engine_options_get_share_files_with_checksum(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_share_files_with_checksum(
+VARVE_C_API void rocksdb_backup_engine_options_set_share_files_with_checksum(
     rocksdb_backup_engine_options_t* options, unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_backup_engine_options_get_share_table_files(
+VARVE_C_API unsigned char rocksdb_backup_engine_options_get_share_table_files(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_share_table_files(
+VARVE_C_API void rocksdb_backup_engine_options_set_share_table_files(
     rocksdb_backup_engine_options_t* options, unsigned char value);
-VARVE_C_STORED unsigned char rocksdb_backup_engine_options_get_sync(
+VARVE_C_API unsigned char rocksdb_backup_engine_options_get_sync(
     rocksdb_backup_engine_options_t* options);
-VARVE_C_STORED void rocksdb_backup_engine_options_set_sync(rocksdb_backup_engine_options_t* options,
-                                                           unsigned char value);
+VARVE_C_API void rocksdb_backup_engine_options_set_sync(rocksdb_backup_engine_options_t* options,
+                                                        unsigned char value);
 
-// Called on the backup's thread; a 1 leaves the file out.
+// Called by threads that copy, several at a time. Of the second, called before anything is copied,
+// a 1 leaves the file out.
 typedef void (*rocksdb_create_backup_options_progress_cb)(void* state);
 typedef unsigned char (*rocksdb_create_backup_options_exclude_files_cb)(void* state,
                                                                         const char* relative_file,
                                                                         size_t relative_file_len);
-VARVE_C_STORED unsigned char rocksdb_create_backup_options_get_atomic_flush(
+VARVE_C_API unsigned char rocksdb_create_backup_options_get_atomic_flush(
     rocksdb_create_backup_options_t* options);
-VARVE_C_STORED void rocksdb_create_backup_options_set_atomic_flush(
+VARVE_C_API void rocksdb_create_backup_options_set_atomic_flush(
     rocksdb_create_backup_options_t* options, unsigned char value);
-VARVE_C_STORED int rocksdb_create_backup_options_get_background_thread_cpu_priority(
+VARVE_C_API int rocksdb_create_backup_options_get_background_thread_cpu_priority(
     rocksdb_create_backup_options_t* options);
-VARVE_C_STORED void rocksdb_create_backup_options_set_background_thread_cpu_priority(
+VARVE_C_API void rocksdb_create_backup_options_set_background_thread_cpu_priority(
     rocksdb_create_backup_options_t* options, int value);
-VARVE_C_STORED rocksdb_create_backup_options_t* rocksdb_create_backup_options_create(void);
-VARVE_C_STORED unsigned char
-rocksdb_create_backup_options_get_decrease_background_thread_cpu_priority(
+VARVE_C_API rocksdb_create_backup_options_t* rocksdb_create_backup_options_create(void);
+VARVE_C_API unsigned char rocksdb_create_backup_options_get_decrease_background_thread_cpu_priority(
     rocksdb_create_backup_options_t* options);
-VARVE_C_STORED void rocksdb_create_backup_options_set_decrease_background_thread_cpu_priority(
+VARVE_C_API void rocksdb_create_backup_options_set_decrease_background_thread_cpu_priority(
     rocksdb_create_backup_options_t* options, unsigned char value);
-VARVE_C_STORED void rocksdb_create_backup_options_destroy(rocksdb_create_backup_options_t* options);
-VARVE_C_STORED void rocksdb_create_backup_options_set_exclude_files_callback(
+VARVE_C_API void rocksdb_create_backup_options_destroy(rocksdb_create_backup_options_t* options);
+VARVE_C_API void rocksdb_create_backup_options_set_exclude_files_callback(
     rocksdb_create_backup_options_t* options, void* state,
     rocksdb_create_backup_options_exclude_files_cb callback);
-VARVE_C_STORED unsigned char rocksdb_create_backup_options_get_flush_before_backup(
+VARVE_C_API unsigned char rocksdb_create_backup_options_get_flush_before_backup(
     rocksdb_create_backup_options_t* options);
-VARVE_C_STORED void rocksdb_create_backup_options_set_flush_before_backup(
+VARVE_C_API void rocksdb_create_backup_options_set_flush_before_backup(
     rocksdb_create_backup_options_t* options, unsigned char value);
-VARVE_C_STORED void rocksdb_create_backup_options_set_progress_callback(
+VARVE_C_API void rocksdb_create_backup_options_set_progress_callback(
     rocksdb_create_backup_options_t* options, void* state,
     rocksdb_create_backup_options_progress_cb callback);
 
 // mode: 1 keeps files of the same session, 2 also compares checksums, 65535 removes all first.
-VARVE_C_STORED rocksdb_restore_options_t* rocksdb_restore_options_create(void);
-VARVE_C_STORED void rocksdb_restore_options_destroy(rocksdb_restore_options_t* options);
-VARVE_C_STORED unsigned char rocksdb_restore_options_get_keep_log_files(
+VARVE_C_API rocksdb_restore_options_t* rocksdb_restore_options_create(void);
+VARVE_C_API void rocksdb_restore_options_destroy(rocksdb_restore_options_t* options);
+VARVE_C_API unsigned char rocksdb_restore_options_get_keep_log_files(
     rocksdb_restore_options_t* options);
-VARVE_C_STORED void rocksdb_restore_options_set_keep_log_files(rocksdb_restore_options_t* options,
-                                                               int value);
-VARVE_C_STORED int rocksdb_restore_options_get_mode(rocksdb_restore_options_t* options);
-VARVE_C_STORED void rocksdb_restore_options_set_mode(rocksdb_restore_options_t* options, int value);
+VARVE_C_API void rocksdb_restore_options_set_keep_log_files(rocksdb_restore_options_t* options,
+                                                            int value);
+VARVE_C_API int rocksdb_restore_options_get_mode(rocksdb_restore_options_t* options);
+VARVE_C_API void rocksdb_restore_options_set_mode(rocksdb_restore_options_t* options, int value);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -74,18 +74,18 @@ int main(int argc, char** argv) {
   g_directory = argv[1];
   mkdir(g_directory, 0755);
   void (*const tests[])(void) = {
-      TestDatabase,       TestColumnFamilies,    TestWrites,
-      TestReads,          TestIterators,         TestSnapshots,
-      TestBatches,        TestMaintenance,       TestMetadata,
-      TestMetrics,        TestOptionFields,      TestOptionObjects,
-      TestTableOptions,   TestCallOptions,       TestCaches,
-      TestComparator,     TestCompactionFilters, TestPrefixes,
-      TestEnvironments,   TestRefusals,          TestNulls,
-      TestMergeOperators, TestMergeOperands,     TestTimestamps,
-      TestTimestampMarks, TestListeners,         TestFiles,
-      TestGivenHandles,   TestLackingOptions,    TestIndexedBatches,
-      TestTransactions,   TestLeniency,          TestNullObjects,
-      TestTableFiles,
+      TestBackups,        TestDatabase,       TestColumnFamilies,
+      TestWrites,         TestReads,          TestIterators,
+      TestSnapshots,      TestBatches,        TestMaintenance,
+      TestMetadata,       TestMetrics,        TestOptionFields,
+      TestOptionObjects,  TestTableOptions,   TestCallOptions,
+      TestCaches,         TestComparator,     TestCompactionFilters,
+      TestPrefixes,       TestEnvironments,   TestRefusals,
+      TestNulls,          TestMergeOperators, TestMergeOperands,
+      TestTimestamps,     TestTimestampMarks, TestListeners,
+      TestFiles,          TestGivenHandles,   TestLackingOptions,
+      TestIndexedBatches, TestTransactions,   TestLeniency,
+      TestNullObjects,
   };
   for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) tests[i]();
   if (g_failures == 0) printf("c_api_test: ok\n");

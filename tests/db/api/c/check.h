@@ -78,6 +78,7 @@ bool Has(Fixture* fixture, const char* key, const char* value);
 
 void TestDatabase(void);
 void TestColumnFamilies(void);
+void TestBackups(void);
 void TestWrites(void);
 void TestReads(void);
 void TestIterators(void);
@@ -109,4 +110,3 @@ void TestLackingOptions(void);
 void TestIndexedBatches(void);
 void TestTransactions(void);
 void TestLeniency(void);
-void TestTableFiles(void);

@@ -48,12 +48,6 @@ void TestRefusals(void) {
   Open(&f, "refusals", NULL);
   CheckMerging(&f);
   CheckRefusedOptions(&f);
-  rocksdb_backup_engine_t* engine = rocksdb_backup_engine_open(f.options, f.path, &error);
-  CHECK(engine == NULL);
-  CHECK_ERROR(error, "Not implemented");
-  rocksdb_backup_engine_create_new_backup(engine, f.db, &error);
-  CHECK_ERROR(error, "Not implemented");
-  rocksdb_backup_engine_close(engine);
   const char* names[] = {"default"};
   const rocksdb_options_t* options[] = {f.options};
   rocksdb_column_family_handle_t* handles[1];

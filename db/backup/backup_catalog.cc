@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/backup/backup_catalog.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+Status BackupCatalog::Load(int max_valid) {
+  valid_.clear();
+  invalid_.clear();
+  shared_.clear();
+  largest_id_ = 0;
+  std::vector<std::string> entries;
+  IOStatus s = fs_->GetChildren(PathOf(kMetaFolder), IOOptions(), &entries, nullptr);
+  if (IsMissing(s)) return Status::NotFound(directory_, "is not a directory of backups");
+  if (!s.ok()) return s;
+  std::vector<BackupID> ids;
+  for (const std::string& entry : entries) {
+    if (const std::optional<BackupID> id = ParseBackupId(entry)) ids.push_back(*id);
+  }
+  std::ranges::sort(ids, std::greater<>());
+  if (!ids.empty()) largest_id_ = ids.front();
+  Names shared_names;
+  if (!ids.empty()) VARVE_RETURN_IF_ERROR(ListShared(&shared_names));
+  for (const BackupID id : ids) {
+    if (valid_.size() >= static_cast<size_t>(std::max(max_valid, 0))) break;
+    auto meta = std::make_shared<BackupMeta>();
+    Status loaded = LoadOne(id, shared_names, meta.get());
+    // A device that fails says nothing about the backup.
+    if (loaded.IsIOError()) return loaded;
+    const bool valid = loaded.ok();
+    if (valid) {
+      CountShared(*meta, true);
+      valid_[id] = std::move(meta);
+    } else {
+      const bool understood = !meta->files.empty();
+      if (understood) CountShared(*meta, false);
+      invalid_[id] = Invalid{std::move(loaded), understood ? std::move(meta) : nullptr};
+    }
+  }
+  return Status::OK();
+}
+
+Status BackupCatalog::ListShared(Names* names) const {
+  for (const char* const folder : {kSharedFolder, kSharedChecksumFolder}) {
+    std::vector<std::string> entries;
+    IOStatus s = fs_->GetChildren(PathOf(folder), IOOptions(), &entries, nullptr);
+    if (!s.ok() && !IsMissing(s)) return s;
+    for (const std::string& entry : entries) {
+      names->emplace(std::string(folder).append("/").append(entry), true);
+    }
+  }
+  return Status::OK();
+}
+
+// Leaves *meta empty if the list is not understood.
+Status BackupCatalog::LoadOne(BackupID id, const Names& shared_names, BackupMeta* meta) const {
+  const std::string path = PathOf(std::string(kMetaFolder) + "/" + std::to_string(id));
+  std::string text;
+  IOStatus read = ReadFileToString(fs_, path, kMaxMetaFileBytes, &text);
+  if (IsMissing(read)) return Status::NotFound(path, "vanished");
+  if (!read.ok()) return read;
+  Status s = DecodeBackupMeta(text, id, path, meta);
+  if (!s.ok()) {
+    *meta = BackupMeta();
+    return s;
+  }
+  for (BackupFile& file : meta->files) {
+    Status completed = CompleteFile(path, shared_names, &file);
+    if (completed.IsIOError()) return completed;
+    if (s.ok()) s = std::move(completed);
+  }
+  return s;
+}
+
+// The file is there; finds its size out.
+Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& shared_names,
+                                   BackupFile* file) const {
+  if (file->parsed.shared) {
+    if (shared_names.count(file->path) == 0) {
+      return Status::Corruption(meta_name, file->path + " is missing");
+    }
+    if (const auto named = SizeInSharedName(file->parsed.file_name); named.has_value()) {
+      if (file->size.value_or(*named) != *named) {
+        return Status::Corruption(meta_name,
+                                  "another size than the name of " + file->path + " has");
+      }
+      file->size = named;
+    }
+    const auto known = shared_.find(file->path);
+    if (known != shared_.end() && known->second.crc32c.has_value() && file->crc32c.has_value() &&
+        known->second.crc32c != file->crc32c) {
+      return Status::Corruption(meta_name,
+                                "another checksum for " + file->path + " than a newer backup has");
+    }
+    if (file->size.has_value()) return Status::OK();
+  }
+  uint64_t size = 0;
+  IOStatus s = fs_->GetFileSize(PathOf(file->path), IOOptions(), &size, nullptr);
+  if (IsMissing(s)) return Status::Corruption(meta_name, file->path + " is missing");
+  if (!s.ok()) return s;
+  if (file->size.value_or(size) != size) {
+    return Status::Corruption(PathOf(file->path), std::to_string(size) + " bytes long, and " +
+                                                      std::to_string(*file->size) + " in " +
+                                                      meta_name);
+  }
+  file->size = size;
+  return Status::OK();
+}
+
+void BackupCatalog::CountShared(const BackupMeta& meta, bool valid) {
+  for (const BackupFile& file : meta.files) {
+    if (!file.parsed.shared) continue;
+    Shared& shared = shared_[file.path];
+    shared.backups++;
+    if (!valid || shared.usable) continue;
+    shared.usable = true;
+    shared.size = file.size.value_or(0);
+    shared.crc32c = file.crc32c;
+  }
+}
+
+void BackupCatalog::Add(std::shared_ptr<const BackupMeta> meta) {
+  largest_id_ = std::max(largest_id_, meta->id);
+  CountShared(*meta, true);
+  valid_[meta->id] = std::move(meta);
+}
+
+void BackupCatalog::Remove(BackupID id) {
+  std::shared_ptr<const BackupMeta> meta;
+  if (const auto it = valid_.find(id); it != valid_.end()) {
+    meta = it->second;
+    valid_.erase(it);
+  } else if (const auto bad = invalid_.find(id); bad != invalid_.end()) {
+    meta = bad->second.meta;
+    invalid_.erase(bad);
+  }
+  if (meta == nullptr) return;
+  for (const BackupFile& file : meta->files) {
+    const auto it = shared_.find(file.path);
+    if (it != shared_.end() && --it->second.backups == 0) shared_.erase(it);
+  }
+}
+
+bool BackupCatalog::has_unknown_files() const {
+  return std::ranges::any_of(invalid_, [](const auto& bad) { return bad.second.meta == nullptr; });
+}
+
+Status BackupCatalog::Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const {
+  meta->reset();
+  if (const auto it = valid_.find(id); it != valid_.end()) {
+    *meta = it->second;
+    return Status::OK();
+  }
+  if (const auto bad = invalid_.find(id); bad != invalid_.end()) return bad->second.why;
+  return Status::NotFound(directory_, "has no backup " + std::to_string(id));
+}
+
+}  // namespace varve

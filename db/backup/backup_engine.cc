@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The engines that programs hold: who may run beside whom, and who is told.
+
+#include "varve/utilities/backup_engine.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+#include "varve/db.h"
+#include "varve/listener.h"
+#include "varve/system_clock.h"
+
+#include "db/backup/backup_store.h"
+#include "db/backup/create_backup.h"
+#include "db/backup/live_tables.h"
+#include "db/backup/restore_backup.h"
+#include "db/backup/verify_backup.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+// A directory and who may use it when. Held over I/O and calls of users' code, so without a rank.
+struct GuardedStore {
+  std::unique_ptr<BackupStore> store;
+  std::shared_mutex mutex;
+};
+
+// How an engine is found behind the interface that RestoreOptions::alternate_dirs has.
+class HasStore {
+ public:
+  virtual ~HasStore() = default;
+  virtual GuardedStore& guarded() const = 0;
+};
+
+IOStatus ToIoStatus(Status s) {
+  return status_to_io_status(std::move(s));
+}
+
+class Stopwatch {
+ public:
+  Stopwatch() : clock_(SystemClock::Default()), begin_(clock_->NowNanos()) {}
+  uint64_t Micros() const { return (clock_->NowNanos() - begin_) / 1000; }
+
+ private:
+  const std::shared_ptr<SystemClock> clock_;
+  const uint64_t begin_;
+};
+
+void TellListeners(const std::vector<std::shared_ptr<EventListener>>& listeners, DB* db,
+                   const DataMoveInfo& info) {
+  for (const std::shared_ptr<EventListener>& listener : listeners) {
+    BestEffort([&] { listener->OnDataMoved(db, info); });
+  }
+}
+
+// Calls that only read, of both kinds of engines.
+template <typename Base>
+class ReadCalls : public Base, public HasStore {
+ public:
+  explicit ReadCalls(std::unique_ptr<BackupStore> store) { guarded_.store = std::move(store); }
+
+  GuardedStore& guarded() const override { return guarded_; }
+
+  Status GetLatestBackupInfo(BackupInfo* info, bool details) const override {
+    const std::shared_lock lock(guarded_.mutex);
+    if (catalog().valid().empty()) {
+      return Status::NotFound(store().directory(), "has no valid backup");
+    }
+    return Describe(*catalog().valid().rbegin()->second, details, info);
+  }
+  Status GetBackupInfo(BackupID id, BackupInfo* info, bool details) const override {
+    const std::shared_lock lock(guarded_.mutex);
+    std::shared_ptr<const BackupMeta> meta;
+    VARVE_RETURN_IF_ERROR(catalog().Find(id, &meta));
+    return Describe(*meta, details, info);
+  }
+  void GetBackupInfo(std::vector<BackupInfo>* infos, bool details) const override {
+    if (infos == nullptr) return;
+    const std::shared_lock lock(guarded_.mutex);
+    infos->clear();
+    for (const auto& [id, meta] : catalog().valid()) {
+      infos->emplace_back();
+      FillBackupInfo(store(), *meta, details, &infos->back());
+    }
+  }
+  void GetCorruptedBackups(std::vector<BackupID>* ids) const override {
+    if (ids == nullptr) return;
+    const std::shared_lock lock(guarded_.mutex);
+    ids->clear();
+    for (const auto& [id, invalid] : catalog().invalid()) ids->push_back(id);
+  }
+
+  using Base::RestoreDBFromBackup;
+  IOStatus RestoreDBFromBackup(const RestoreOptions& options, BackupID id,
+                               const std::string& db_dir,
+                               const std::string& wal_dir) const override {
+    const std::shared_lock lock(guarded_.mutex);
+    return Restore(options, id, db_dir, wal_dir);
+  }
+  using Base::RestoreDBFromLatestBackup;
+  IOStatus RestoreDBFromLatestBackup(const RestoreOptions& options, const std::string& db_dir,
+                                     const std::string& wal_dir) const override {
+    const std::shared_lock lock(guarded_.mutex);
+    if (catalog().valid().empty()) {
+      return IOStatus::NotFound(store().directory(), "has no valid backup");
+    }
+    return Restore(options, catalog().valid().rbegin()->first, db_dir, wal_dir);
+  }
+  IOStatus VerifyBackup(BackupID id, bool with_checksum) const override {
+    const std::shared_lock lock(guarded_.mutex);
+    return ToIoStatus(Guarded([&] { return VerifyBackupFiles(store(), id, with_checksum); }));
+  }
+  BackupEngine* AsBackupEngine() override { return nullptr; }
+
+ protected:
+  const BackupStore& store() const { return *guarded_.store; }
+  const BackupCatalog& catalog() const { return store().catalog(); }
+
+  mutable GuardedStore guarded_;
+
+ private:
+  Status Describe(const BackupMeta& meta, bool details, BackupInfo* info) const {
+    if (info == nullptr) return Status::InvalidArgument("GetBackupInfo: the place is null");
+    FillBackupInfo(store(), meta, details, info);
+    return Status::OK();
+  }
+
+  // Holds the locks of the other engines meanwhile.
+  IOStatus Restore(const RestoreOptions& options, BackupID id, const std::string& db_dir,
+                   const std::string& wal_dir) const {
+    const Stopwatch watch;
+    DataMoveInfo moved;
+    moved.kind = DataMoveInfo::Kind::kRestore;
+    moved.path = db_dir;
+    moved.status = Guarded([&]() -> Status {
+      std::vector<const BackupStore*> stores;
+      std::map<GuardedStore*, std::shared_lock<std::shared_mutex>> locks;
+      for (BackupEngineReadOnlyBase* const other : options.alternate_dirs) {
+        auto* const engine = dynamic_cast<HasStore*>(other);
+        if (engine == nullptr) {
+          return Status::InvalidArgument("RestoreOptions::alternate_dirs",
+                                         "has an engine that is null or not Varve's");
+        }
+        stores.push_back(engine->guarded().store.get());
+        if (&engine->guarded() != &guarded_) locks[&engine->guarded()];
+      }
+      for (auto& [guarded, lock] : locks) lock = std::shared_lock(guarded->mutex);
+      return RestoreBackup(store(), stores, options, id, db_dir, wal_dir, &moved);
+    });
+    moved.micros = watch.Micros();
+    TellListeners(store().options().listeners, nullptr, moved);
+    store().Note("backup " + std::to_string(id) + " restored to " + db_dir + ": " +
+                 moved.status.ToString());
+    return ToIoStatus(std::move(moved.status));
+  }
+};
+
+class BackupEngineImpl final : public ReadCalls<BackupEngine> {
+ public:
+  using ReadCalls::ReadCalls;
+
+  using BackupEngine::CreateNewBackup;
+  using BackupEngine::CreateNewBackupWithMetadata;
+  IOStatus CreateNewBackupWithMetadata(const CreateBackupOptions& options, DB* db,
+                                       const std::string& app_metadata,
+                                       BackupID* new_backup_id) override {
+    if (db == nullptr) return IOStatus::InvalidArgument("CreateNewBackup: the database is null");
+    const Stopwatch watch;
+    DataMoveInfo moved;
+    moved.kind = DataMoveInfo::Kind::kBackup;
+    moved.path = store().directory();
+    BackupID id = 0;
+    {
+      const std::unique_lock lock(guarded_.mutex);
+      moved.status = Guarded([&] {
+        return CreateBackup(guarded_.store.get(), &tables_, options, db, app_metadata, &id, &moved);
+      });
+    }
+    moved.micros = watch.Micros();
+    BestEffort([&] { TellListeners(db->GetDBOptions().listeners, db, moved); });
+    store().Note("backup " + std::to_string(id) + " of " + db->GetName() + ": " +
+                 moved.status.ToString());
+    if (moved.status.ok() && new_backup_id != nullptr) *new_backup_id = id;
+    return ToIoStatus(std::move(moved.status));
+  }
+
+  void StopBackup() override { guarded_.store->stop().store(true, std::memory_order_relaxed); }
+
+  IOStatus GarbageCollect() override {
+    return Alone([this] { return guarded_.store->CollectGarbage(); });
+  }
+  IOStatus PurgeOldBackups(uint32_t num_backups_to_keep) override {
+    return Alone([&] { return guarded_.store->Purge(num_backups_to_keep); });
+  }
+  IOStatus DeleteBackup(BackupID backup_id) override {
+    return Alone([&] { return guarded_.store->Delete(backup_id); });
+  }
+  BackupEngine* AsBackupEngine() override { return this; }
+
+ private:
+  template <typename Step>
+  IOStatus Alone(Step step) {
+    const std::unique_lock lock(guarded_.mutex);
+    return ToIoStatus(Guarded(step));
+  }
+
+  LiveTables tables_;  // Guarded by the mutex.
+};
+
+class BackupEngineReadOnlyImpl final : public ReadCalls<BackupEngineReadOnly> {
+ public:
+  using ReadCalls::ReadCalls;
+};
+
+template <typename Impl, typename Interface>
+Status OpenBackups(const BackupEngineOptions& options, Env* db_env, bool read_only,
+                   Interface** result) {
+  if (result == nullptr) return Status::InvalidArgument("BackupEngine::Open: the place is null");
+  *result = nullptr;
+  return Guarded([&]() -> Status {
+    std::unique_ptr<BackupStore> store;
+    VARVE_RETURN_IF_ERROR(BackupStore::Open(options, db_env, read_only, &store));
+    *result = std::make_unique<Impl>(std::move(store)).release();
+    return Status::OK();
+  });
+}
+
+}  // namespace
+
+IOStatus BackupEngine::Open(const BackupEngineOptions& options, Env* db_env,
+                            BackupEngine** backup_engine_ptr) {
+  return ToIoStatus(OpenBackups<BackupEngineImpl>(options, db_env, false, backup_engine_ptr));
+}
+
+IOStatus BackupEngineReadOnly::Open(const BackupEngineOptions& options, Env* db_env,
+                                    BackupEngineReadOnly** backup_engine_ptr) {
+  return ToIoStatus(
+      OpenBackups<BackupEngineReadOnlyImpl>(options, db_env, true, backup_engine_ptr));
+}
+
+void BackupEngineOptions::Dump(Logger* logger) const {
+  const auto line = [logger](const char* name, const std::string& value) {
+    Header(logger, "BackupEngineOptions.%s: %s", name, value.c_str());
+  };
+  line("backup_dir", backup_dir);
+  line("share_table_files", std::to_string(static_cast<int>(share_table_files)));
+  line("sync", std::to_string(static_cast<int>(sync)));
+  line("destroy_old_data", std::to_string(static_cast<int>(destroy_old_data)));
+  line("backup_log_files", std::to_string(static_cast<int>(backup_log_files)));
+  line("backup_rate_limit", std::to_string(backup_rate_limit));
+  line("restore_rate_limit", std::to_string(restore_rate_limit));
+  line("share_files_with_checksum", std::to_string(static_cast<int>(share_files_with_checksum)));
+  line("max_background_operations", std::to_string(max_background_operations));
+  line("callback_trigger_interval_size", std::to_string(callback_trigger_interval_size));
+  line("max_valid_backups_to_open", std::to_string(max_valid_backups_to_open));
+  line("share_files_with_checksum_naming",
+       std::to_string(static_cast<uint32_t>(share_files_with_checksum_naming)));
+  line("schema_version", std::to_string(schema_version));
+  line("io_buffer_size", std::to_string(io_buffer_size));
+}
+
+std::string BackupStatistics::ToString() const {
+  return "# success backup: " + std::to_string(number_success_backup) +
+         ", # fail backup: " + std::to_string(number_fail_backup);
+}
+
+}  // namespace varve

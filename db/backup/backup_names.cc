@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/backup/backup_names.h"
+
+#include <limits>
+#include <string_view>
+
+#include "util/env/file_names.h"
+
+namespace varve {
+
+namespace {
+
+constexpr std::string_view kTempSuffix = ".tmp";
+constexpr size_t kMaxNumberDigits = 20;
+
+// What a backup keeps of a database. Other files are none of its data, or no engine of today's.
+bool IsBackedUp(FileType type) {
+  return type == kTableFile || type == kWalFile || type == kDescriptorFile ||
+         type == kCurrentFile || type == kOptionsFile || type == kBlobFile;
+}
+
+// "000009.sst" of "000009_<anything>.sst". Empty: it is not of that form.
+std::string NameInDatabase(std::string_view shared_name) {
+  const size_t first = shared_name.find('_');
+  const size_t dot = shared_name.rfind('.');
+  if (first == std::string_view::npos || dot == std::string_view::npos || dot < first) return "";
+  return std::string(shared_name.substr(0, first)).append(shared_name.substr(dot));
+}
+
+std::string InsertBeforeEnding(const std::string& db_name, const std::string& text) {
+  const size_t dot = db_name.rfind('.');
+  return db_name.substr(0, dot) + "_" + text +
+         (dot == std::string::npos ? "" : db_name.substr(dot));
+}
+
+}  // namespace
+
+std::optional<uint64_t> ParseDecimal(std::string_view text) {
+  if (text.empty() || text.size() > kMaxNumberDigits) return std::nullopt;
+  uint64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    const auto digit = static_cast<uint64_t>(c - '0');
+    if (value > (std::numeric_limits<uint64_t>::max() - digit) / 10) return std::nullopt;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+std::optional<BackupID> ParseBackupId(const Slice& name) {
+  const std::optional<uint64_t> number = ParseDecimal(name.ToStringView());
+  if (!number.has_value() || *number == 0 || name[0] == '0') return std::nullopt;
+  if (*number > std::numeric_limits<BackupID>::max()) return std::nullopt;
+  return static_cast<BackupID>(*number);
+}
+
+bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed) {
+  const std::string_view text = path.ToStringView();
+  const size_t slash = text.rfind('/');
+  if (slash == std::string_view::npos) return false;
+  parsed->folder = text.substr(0, slash);
+  parsed->file_name = text.substr(slash + 1);
+  parsed->db_name = parsed->file_name;
+  if (parsed->folder == kSharedChecksumFolder) {
+    parsed->shared = true;
+    parsed->db_name = NameInDatabase(parsed->file_name);
+  } else if (parsed->folder == kSharedFolder) {
+    parsed->shared = true;
+  } else if (parsed->folder == std::string(kPrivateFolder) + "/" + std::to_string(id)) {
+    parsed->shared = false;
+  } else {
+    return false;
+  }
+  // A name is one that files of databases have, so it leads nowhere else. A NUL would end it early
+  // for the operating system.
+  if (parsed->file_name.find('\0') != std::string::npos) return false;
+  if (!ParseFileName(parsed->db_name, &parsed->number, &parsed->type)) return false;
+  const bool table = parsed->type == kTableFile || parsed->type == kBlobFile;
+  return IsBackedUp(parsed->type) && (table || !parsed->shared);
+}
+
+std::optional<uint64_t> SizeInSharedName(const Slice& file_name) {
+  const std::string_view text = file_name.ToStringView();
+  const size_t first = text.find('_');
+  const size_t last = text.rfind('_');
+  const size_t dot = text.rfind('.');
+  if (first == std::string_view::npos || last == first || dot == std::string_view::npos ||
+      dot < last) {
+    return std::nullopt;
+  }
+  return ParseDecimal(text.substr(last + 1, dot - last - 1));
+}
+
+std::string SessionName(const std::string& db_name, const std::string& session_id,
+                        std::optional<uint64_t> size) {
+  std::string text = "s" + session_id;
+  if (size.has_value()) text += "_" + std::to_string(*size);
+  return InsertBeforeEnding(db_name, text);
+}
+
+std::string LegacyName(const std::string& db_name, uint32_t crc32c, uint64_t size) {
+  return InsertBeforeEnding(db_name, std::to_string(crc32c) + "_" + std::to_string(size));
+}
+
+std::string BackupTempName(const std::string& file_name) {
+  return "." + file_name + std::string(kTempSuffix);
+}
+
+bool IsBackupTempName(const Slice& file_name) {
+  const std::string_view text = file_name.ToStringView();
+  return text.starts_with('.') && text.ends_with(kTempSuffix);
+}
+
+}  // namespace varve

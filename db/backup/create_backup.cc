@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/backup/create_backup.h"
+
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "varve/env.h"
+#include "varve/statistics.h"
+
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+// No file of the database is deleted while this lives.
+class HeldDeletions {
+ public:
+  explicit HeldDeletions(DB* db) : db_(db) {}
+  ~HeldDeletions() {
+    // That the database still deletes nothing it says itself.
+    if (held_) db_->EnableFileDeletions().PermitUncheckedError();
+  }
+  HeldDeletions(const HeldDeletions&) = delete;
+  HeldDeletions& operator=(const HeldDeletions&) = delete;
+
+  Status Hold() {
+    Status s = db_->DisableFileDeletions();
+    held_ = s.ok();
+    return s;
+  }
+
+ private:
+  DB* const db_;
+  bool held_ = false;
+};
+
+class ProgressCalls final : public CopyPool::Observer {
+ public:
+  explicit ProgressCalls(const std::function<void()>& callback) : callback_(callback) {}
+  void OnProgress(uint64_t, uint64_t) override { callback_(); }
+
+ private:
+  const std::function<void()>& callback_;
+};
+
+// The checksum that the MANIFEST has of a file, if it is one that can be compared.
+std::optional<uint32_t> ChecksumInManifest(const LiveFileStorageInfo& file) {
+  if (file.file_checksum_func_name != kDbFileChecksumFuncName || file.file_checksum.size() != 4) {
+    return std::nullopt;
+  }
+  uint32_t checksum = 0;
+  for (const char c : file.file_checksum) {
+    checksum = checksum << 8 | static_cast<unsigned char>(c);
+  }
+  return checksum;
+}
+
+bool IsTable(FileType type) {
+  return type == kTableFile || type == kBlobFile;
+}
+
+// One backup on its way. Used once.
+class BackupCreation {
+ public:
+  BackupCreation(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options, DB* db)
+      : store_(*store), tables_(*tables), options_(options), db_(db), deletions_(db) {}
+
+  Status Run(const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved) {
+    VARVE_RETURN_IF_ERROR(Check(app_metadata));
+    VARVE_RETURN_IF_ERROR(store_.CollectExpectedGarbage());
+    VARVE_RETURN_IF_ERROR(ChooseId());
+    auto meta = std::make_shared<BackupMeta>();
+    meta->id = id_;
+    meta->app_metadata = app_metadata;
+    Status s = MakeFiles(meta.get(), moved);
+    bool in_doubt = false;
+    if (s.ok()) s = WriteList(*meta, &in_doubt);
+    if (!s.ok()) {
+      CleanUp(in_doubt);
+      return s;
+    }
+    *new_id = id_;
+    store_.mutable_catalog()->Add(std::move(meta));
+    return Status::OK();
+  }
+
+ private:
+  struct Planned {
+    LiveFileStorageInfo live;
+    BackupFile file;
+    bool known = false;     // a valid backup has it
+    bool excluded = false;  // the callback says that it is elsewhere
+  };
+
+  Status Check(const std::string& app_metadata) {
+    if (store_.stop().load(std::memory_order_relaxed)) {
+      return Status::Incomplete("StopBackup was called; open the engine anew");
+    }
+    if (app_metadata.size() > kMaxAppMetadataBytes) {
+      return Status::InvalidArgument("app_metadata is larger than 1 MiB");
+    }
+    if (options_.exclude_files_callback != nullptr && store_.options().schema_version < 2) {
+      return Status::InvalidArgument("exclude_files_callback needs schema_version 2");
+    }
+    return Status::OK();
+  }
+
+  Status ChooseId() {
+    if (store_.catalog().largest_id() == std::numeric_limits<BackupID>::max()) {
+      return Status::NotSupported(store_.directory(), "there are no more ids for backups");
+    }
+    id_ = store_.catalog().largest_id() + 1;
+    private_folder_ = std::string(kPrivateFolder) + "/" + std::to_string(id_);
+    const std::string path = store_.PathOf(private_folder_);
+    IOStatus s = store_.fs()->FileExists(path, IOOptions(), nullptr);
+    if (s.ok()) return store_.CollectGarbage();
+    return IsMissing(s) ? Status::OK() : Status(s);
+  }
+
+  // Everything but the list.
+  Status MakeFiles(BackupMeta* meta, DataMoveInfo* moved) {
+    VARVE_RETURN_IF_ERROR(
+        store_.fs()->CreateDir(store_.PathOf(private_folder_), IOOptions(), nullptr));
+    VARVE_RETURN_IF_ERROR(store_.backup_env()->GetCurrentTime(&meta->timestamp));
+    meta->sequence = moved->sequence = db_->GetLatestSequenceNumber();
+    VARVE_RETURN_IF_ERROR(deletions_.Hold());
+    std::vector<LiveFileStorageInfo> live;
+    LiveFilesStorageInfoOptions list;
+    list.include_checksum_info = true;
+    list.wal_size_for_flush =
+        options_.flush_before_backup ? 0 : std::numeric_limits<uint64_t>::max();
+    list.atomic_flush = options_.atomic_flush;
+    VARVE_RETURN_IF_ERROR(db_->GetLiveFilesStorageInfo(list, &live));
+    for (LiveFileStorageInfo& file : live) VARVE_RETURN_IF_ERROR(Plan(std::move(file)));
+    VARVE_RETURN_IF_ERROR(NameTables());
+    VARVE_RETURN_IF_ERROR(AskWhatIsElsewhere());
+    VARVE_RETURN_IF_ERROR(Copy(moved));
+    return Publish(meta);
+  }
+
+  Status Plan(LiveFileStorageInfo live) {
+    if (live.file_type == kWalFile && !store_.options().backup_log_files) return Status::OK();
+    if (IsTable(live.file_type)) {
+      table_directories_.insert(live.directory);
+      if (table_directories_.size() > 1) {
+        return Status::NotSupported(
+            db_->GetName(),
+            "has tables in several directories (db_paths, cf_paths), which a backup cannot have");
+      }
+    }
+    Planned planned;
+    planned.live = std::move(live);
+    planned_.push_back(std::move(planned));
+    return Status::OK();
+  }
+
+  Status NameTables() {
+    std::string opening;
+    VARVE_RETURN_IF_ERROR(db_->GetDbSessionId(opening));
+    tables_.Begin(opening);
+    if (store_.options().share_table_files && store_.options().share_files_with_checksum) {
+      VARVE_RETURN_IF_ERROR(SumUpTablesOfLegacyNames());
+    }
+    for (Planned& planned : planned_) {
+      std::string path;
+      VARVE_RETURN_IF_ERROR(PathInBackup(planned.live, &path));
+      planned.file.path = path;
+      if (!ParseBackupPath(path, id_, &planned.file.parsed)) {
+        return Status::NotSupported(planned.live.relative_filename, "cannot be backed up");
+      }
+      planned.file.temperature = planned.live.temperature;
+      if (planned.file.parsed.shared) VARVE_RETURN_IF_ERROR(LookUp(&planned));
+    }
+    return Status::OK();
+  }
+
+  // A backup has the file already, if its name and its checksum are that of a known one.
+  Status LookUp(Planned* planned) {
+    const auto it = store_.catalog().shared().find(planned->file.path);
+    if (it == store_.catalog().shared().end()) return Status::OK();
+    const BackupCatalog::Shared& shared = it->second;
+    if (!shared.usable || !shared.crc32c.has_value()) return Status::OK();
+    const std::optional<uint32_t> wanted = ChecksumInManifest(planned->live);
+    if (wanted.value_or(*shared.crc32c) != *shared.crc32c || shared.size != planned->live.size) {
+      return Status::Corruption(
+          store_.PathOf(planned->file.path),
+          "is not the database's " + planned->live.relative_filename +
+              ", whose name it has: delete the backups that list it, or use another directory");
+    }
+    planned->known = true;
+    planned->file.crc32c = shared.crc32c;
+    planned->file.size = shared.size;
+    return Status::OK();
+  }
+
+  Status PathInBackup(const LiveFileStorageInfo& live, std::string* path) {
+    const BackupEngineOptions& options = store_.options();
+    if (!IsTable(live.file_type) || !options.share_table_files) {
+      *path = private_folder_ + "/" + live.relative_filename;
+      return Status::OK();
+    }
+    if (!options.share_files_with_checksum) {
+      *path = std::string(kSharedFolder) + "/" + live.relative_filename;
+      return Status::OK();
+    }
+    std::string session;
+    VARVE_RETURN_IF_ERROR(SessionOf(live, &session));
+    const uint32_t naming = options.share_files_with_checksum_naming;
+    std::optional<uint64_t> size;
+    if ((naming & BackupEngineOptions::kFlagIncludeFileSize) != 0) size = live.size;
+    const std::string name =
+        session.empty() ? LegacyName(live.relative_filename,
+                                     tables_.Of(live.file_number).crc32c.value_or(0), live.size)
+                        : SessionName(live.relative_filename, session, size);
+    *path = std::string(kSharedChecksumFolder) + "/" + name;
+    return Status::OK();
+  }
+
+  // Empty: the table's name is to be a legacy one.
+  Status SessionOf(const LiveFileStorageInfo& live, std::string* session) {
+    session->clear();
+    const uint32_t naming = store_.options().share_files_with_checksum_naming;
+    if ((naming & BackupEngineOptions::kMaskNoNamingFlags) ==
+        BackupEngineOptions::kLegacyCrc32cAndFileSize) {
+      return Status::OK();
+    }
+    return tables_.SessionOf(db_->GetFileSystem(), SourceOf(live), live.file_number, session);
+  }
+
+  // Their names have their checksums, and so all of each is read for its name once.
+  Status SumUpTablesOfLegacyNames() {
+    std::vector<CopyTask> tasks;
+    std::vector<uint64_t> numbers;
+    for (const Planned& planned : planned_) {
+      if (!IsTable(planned.live.file_type)) continue;
+      std::string session;
+      VARVE_RETURN_IF_ERROR(SessionOf(planned.live, &session));
+      LiveTables::Facts& facts = tables_.Of(planned.live.file_number);
+      if (!session.empty() || facts.crc32c.has_value()) continue;
+      facts.crc32c = ChecksumInManifest(planned.live);
+      if (facts.crc32c.has_value()) continue;
+      CopyTask task;
+      task.source = SourceOf(planned.live);
+      task.size = planned.live.size;
+      task.want_checksum = true;
+      tasks.push_back(std::move(task));
+      numbers.push_back(planned.live.file_number);
+    }
+    if (tasks.empty()) return Status::OK();
+    VARVE_RETURN_IF_ERROR(RunCopies(&tasks));
+    for (size_t i = 0; i < tasks.size(); i++) tables_.Of(numbers[i]).crc32c = tasks[i].crc32c;
+    return Status::OK();
+  }
+
+  Status AskWhatIsElsewhere() {
+    if (options_.exclude_files_callback == nullptr) return Status::OK();
+    std::vector<MaybeExcludeBackupFile> questions;
+    std::vector<Planned*> asked;
+    for (Planned& planned : planned_) {
+      if (!planned.file.parsed.shared || planned.known) continue;
+      questions.emplace_back(BackupExcludedFileInfo(planned.file.path));
+      asked.push_back(&planned);
+    }
+    if (questions.empty()) return Status::OK();
+    VARVE_RETURN_IF_ERROR(Guarded([&] {
+      options_.exclude_files_callback(questions.data(), questions.data() + questions.size());
+    }));
+    for (size_t i = 0; i < asked.size(); i++) asked[i]->excluded = questions[i].exclude_decision;
+    return Status::OK();
+  }
+
+  Status Copy(DataMoveInfo* moved) {
+    std::vector<CopyTask> tasks;
+    std::vector<Planned*> copied;
+    for (Planned& planned : planned_) {
+      if (planned.known || planned.excluded) continue;
+      CopyTask task;
+      task.source = SourceOf(planned.live);
+      task.target = store_.PathOf(WrittenAs(planned.file));
+      task.size = planned.live.size;
+      task.want_checksum = true;
+      if (!planned.live.replacement_contents.empty()) {
+        task.contents = planned.live.replacement_contents;
+      }
+      tasks.push_back(std::move(task));
+      copied.push_back(&planned);
+    }
+    VARVE_RETURN_IF_ERROR(RunCopies(&tasks));
+    for (size_t i = 0; i < tasks.size(); i++) {
+      const std::optional<uint32_t> wanted = ChecksumInManifest(copied[i]->live);
+      if (wanted.value_or(tasks[i].crc32c) != tasks[i].crc32c) {
+        return Status::Corruption(tasks[i].source, "checksum " + std::to_string(tasks[i].crc32c) +
+                                                       ", and " + std::to_string(*wanted) +
+                                                       " in the MANIFEST");
+      }
+      copied[i]->file.crc32c = tasks[i].crc32c;
+      copied[i]->file.size = tasks[i].bytes;
+      moved->bytes_copied += tasks[i].bytes;
+    }
+    moved->files = tasks.size();
+    return Status::OK();
+  }
+
+  Status RunCopies(std::vector<CopyTask>* tasks) {
+    CopyPool::Options copy = store_.CopyOptions(store_.backup_limiter());
+    copy.source_fs = db_->GetFileSystem();
+    copy.target_fs = store_.fs();
+    copy.stop = &store_.stop();
+    ProgressCalls calls(options_.progress_callback);
+    if (options_.progress_callback != nullptr) copy.observer = &calls;
+    const std::shared_ptr<Statistics> statistics = db_->GetDBOptions().statistics;
+    copy.statistics = statistics.get();
+    copy.read_ticker = BACKUP_READ_BYTES;
+    copy.write_ticker = BACKUP_WRITE_BYTES;
+    if (options_.decrease_background_thread_cpu_priority) {
+      copy.cpu_priority = options_.background_thread_cpu_priority;
+    }
+    return CopyPool(copy).Run(tasks);
+  }
+
+  Status Publish(BackupMeta* meta) {
+    std::set<std::string> folders = {private_folder_, kPrivateFolder};
+    for (Planned& planned : planned_) {
+      BackupFile& file = planned.file;
+      if (planned.excluded) {
+        meta->excluded.push_back(file.path);
+        continue;
+      }
+      if (file.parsed.shared && !planned.known) {
+        folders.insert(file.parsed.folder);
+        VARVE_RETURN_IF_ERROR(store_.fs()->RenameFile(
+            store_.PathOf(WrittenAs(file)), store_.PathOf(file.path), IOOptions(), nullptr));
+      }
+      meta->files.push_back(std::move(file));
+    }
+    for (const std::string& folder : folders) VARVE_RETURN_IF_ERROR(store_.SyncFolder(folder));
+    return Status::OK();
+  }
+
+  Status WriteList(const BackupMeta& meta, bool* in_doubt) {
+    if (store_.stop().load(std::memory_order_relaxed)) {
+      return Status::Incomplete("StopBackup was called; open the engine anew");
+    }
+    const std::string name = std::to_string(id_);
+    const std::string text = EncodeBackupMeta(meta, store_.options().schema_version);
+    const std::string folder = store_.PathOf(kMetaFolder);
+    if (store_.options().sync) {
+      return WriteFileDurably(store_.fs(), folder, BackupTempName(name), name, text, nullptr,
+                              in_doubt);
+    }
+    std::vector<CopyTask> tasks(1);
+    tasks[0].target = folder + "/" + BackupTempName(name);
+    tasks[0].contents = text;
+    CopyPool::Options copy = store_.CopyOptions(nullptr);
+    copy.source_fs = copy.target_fs = store_.fs();
+    VARVE_RETURN_IF_ERROR(CopyPool(copy).Run(&tasks));
+    *in_doubt = true;
+    return store_.fs()->RenameFile(tasks[0].target, folder + "/" + name, IOOptions(), nullptr);
+  }
+
+  // The list may be there: then its files stay, until the directory is read again.
+  void CleanUp(bool in_doubt) {
+    store_.ExpectGarbage();
+    if (!in_doubt) {
+      store_.CollectGarbage().PermitUncheckedError();
+      return;
+    }
+    const std::string list = std::string(kMetaFolder) + "/" + std::to_string(id_);
+    (void)store_.fs()->DeleteFile(store_.PathOf(list), IOOptions(), nullptr).ok();
+  }
+
+  static std::string WrittenAs(const BackupFile& file) {
+    if (!file.parsed.shared) return file.path;
+    return file.parsed.folder + "/" + BackupTempName(file.parsed.file_name);
+  }
+  static std::string SourceOf(const LiveFileStorageInfo& live) {
+    return live.directory + "/" + live.relative_filename;
+  }
+
+  BackupStore& store_;
+  LiveTables& tables_;
+  const CreateBackupOptions& options_;
+  DB* const db_;
+  HeldDeletions deletions_;
+  BackupID id_ = 0;
+  std::string private_folder_;
+  std::set<std::string> table_directories_;
+  std::vector<Planned> planned_;
+};
+
+}  // namespace
+
+Status CreateBackup(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options,
+                    DB* db, const std::string& app_metadata, BackupID* new_id,
+                    DataMoveInfo* moved) {
+  return BackupCreation(store, tables, options, db).Run(app_metadata, new_id, moved);
+}
+
+}  // namespace varve

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Making a backup.
+//
+//   1. Its folder in private/ is made; one that is there already is garbage, and swept first.
+//   2. Deletions of the database's files are held up, and the files of one moment listed.
+//   3. What the directory lacks is copied, with checksums: shared files under temporary names.
+//   4. Shared files get their names, and all folders are synced.
+//   5. The list of files is written, synced and renamed to its name in meta/.
+//
+// A crash before 5 leaves no backup, and garbage; after it everything that the list names is
+// durable. A shared file that no list names is never taken for whole: it is copied anew.
+
+#include <string>
+
+#include "varve/db.h"
+#include "varve/listener.h"
+#include "varve/utilities/backup_engine.h"
+
+#include "db/backup/backup_store.h"
+#include "db/backup/live_tables.h"
+
+namespace varve {
+
+// *moved gets the numbers of files and bytes, and the sequence.
+Status CreateBackup(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options,
+                    DB* db, const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved);
+
+}  // namespace varve

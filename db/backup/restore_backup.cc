@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/backup/restore_backup.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "varve/env.h"
+
+#include "db/background/space_reserve.h"
+#include "db/backup/live_tables.h"
+#include "db/backup/restored_state.h"
+#include "db/recovery/database_directory.h"
+#include "db/recovery/file_exchange.h"
+#include "util/base/status_macros.h"
+#include "util/env/absolute_path.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+constexpr uint64_t kMaxCurrentFileBytes = 1024;
+
+// The lock of a database that is not open.
+class RestoreLock {
+ public:
+  explicit RestoreLock(FileSystem* fs) : fs_(fs) {}
+  ~RestoreLock() {
+    // A lock that cannot be given back goes with the process.
+    if (lock_ != nullptr) (void)fs_->UnlockFile(lock_, IOOptions(), nullptr).ok();
+  }
+  RestoreLock(const RestoreLock&) = delete;
+  RestoreLock& operator=(const RestoreLock&) = delete;
+
+  Status Take(const std::string& db_dir) {
+    IOStatus s = fs_->LockFile(LockFileName(db_dir), IOOptions(), &lock_, nullptr);
+    if (s.ok()) return s;
+    lock_ = nullptr;
+    return Status::CopyAppendMessage(s, "; ", "close the database before it is restored");
+  }
+
+ private:
+  FileSystem* const fs_;
+  FileLock* lock_ = nullptr;
+};
+
+// Whether a restore replaces files of this type. Information logs stay, and so does the lock.
+bool IsReplaced(FileType type) {
+  return type != kInfoLogFile && type != kDBLockFile && type != kCurrentFile;
+}
+
+// The session in "<n>_s<session>[_<size>].sst"; empty: there is none.
+std::string SessionInName(const std::string& file_name) {
+  const size_t begin = file_name.find("_s");
+  if (begin == std::string::npos) return "";
+  const size_t end = file_name.find_first_of("_.", begin + 2);
+  return file_name.substr(begin + 2, end - begin - 2);
+}
+
+// One restore on its way. Used once.
+class Restoration {
+ public:
+  Restoration(const BackupStore& store, const std::vector<const BackupStore*>& alternates,
+              const RestoreOptions& options)
+      : store_(store),
+        alternates_(alternates),
+        options_(options),
+        shared_fs_(store.db_env()->GetFileSystem()),
+        fs_(shared_fs_.get()),
+        lock_(fs_) {}
+
+  Status Run(BackupID id, const std::string& db_dir, const std::string& wal_dir,
+             DataMoveInfo* moved) {
+    VARVE_RETURN_IF_ERROR(store_.catalog().Find(id, &meta_));
+    ListFiles();
+    VARVE_RETURN_IF_ERROR(CheckArguments(db_dir, wal_dir));
+    VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, db_dir_));
+    VARVE_RETURN_IF_ERROR(lock_.Take(db_dir_));
+    VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, wal_dir_));
+    VARVE_RETURN_IF_ERROR(UndoInterruptedRestore(fs_, db_dir_, wal_dir_));
+    VARVE_RETURN_IF_ERROR(LookAround());
+    VARVE_RETURN_IF_ERROR(KeepTables());
+    VARVE_RETURN_IF_ERROR(FindFiles());
+    Status s = Stage(moved);
+    if (s.ok()) s = CheckRestoredState(fs_, IncomingFolder(db_dir_), tables_);
+    if (s.ok() && options_.keep_log_files) s = BringArchivedLogsBack();
+    bool in_force = false;
+    if (s.ok()) s = Exchange(&in_force);
+    // After an error that goes back, too. What remains is gone with the next restore or opening.
+    UndoInterruptedRestore(fs_, db_dir_, wal_dir_).PermitUncheckedError();
+    if (!s.ok() || options_.keep_log_files) return s;
+    return DeleteArchivedLogs();
+  }
+
+ private:
+  struct Source {
+    FileSystem* fs = nullptr;
+    std::string path;
+  };
+
+  bool one_directory() const { return db_dir_ == wal_dir_; }
+
+  Status CheckArguments(const std::string& db_dir, const std::string& wal_dir) {
+    if (db_dir.empty()) return Status::InvalidArgument("restore: db_dir is empty");
+    const uint32_t mode = options_.mode;
+    if (mode != RestoreOptions::kKeepLatestDbSessionIdFiles &&
+        mode != RestoreOptions::kVerifyChecksum && mode != RestoreOptions::kPurgeAllFiles) {
+      return Status::InvalidArgument("RestoreOptions::mode", "is none of those that there are");
+    }
+    db_dir_ = AbsolutePath(fs_, db_dir);
+    wal_dir_ = wal_dir.empty() ? db_dir_ : AbsolutePath(fs_, wal_dir);
+    for (std::string* path : {&db_dir_, &wal_dir_}) {
+      while (path->size() > 1 && path->ends_with('/')) path->pop_back();
+    }
+    if (fs_ == store_.fs() && (db_dir_ == store_.directory() || wal_dir_ == store_.directory())) {
+      return Status::InvalidArgument(db_dir_, "is the directory of the backups");
+    }
+    return Status::OK();
+  }
+
+  // Finds out what is there.
+  Status LookAround() {
+    std::vector<std::string> entries;
+    VARVE_RETURN_IF_ERROR(fs_->GetChildren(db_dir_, IOOptions(), &entries, nullptr));
+    for (const std::string& entry : entries) {
+      uint64_t number = 0;
+      FileType type = kTempFile;
+      if (ParseFileName(entry, &number, &type)) {
+        if (IsReplaced(type)) present_[entry] = type;
+        continue;
+      }
+      bool is_directory = false;
+      if (entry == kReserveFileName ||
+          (fs_->IsDirectory(db_dir_ + "/" + entry, IOOptions(), &is_directory, nullptr).ok() &&
+           is_directory)) {
+        continue;
+      }
+      return Status::InvalidArgument(db_dir_ + "/" + entry,
+                                     "is no file of a database: move it before a restore");
+    }
+    if (one_directory()) return Status::OK();
+    VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs_, db_dir_, wal_dir_, "the logs"));
+    VARVE_RETURN_IF_ERROR(fs_->GetChildren(wal_dir_, IOOptions(), &entries, nullptr));
+    for (const std::string& entry : entries) {
+      uint64_t number = 0;
+      FileType type = kTempFile;
+      if (ParseFileName(entry, &number, &type) && type == kWalFile) present_logs_.insert(entry);
+    }
+    return Status::OK();
+  }
+
+  // Finds the tables of the old database that the new one can have.
+  Status KeepTables() {
+    if (options_.mode == RestoreOptions::kPurgeAllFiles) return Status::OK();
+    std::vector<CopyTask> tasks;
+    std::vector<const BackupFile*> candidates;
+    LiveTables sessions;
+    for (const BackupFile& file : all_files_) {
+      if (!file.parsed.shared || present_.count(file.parsed.db_name) == 0) continue;
+      const std::string path = db_dir_ + "/" + file.parsed.db_name;
+      uint64_t size = 0;
+      VARVE_RETURN_IF_ERROR(fs_->GetFileSize(path, IOOptions(), &size, nullptr));
+      if (file.size.has_value() && size != file.size) continue;
+      if (options_.mode == RestoreOptions::kVerifyChecksum) {
+        if (!file.crc32c.has_value()) continue;
+        CopyTask task;
+        task.source = path;
+        task.want_checksum = true;
+        tasks.push_back(std::move(task));
+        candidates.push_back(&file);
+        continue;
+      }
+      const std::string wanted = SessionInName(file.parsed.file_name);
+      std::string session;
+      // One that cannot be read is not kept.
+      const bool same = !wanted.empty() &&
+                        sessions.SessionOf(fs_, path, file.parsed.number, &session).ok() &&
+                        session == wanted;
+      if (same) kept_.insert(file.parsed.db_name);
+    }
+    CopyPool::Options copy = store_.CopyOptions(store_.restore_limiter());
+    copy.source_fs = copy.target_fs = fs_;
+    VARVE_RETURN_IF_ERROR(CopyPool(copy).Run(&tasks));
+    for (size_t i = 0; i < tasks.size(); i++) {
+      if (tasks[i].crc32c == candidates[i]->crc32c) kept_.insert(candidates[i]->parsed.db_name);
+    }
+    return Status::OK();
+  }
+
+  // Those that the backup leaves out, too.
+  void ListFiles() {
+    all_files_ = meta_->files;
+    for (const std::string& path : meta_->excluded) {
+      BackupFile file;
+      file.path = path;
+      if (!ParseBackupPath(path, meta_->id, &file.parsed))
+        continue;  // It was one when it was read.
+      file.size = SizeInSharedName(file.parsed.file_name);
+      all_files_.push_back(std::move(file));
+    }
+  }
+
+  // Where each file comes from that is not kept.
+  Status FindFiles() {
+    for (const BackupFile& file : meta_->files) {
+      sources_[file.path] = Source{store_.fs(), store_.PathOf(file.path)};
+    }
+    for (const std::string& path : meta_->excluded) {
+      BackupPath parsed;
+      if (ParseBackupPath(path, meta_->id, &parsed) && kept_.count(parsed.db_name) != 0) continue;
+      for (const BackupStore* const alternate : alternates_) {
+        const auto it = alternate->catalog().shared().find(path);
+        if (it == alternate->catalog().shared().end() || !it->second.usable) continue;
+        sources_[path] = Source{alternate->fs(), alternate->PathOf(path)};
+        excluded_checksums_[path] = it->second.crc32c;
+        break;
+      }
+      if (sources_.count(path) == 0) {
+        return Status::InvalidArgument(
+            path, "was left out of the backup and is in none of RestoreOptions::alternate_dirs");
+      }
+    }
+    return Status::OK();
+  }
+
+  bool IsLog(const BackupFile& file) const { return file.parsed.type == kWalFile; }
+  // A log that is to stay as it is.
+  bool StaysAsItIs(const BackupFile& file) const {
+    const std::string& name = file.parsed.db_name;
+    if (IsLog(file) && options_.keep_log_files) {
+      return one_directory() ? present_.count(name) != 0 : present_logs_.count(name) != 0;
+    }
+    return kept_.count(name) != 0;
+  }
+
+  // Copies to the incoming folders, and checks what arrives.
+  Status Stage(DataMoveInfo* moved) {
+    for (const std::string& directory : Directories()) {
+      const std::string folder = IncomingFolder(directory);
+      VARVE_RETURN_IF_ERROR(
+          fs_->CreateDirIfMissing(directory + "/" + kRestoreFolder, IOOptions(), nullptr));
+      VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(folder, IOOptions(), nullptr));
+      VARVE_RETURN_IF_ERROR(SyncDirectory(fs_, directory));
+      VARVE_RETURN_IF_ERROR(SyncDirectory(fs_, directory + "/" + kRestoreFolder));
+    }
+    // Those of each file system together.
+    std::map<FileSystem*, std::vector<const BackupFile*>> by_source;
+    for (const BackupFile& file : all_files_) {
+      if (!StaysAsItIs(file)) by_source[sources_[file.path].fs].push_back(&file);
+      const std::string& name = file.parsed.db_name;
+      if (file.parsed.type == kTableFile) {
+        tables_[file.parsed.number] =
+            (kept_.count(name) != 0 ? db_dir_ : IncomingFolder(db_dir_)) + "/" + name;
+      }
+    }
+    moved->sequence = meta_->sequence;
+    for (const auto& [source_fs, group] : by_source) {
+      VARVE_RETURN_IF_ERROR(CopyGroup(source_fs, group, moved));
+    }
+    for (const std::string& directory : Directories()) {
+      VARVE_RETURN_IF_ERROR(SyncDirectory(fs_, IncomingFolder(directory)));
+    }
+    return Status::OK();
+  }
+
+  Status CopyGroup(FileSystem* source_fs, const std::vector<const BackupFile*>& files,
+                   DataMoveInfo* moved) {
+    std::vector<CopyTask> tasks;
+    for (const BackupFile* const file : files) {
+      CopyTask task;
+      task.source = sources_[file->path].path;
+      task.target = IncomingFolder(IsLog(*file) ? wal_dir_ : db_dir_) + "/" + file->parsed.db_name;
+      task.want_checksum = true;
+      tasks.push_back(std::move(task));
+    }
+    CopyPool::Options copy = store_.CopyOptions(store_.restore_limiter());
+    copy.source_fs = source_fs;
+    copy.target_fs = fs_;
+    copy.sync = true;
+    VARVE_RETURN_IF_ERROR(CopyPool(copy).Run(&tasks));
+    for (size_t i = 0; i < tasks.size(); i++) {
+      VARVE_RETURN_IF_ERROR(CheckCopy(*files[i], tasks[i]));
+      moved->bytes_copied += tasks[i].bytes;
+    }
+    moved->files += tasks.size();
+    return Status::OK();
+  }
+
+  Status CheckCopy(const BackupFile& file, const CopyTask& task) const {
+    if (file.size.value_or(task.bytes) != task.bytes) {
+      return Status::Corruption(task.source, std::to_string(task.bytes) + " bytes long, and " +
+                                                 std::to_string(*file.size) +
+                                                 " when it was backed up");
+    }
+    std::optional<uint32_t> wanted = file.crc32c;
+    if (const auto it = excluded_checksums_.find(file.path); it != excluded_checksums_.end()) {
+      wanted = it->second;
+    }
+    if (wanted.value_or(task.crc32c) == task.crc32c) return Status::OK();
+    return Status::Corruption(task.source, "checksum " + std::to_string(task.crc32c) + ", and " +
+                                               std::to_string(*wanted) + " when it was backed up");
+  }
+
+  std::vector<std::string> Directories() const {
+    if (one_directory()) return {db_dir_};
+    return {db_dir_, wal_dir_};
+  }
+
+  Status Exchange(bool* in_force) {
+    std::string current;
+    VARVE_RETURN_IF_ERROR(ReadFileToString(fs_, CurrentFileName(IncomingFolder(db_dir_)),
+                                           kMaxCurrentFileBytes, &current));
+    std::vector<ExchangedFiles> places;
+    for (const std::string& directory : Directories()) {
+      ExchangedFiles place;
+      place.directory = directory;
+      places.push_back(std::move(place));
+    }
+    for (const auto& [name, type] : present_) {
+      const bool stays =
+          type == kWalFile ? options_.keep_log_files && one_directory() : kept_.count(name) != 0;
+      if (!stays) places.front().leaving.push_back(name);
+    }
+    if (!options_.keep_log_files) {
+      places.back().leaving.insert(places.back().leaving.end(), present_logs_.begin(),
+                                   present_logs_.end());
+    }
+    for (const BackupFile& file : all_files_) {
+      if (StaysAsItIs(file) || file.parsed.type == kCurrentFile) continue;
+      (IsLog(file) ? places.back() : places.front()).coming.push_back(file.parsed.db_name);
+    }
+    return ExchangeFiles(fs_, places, current, in_force);
+  }
+
+  // Those whose names are taken stay: what is in their place is theirs.
+  Status BringArchivedLogsBack() {
+    const std::string archive = ArchivalDirectory(wal_dir_);
+    std::vector<std::string> logs;
+    VARVE_RETURN_IF_ERROR(ListArchivedLogs(&logs));
+    if (logs.empty()) return Status::OK();
+    for (const std::string& log : logs) {
+      const std::string target = wal_dir_ + "/" + log;
+      if (fs_->FileExists(target, IOOptions(), nullptr).ok()) continue;
+      VARVE_RETURN_IF_ERROR(fs_->RenameFile(archive + "/" + log, target, IOOptions(), nullptr));
+      if (one_directory()) present_[log] = kWalFile;
+      present_logs_.insert(log);
+    }
+    return SyncDirectory(fs_, wal_dir_);
+  }
+
+  Status DeleteArchivedLogs() {
+    std::vector<std::string> logs;
+    VARVE_RETURN_IF_ERROR(ListArchivedLogs(&logs));
+    for (const std::string& log : logs) {
+      VARVE_RETURN_IF_ERROR(
+          fs_->DeleteFile(ArchivalDirectory(wal_dir_) + "/" + log, IOOptions(), nullptr));
+    }
+    return Status::OK();
+  }
+
+  Status ListArchivedLogs(std::vector<std::string>* logs) {
+    std::vector<std::string> entries;
+    IOStatus s = fs_->GetChildren(ArchivalDirectory(wal_dir_), IOOptions(), &entries, nullptr);
+    if (IsMissing(s)) return Status::OK();
+    if (!s.ok()) return s;
+    for (const std::string& entry : entries) {
+      uint64_t number = 0;
+      FileType type = kTempFile;
+      if (ParseFileName(entry, &number, &type) && type == kWalFile) logs->push_back(entry);
+    }
+    return Status::OK();
+  }
+
+  const BackupStore& store_;
+  const std::vector<const BackupStore*>& alternates_;
+  const RestoreOptions& options_;
+  const std::shared_ptr<FileSystem> shared_fs_;
+  FileSystem* const fs_;
+  RestoreLock lock_;
+  std::shared_ptr<const BackupMeta> meta_;
+  std::string db_dir_;
+  std::string wal_dir_;
+  // What is in the database's directory and would be replaced, and logs beside it.
+  std::map<std::string, FileType> present_;
+  std::set<std::string> present_logs_;
+  std::set<std::string> kept_;  // tables of the old database, by name
+  std::vector<BackupFile> all_files_;
+  std::map<std::string, Source> sources_;  // by path in the backup
+  std::map<std::string, std::optional<uint32_t>> excluded_checksums_;
+  std::map<uint64_t, std::string> tables_;
+};
+
+}  // namespace
+
+Status RestoreBackup(const BackupStore& store, const std::vector<const BackupStore*>& alternates,
+                     const RestoreOptions& options, BackupID id, const std::string& db_dir,
+                     const std::string& wal_dir, DataMoveInfo* moved) {
+  return Restoration(store, alternates, options).Run(id, db_dir, wal_dir, moved);
+}
+
+}  // namespace varve

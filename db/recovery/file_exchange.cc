@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/file_exchange.h"
+
+#include <utility>
+
+#include "util/base/status_macros.h"
+#include "util/env/durable_write.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+constexpr char kExchangeUnderWay[] = "a restore was interrupted\n";
+constexpr char kExchangeList[] = "LIST";
+constexpr char kCurrentName[] = "CURRENT";
+constexpr uint64_t kMaxListBytes = uint64_t{1} << 30;
+// Of CURRENT while it is written: a temporary file like others.
+constexpr uint64_t kCurrentTempNumber = 2;
+
+std::string RestoreFolder(const std::string& directory) {
+  return directory + "/" + kRestoreFolder;
+}
+std::string LeavingFolder(const std::string& directory) {
+  return RestoreFolder(directory) + "/before";
+}
+
+Status WriteCurrent(FileSystem* fs, const std::string& db_name, const std::string& text,
+                    bool* in_doubt = nullptr) {
+  const std::string temp = TempFileName("", kCurrentTempNumber).substr(1);
+  return WriteFileDurably(fs, db_name, temp, kCurrentName, text, nullptr, in_doubt);
+}
+
+// *text stays empty if there is none.
+Status ReadIfThere(FileSystem* fs, const std::string& path, std::string* text) {
+  text->clear();
+  IOStatus s = ReadFileToString(fs, path, kMaxListBytes, text);
+  return IsMissing(s) ? Status::OK() : Status(s);
+}
+
+Status ListIfThere(FileSystem* fs, const std::string& directory,
+                   std::vector<std::string>* entries) {
+  entries->clear();
+  IOStatus s = fs->GetChildren(directory, IOOptions(), entries, nullptr);
+  return IsMissing(s) ? Status::OK() : Status(s);
+}
+
+Status MoveAll(FileSystem* fs, const std::vector<std::string>& names, const std::string& from,
+               const std::string& to) {
+  for (const std::string& name : names) {
+    VARVE_RETURN_IF_ERROR(fs->RenameFile(from + "/" + name, to + "/" + name, IOOptions(), nullptr));
+  }
+  VARVE_RETURN_IF_ERROR(SyncDirectory(fs, to));
+  return SyncDirectory(fs, from);
+}
+
+// Step 1.
+Status Announce(FileSystem* fs, const ExchangedFiles& place) {
+  const std::string folder = RestoreFolder(place.directory);
+  const std::string leaving = LeavingFolder(place.directory);
+  VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(leaving, IOOptions(), nullptr));
+  std::string text;
+  for (const std::string& name : place.coming) text.append(name).append("\n");
+  VARVE_RETURN_IF_ERROR(
+      WriteFileDurably(fs, folder, std::string(kExchangeList) + ".dbtmp", kExchangeList, text));
+  std::string current;
+  VARVE_RETURN_IF_ERROR(ReadIfThere(fs, CurrentFileName(place.directory), &current));
+  if (!current.empty()) {
+    VARVE_RETURN_IF_ERROR(
+        WriteFileDurably(fs, leaving, std::string(kCurrentName) + ".dbtmp", kCurrentName, current));
+  }
+  VARVE_RETURN_IF_ERROR(SyncDirectory(fs, leaving));
+  return SyncDirectory(fs, place.directory);
+}
+
+// Back from steps 3 and 4.
+Status MoveBack(FileSystem* fs, const std::string& directory) {
+  const std::string incoming = IncomingFolder(directory);
+  const std::string leaving = LeavingFolder(directory);
+  std::string text;
+  VARVE_RETURN_IF_ERROR(ReadIfThere(fs, RestoreFolder(directory) + "/" + kExchangeList, &text));
+  std::vector<std::string> moved_in;
+  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n')) {
+    std::string name = text.substr(0, end);
+    text.erase(0, end + 1);
+    IOStatus waits = fs->FileExists(incoming + "/" + name, IOOptions(), nullptr);
+    if (waits.ok()) continue;
+    if (!IsMissing(waits)) return waits;
+    moved_in.push_back(std::move(name));
+  }
+  if (!moved_in.empty()) VARVE_RETURN_IF_ERROR(MoveAll(fs, moved_in, directory, incoming));
+  std::vector<std::string> left;
+  VARVE_RETURN_IF_ERROR(ListIfThere(fs, leaving, &left));
+  std::erase_if(left,
+                [](const std::string& name) { return Slice(name).starts_with(kCurrentName); });
+  return left.empty() ? Status::OK() : MoveAll(fs, left, leaving, directory);
+}
+
+Status GoBack(FileSystem* fs, const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    VARVE_RETURN_IF_ERROR(MoveBack(fs, directory));
+  }
+  const std::string& db_name = directories.front();
+  std::string current;
+  VARVE_RETURN_IF_ERROR(ReadIfThere(fs, LeavingFolder(db_name) + "/" + kCurrentName, &current));
+  if (!current.empty()) return WriteCurrent(fs, db_name, current);
+  // There was no database.
+  VARVE_RETURN_IF_ERROR(fs->DeleteFile(CurrentFileName(db_name), IOOptions(), nullptr));
+  return SyncDirectory(fs, db_name);
+}
+
+// With all files in it, for good: none of them may come back into a later folder of this name.
+Status RemoveFolder(FileSystem* fs, const std::string& folder) {
+  std::vector<std::string> entries;
+  VARVE_RETURN_IF_ERROR(ListIfThere(fs, folder, &entries));
+  for (const std::string& entry : entries) {
+    IOStatus s = fs->DeleteFile(folder + "/" + entry, IOOptions(), nullptr);
+    if (!s.ok() && !IsMissing(s)) return s;
+  }
+  if (!entries.empty()) VARVE_RETURN_IF_ERROR(SyncDirectory(fs, folder));
+  IOStatus s = fs->DeleteDir(folder, IOOptions(), nullptr);
+  return IsMissing(s) ? Status::OK() : Status(s);
+}
+
+Status RemoveLeftovers(FileSystem* fs, const std::string& directory) {
+  const std::string folder = RestoreFolder(directory);
+  IOStatus there = fs->FileExists(folder, IOOptions(), nullptr);
+  if (IsMissing(there)) return Status::OK();
+  if (!there.ok()) return there;
+  for (const std::string& inner : {IncomingFolder(directory), LeavingFolder(directory)}) {
+    IOStatus s = fs->FileExists(inner, IOOptions(), nullptr);
+    if (s.ok()) VARVE_RETURN_IF_ERROR(RemoveFolder(fs, inner));
+  }
+  VARVE_RETURN_IF_ERROR(RemoveFolder(fs, folder));
+  return SyncDirectory(fs, directory);
+}
+
+Status Exchange(FileSystem* fs, const std::vector<ExchangedFiles>& places,
+                const std::string& new_current, bool* in_force) {
+  const std::string& db_name = places.front().directory;
+  VARVE_RETURN_IF_ERROR(WriteCurrent(fs, db_name, kExchangeUnderWay));
+  for (const ExchangedFiles& place : places) {
+    VARVE_RETURN_IF_ERROR(
+        MoveAll(fs, place.leaving, place.directory, LeavingFolder(place.directory)));
+  }
+  for (const ExchangedFiles& place : places) {
+    VARVE_RETURN_IF_ERROR(
+        MoveAll(fs, place.coming, IncomingFolder(place.directory), place.directory));
+  }
+  return WriteCurrent(fs, db_name, new_current, in_force);
+}
+
+}  // namespace
+
+std::string IncomingFolder(const std::string& directory) {
+  return RestoreFolder(directory) + "/new";
+}
+
+Status ExchangeFiles(FileSystem* fs, const std::vector<ExchangedFiles>& places,
+                     const std::string& new_current, bool* in_force) {
+  *in_force = false;
+  for (const ExchangedFiles& place : places) VARVE_RETURN_IF_ERROR(Announce(fs, place));
+  // Set if CURRENT may have its new content though something failed.
+  bool in_doubt = false;
+  const Status s = Exchange(fs, places, new_current, &in_doubt);
+  *in_force = s.ok() || in_doubt;
+  return s;
+}
+
+Status UndoInterruptedRestore(FileSystem* fs, const std::string& db_name,
+                              const std::string& wal_dir) {
+  std::vector<std::string> directories = {db_name};
+  if (!wal_dir.empty() && wal_dir != db_name) directories.push_back(wal_dir);
+  std::string current;
+  VARVE_RETURN_IF_ERROR(ReadIfThere(fs, CurrentFileName(db_name), &current));
+  if (current == kExchangeUnderWay) VARVE_RETURN_IF_ERROR(GoBack(fs, directories));
+  for (const std::string& directory : directories) {
+    VARVE_RETURN_IF_ERROR(RemoveLeftovers(fs, directory));
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

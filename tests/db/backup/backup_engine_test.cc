@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a backup is what the database was, costs what has changed, and goes with what no other has.
+// Method: a database in memory, backed up under every option, with each file of the directory
+// looked at, lists and files damaged by hand, and backups deleted in every order.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "varve/file_checksum.h"
+#include "varve/listener.h"
+#include "varve/rate_limiter.h"
+#include "varve/statistics.h"
+
+#include "tests/db/backup/backup_test_base.h"
+#include "util/env/file_names.h"
+
+namespace varve {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+
+class BackupEngineTest : public testing::BackupTest {};
+
+class MoveListener final : public EventListener {
+ public:
+  void OnDataMoved(DB*, const DataMoveInfo& info) override { moves.push_back(info); }
+  std::vector<DataMoveInfo> moves;
+};
+
+TEST_F(BackupEngineTest, BackupsShareTablesAndRestoreEachMoment) {
+  const auto listener = std::make_shared<MoveListener>();
+  options_.listeners.push_back(listener);
+  Open();
+  OpenEngine();
+  MakeTable({"a", "b"});
+  Put("c", "in the log");
+  EXPECT_EQ(Create(CreateBackupOptions(), "first"), 1u);
+  MakeTable({"d"});
+  EXPECT_EQ(Create(), 2u);
+  ASSERT_EQ(listener->moves.size(), 2u);
+  EXPECT_EQ(listener->moves[0].kind, DataMoveInfo::Kind::kBackup);
+  EXPECT_GT(listener->moves[0].bytes_copied, 0u);
+  EXPECT_EQ(listener->moves[1].sequence, db()->GetLatestSequenceNumber());
+
+  BackupInfo info;
+  ASSERT_TRUE(engine_->GetBackupInfo(1, &info).ok());
+  EXPECT_EQ(info.app_metadata, "first");
+  EXPECT_GT(info.size, 0u);
+  EXPECT_GT(info.timestamp, 1'600'000'000);
+  EXPECT_EQ(RestoredContent(1), "a=of a b=of b c=in the log");
+  EXPECT_EQ(RestoredContent(2), "a=of a b=of b c=in the log d=of d");
+  EXPECT_EQ(Entries("/backups/shared_checksum").size(), 2u);
+}
+
+TEST_F(BackupEngineTest, FilesHaveRocksDbsNames) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Put("b", "1");
+  Create();
+  EXPECT_THAT(Entries(kBackups), ElementsAre("LOCK", "meta", "private", "shared_checksum"));
+  EXPECT_THAT(Entries("/backups/meta"), ElementsAre("1"));
+  EXPECT_THAT(Entries("/backups/shared_checksum"),
+              ElementsAre(MatchesRegex("[0-9]+_s[0-9A-Z]{20}_[0-9]+\\.sst")));
+  EXPECT_THAT(Entries("/backups/private/1"),
+              ElementsAre(MatchesRegex("[0-9]+\\.log"), "CURRENT", MatchesRegex("MANIFEST-[0-9]+"),
+                          MatchesRegex("OPTIONS-[0-9]+")));
+  EXPECT_THAT(ReadFile("/backups/meta/1"),
+              MatchesRegex("[0-9]+\n[0-9]+\n5\n((private/1/|shared_checksum/)[^ \n]+ crc32 "
+                           "[0-9]+\n){5}"));
+}
+
+TEST_F(BackupEngineTest, EveryNamingRestores) {
+  struct Case {
+    bool share;
+    bool with_checksum;
+    uint32_t naming;
+    const char* folder;
+    const char* pattern;
+  };
+  const uint32_t sized = BackupEngineOptions::kUseDbSessionId |
+                         static_cast<uint32_t>(BackupEngineOptions::kFlagIncludeFileSize);
+  const Case cases[] = {
+      {true, true, sized, "/shared_checksum", "[0-9]+_s[0-9A-Z]{20}_[0-9]+\\.sst"},
+      {true, true, BackupEngineOptions::kUseDbSessionId, "/shared_checksum",
+       "[0-9]+_s[0-9A-Z]{20}\\.sst"},
+      {true, true, BackupEngineOptions::kLegacyCrc32cAndFileSize, "/shared_checksum",
+       "[0-9]+_[0-9]+_[0-9]+\\.sst"},
+      {true, false, sized, "/shared", "[0-9]+\\.sst"},
+      {false, false, sized, "/private/1", "[0-9]+\\.sst"},
+  };
+  Open();
+  MakeTable({"a"});
+  int number = 0;
+  for (const Case& c : cases) {
+    for (const int schema : {1, 2}) {
+      backup_options_.backup_dir = "/backups" + std::to_string(number++);
+      SCOPED_TRACE(backup_options_.backup_dir);
+      backup_options_.share_table_files = c.share;
+      backup_options_.share_files_with_checksum = c.with_checksum;
+      backup_options_.share_files_with_checksum_naming =
+          static_cast<BackupEngineOptions::ShareFilesNaming>(c.naming);
+      backup_options_.schema_version = schema;
+      OpenEngine();
+      EXPECT_EQ(Create(), 1u);
+      EXPECT_EQ(Create(), 2u);
+      EXPECT_THAT(Entries(backup_options_.backup_dir + c.folder),
+                  Contains(MatchesRegex(c.pattern)));
+      OpenEngine();  // reads the lists again
+      EXPECT_THAT(Ids(), ElementsAre(1u, 2u));
+      EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+      EXPECT_EQ(RestoredContent(2), "a=of a");
+    }
+  }
+}
+
+TEST_F(BackupEngineTest, NothingNewOpensNoTable) {
+  Open();
+  OpenEngine();
+  for (int i = 0; i < 20; i++) MakeTable({"k" + std::to_string(i)});
+  Create();
+  faults().ResetCounters();
+  FaultRule rule;
+  rule.path_contains = ".sst";
+  rule.sticky = true;
+  faults().Inject(rule);
+  EXPECT_EQ(Create(), 2u);
+  EXPECT_EQ(faults().strikes(), 0u);
+  EXPECT_EQ(faults().calls(FaultCall::kStat), 1u);  // Of the private folder.
+  faults().ClearFaults();
+  EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+}
+
+TEST_F(BackupEngineTest, WithoutLogsWhatIsNotFlushedIsNotThere) {
+  backup_options_.backup_log_files = false;
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Put("b", "1");
+  Create();
+  CreateBackupOptions flushing;
+  flushing.flush_before_backup = true;
+  Create(flushing);
+  EXPECT_EQ(RestoredContent(1), "a=of a");
+  EXPECT_EQ(RestoredContent(2), "a=of a b=1");
+}
+
+TEST_F(BackupEngineTest, WhatIsWrittenWithoutALogIsFlushedFirst) {
+  Open();
+  OpenEngine();
+  WriteOptions no_log;
+  no_log.disableWAL = true;
+  ASSERT_TRUE(db()->Put(no_log, "a", "1").ok());
+  CreateBackupOptions flushing;
+  flushing.flush_before_backup = true;
+  flushing.atomic_flush = true;
+  Create(flushing);
+  EXPECT_EQ(RestoredContent(1), "a=1");
+}
+
+TEST_F(BackupEngineTest, WrongArgumentsChangeNothing) {
+  Open();
+  OpenEngine();
+  const auto refused = [&](const IOStatus& s, const char* what) {
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr(what));
+    EXPECT_THAT(Entries("/backups/private"), IsEmpty());
+  };
+  CreateBackupOptions options;
+  refused(engine_->CreateNewBackup(options, nullptr), "null");
+  refused(engine_->CreateNewBackupWithMetadata(options, db(), std::string((1 << 20) + 1, 'x')),
+          "1 MiB");
+  options.exclude_files_callback = [](MaybeExcludeBackupFile*, MaybeExcludeBackupFile*) {};
+  refused(engine_->CreateNewBackup(options, db()), "schema_version");
+
+  backup_options_.backup_dir = "";
+  refused(TryOpenEngine(), "backup_dir");
+  backup_options_.backup_dir = "/other";
+  const auto with = [&](auto change) {
+    const BackupEngineOptions before = backup_options_;
+    change(&backup_options_);
+    IOStatus s = TryOpenEngine();
+    backup_options_ = before;
+    return s;
+  };
+  refused(with([](auto* o) { o->max_background_operations = 0; }), "max_background_operations");
+  refused(with([](auto* o) { o->callback_trigger_interval_size = 0; }), "callback_trigger");
+  refused(with([](auto* o) { o->schema_version = 0; }), "schema_version");
+  refused(with([](auto* o) {
+            o->share_files_with_checksum_naming =
+                static_cast<BackupEngineOptions::ShareFilesNaming>(5);
+          }),
+          "naming");
+  EXPECT_TRUE(with([](auto* o) { o->schema_version = 3; }).IsNotSupported());
+  EXPECT_FALSE(Exists("/other"));
+  backup_options_.backup_dir = kName;
+  refused(TryOpenEngine(), "is a database");
+}
+
+TEST_F(BackupEngineTest, ABackupThatIsNotThereIsNotFound) {
+  Open();
+  OpenEngine();
+  BackupInfo info;
+  EXPECT_TRUE(engine_->GetBackupInfo(1, &info).IsNotFound());
+  EXPECT_TRUE(engine_->GetLatestBackupInfo(&info).IsNotFound());
+  EXPECT_TRUE(engine_->VerifyBackup(1).IsNotFound());
+  EXPECT_TRUE(engine_->DeleteBackup(1).IsNotFound());
+  EXPECT_TRUE(engine_->RestoreDBFromBackup(1, "/restored", "").IsNotFound());
+  EXPECT_TRUE(engine_->RestoreDBFromLatestBackup("/restored", "").IsNotFound());
+  EXPECT_FALSE(Exists("/restored"));
+  Create();
+  EXPECT_TRUE(engine_->GetLatestBackupInfo(&info).ok());
+  EXPECT_EQ(info.backup_id, 1u);
+  EXPECT_TRUE(engine_->GetBackupInfo(2, &info).IsNotFound());
+}
+
+TEST_F(BackupEngineTest, OneEngineWrites) {
+  Open();
+  OpenEngine();
+  BackupEngine* second = nullptr;
+  IOStatus s = BackupEngine::Open(backup_options_, options_.env, &second);
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_EQ(second, nullptr);
+  BackupEngineReadOnly* reader = nullptr;
+  s = BackupEngineReadOnly::Open(backup_options_, options_.env, &reader);
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  delete reader;
+  engine_.reset();
+  s = BackupEngine::Open(options_.env, backup_options_, &second);  // the other order of arguments
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  delete second;
+}
+
+TEST_F(BackupEngineTest, DeletionTakesWhatNoOtherHas) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  MakeTable({"b"});
+  Create();
+  ASSERT_EQ(Entries("/backups/shared_checksum").size(), 2u);
+  EXPECT_TRUE(engine_->DeleteBackup(1).ok());
+  EXPECT_EQ(Entries("/backups/shared_checksum").size(), 2u);
+  EXPECT_THAT(Entries("/backups/private"), ElementsAre("2"));
+  EXPECT_EQ(Create(), 3u);
+  EXPECT_TRUE(engine_->DeleteBackup(3).ok());
+  EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+  EXPECT_TRUE(engine_->DeleteBackup(2).ok());
+  EXPECT_THAT(Entries("/backups/shared_checksum"), IsEmpty());
+  EXPECT_THAT(Entries("/backups/private"), IsEmpty());
+  EXPECT_THAT(Entries("/backups/meta"), IsEmpty());
+  EXPECT_EQ(Create(), 4u);
+}
+
+TEST_F(BackupEngineTest, PurgeKeepsTheNewest) {
+  Open();
+  OpenEngine();
+  for (int i = 0; i < 5; i++) {
+    MakeTable({"k" + std::to_string(i)});
+    Create();
+  }
+  EXPECT_TRUE(engine_->PurgeOldBackups(2).ok());
+  EXPECT_THAT(Ids(), ElementsAre(4u, 5u));
+  EXPECT_TRUE(engine_->PurgeOldBackups(0).ok());
+  EXPECT_THAT(Entries("/backups/shared_checksum"), IsEmpty());
+}
+
+TEST_F(BackupEngineTest, GarbageGoesAndWhatIsNotUnderstoodStays) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  MakeTable({"b"});
+  Create();
+  engine_.reset();
+  const std::string list = ReadFile("/backups/meta/2");
+  WriteFile("/backups/meta/2", "schema_version 9\n");
+  WriteFile("/backups/meta/.3.tmp", "half");
+  WriteFile("/backups/shared_checksum/.000099_sX_1.sst.tmp", "half");
+  WriteFile("/backups/shared_checksum/000098_sABC_4.sst", "nobo");
+  ASSERT_TRUE(mem().CreateDir("/backups/private/9", IOOptions(), nullptr).ok());
+  WriteFile("/backups/private/9/CURRENT", "x");
+  OpenEngine();
+  EXPECT_THAT(Ids(), ElementsAre(1u));
+  EXPECT_THAT(BadIds(), ElementsAre(2u));
+  BackupInfo info;
+  EXPECT_TRUE(engine_->GetBackupInfo(2, &info).IsNotSupported());
+  ASSERT_TRUE(engine_->GarbageCollect().ok());
+  EXPECT_THAT(Entries("/backups/meta"), ElementsAre("1", "2"));
+  EXPECT_THAT(Entries("/backups/private"), ElementsAre("1", "2"));
+  // What nobody lists may be the second backup's.
+  EXPECT_EQ(Entries("/backups/shared_checksum").size(), 3u);
+  engine_.reset();
+  WriteFile("/backups/meta/2", list);
+  OpenEngine();
+  EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+  ASSERT_TRUE(engine_->GarbageCollect().ok());
+  EXPECT_EQ(Entries("/backups/shared_checksum").size(), 2u);
+  EXPECT_EQ(RestoredContent(2), "a=of a b=of b");
+}
+
+TEST_F(BackupEngineTest, ABackupThatLacksAFileIsNotValid) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  const std::string table = "/backups/shared_checksum/" + Entries("/backups/shared_checksum")[0];
+  const std::string bytes = ReadFile(table);
+  ASSERT_TRUE(mem().DeleteFile(table, IOOptions(), nullptr).ok());
+  EXPECT_TRUE(engine_->VerifyBackup(1).IsNotFound());
+  OpenEngine();
+  EXPECT_THAT(BadIds(), ElementsAre(1u));
+  const IOStatus s = engine_->RestoreDBFromBackup(1, "/restored", "");
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  // The next backup has the table again.
+  EXPECT_EQ(Create(), 2u);
+  EXPECT_EQ(ReadFile(table), bytes);
+  EXPECT_TRUE(engine_->DeleteBackup(1).ok());
+  EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+  EXPECT_THAT(BadIds(), IsEmpty());
+}
+
+TEST_F(BackupEngineTest, VerificationFindsRot) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  const std::string table = "/backups/shared_checksum/" + Entries("/backups/shared_checksum")[0];
+  std::string bytes = ReadFile(table);
+  bytes[bytes.size() / 2] ^= 1;
+  WriteFile(table, bytes);
+  EXPECT_TRUE(engine_->VerifyBackup(1).ok());
+  IOStatus s = engine_->VerifyBackup(1, true);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(s.ToString(), HasSubstr(table));
+  WriteFile(table, bytes + "x");
+  s = engine_->VerifyBackup(1);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+}
+
+TEST_F(BackupEngineTest, AWholeFileThatNoListNamesIsCopiedAnew) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  const std::string table = "/backups/shared_checksum/" + Entries("/backups/shared_checksum")[0];
+  const std::string bytes = ReadFile(table);
+  ASSERT_TRUE(engine_->DeleteBackup(1).ok());
+  WriteFile(table, std::string(bytes.size(), 'x'));
+  Create();
+  EXPECT_EQ(ReadFile(table), bytes);
+}
+
+TEST_F(BackupEngineTest, ChecksumsOfTheManifestAreCompared) {
+  options_.file_checksum_gen_factory = GetFileChecksumGenCrc32cFactory();
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  const std::string table = std::string(kName) + "/" + Files(kTableFile)[0];
+  const std::string bytes = ReadFile(table);
+  std::string rotten = bytes;
+  rotten[rotten.size() / 2] ^= 1;
+  // In place, as rot comes: the database has the file open.
+  std::unique_ptr<FSRandomRWFile> file;
+  ASSERT_TRUE(mem().NewRandomRWFile(table, FileOptions(), &file, nullptr).ok());
+  ASSERT_TRUE(file->Write(0, rotten, IOOptions(), nullptr).ok());
+  const IOStatus s = engine_->CreateNewBackup(db());
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_THAT(Ids(), IsEmpty());
+  EXPECT_THAT(Entries("/backups/shared_checksum"), IsEmpty());
+  ASSERT_TRUE(file->Write(0, bytes, IOOptions(), nullptr).ok());
+  Create();
+}
+
+TEST_F(BackupEngineTest, CallbacksAreCalledAndMayThrow) {
+  backup_options_.callback_trigger_interval_size = 1;
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  std::atomic<int> calls{0};
+  CreateBackupOptions options;
+  options.progress_callback = [&] { calls++; };
+  Create(options);
+  EXPECT_GE(calls, 4);
+  MakeTable({"b"});
+  options.progress_callback = [] { throw std::runtime_error("enough"); };
+  const IOStatus s = engine_->CreateNewBackup(options, db());
+  EXPECT_TRUE(s.IsAborted()) << s.ToString();
+  EXPECT_THAT(Ids(), ElementsAre(1u));
+  EXPECT_THAT(Entries("/backups/private"), ElementsAre("1"));
+  EXPECT_EQ(Create(), 2u);
+}
+
+TEST_F(BackupEngineTest, StopIsForEver) {
+  backup_options_.callback_trigger_interval_size = 1;
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  CreateBackupOptions options;
+  options.progress_callback = [&] { engine_->StopBackup(); };
+  EXPECT_TRUE(engine_->CreateNewBackup(options, db()).IsIncomplete());
+  EXPECT_TRUE(engine_->CreateNewBackup(db()).IsIncomplete());
+  EXPECT_THAT(Ids(), IsEmpty());
+  EXPECT_THAT(Entries("/backups/private"), IsEmpty());
+  OpenEngine();
+  EXPECT_EQ(Create(), 1u);
+}
+
+TEST_F(BackupEngineTest, LimitsThreadsAndPrioritiesAreUsed) {
+  options_.statistics = CreateDBStatistics();
+  backup_options_.max_background_operations = 3;
+  backup_options_.backup_rate_limiter.reset(NewGenericRateLimiter(int64_t{1} << 40));
+  backup_options_.restore_rate_limit = uint64_t{1} << 40;
+  Open();
+  OpenEngine();
+  for (int i = 0; i < 10; i++) MakeTable({"k" + std::to_string(i)});
+  const std::string content = Scan();
+  CreateBackupOptions options;
+  options.decrease_background_thread_cpu_priority = true;
+  options.background_thread_cpu_priority = CpuPriority::kLow;
+  Create(options);
+  BackupInfo info;
+  ASSERT_TRUE(engine_->GetLatestBackupInfo(&info).ok());
+  EXPECT_EQ(backup_options_.backup_rate_limiter->GetTotalBytesThrough(),
+            static_cast<int64_t>(info.size));
+  EXPECT_EQ(options_.statistics->getTickerCount(BACKUP_WRITE_BYTES), info.size);
+  EXPECT_GT(options_.statistics->getTickerCount(BACKUP_READ_BYTES), 0u);
+  EXPECT_EQ(RestoredContent(1), content);
+}
+
+TEST_F(BackupEngineTest, ReadersReadAndChangeNothing) {
+  BackupEngineReadOnly* made = nullptr;
+  EXPECT_TRUE(BackupEngineReadOnly::Open(backup_options_, options_.env, &made).IsNotFound());
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  Create();
+  backup_options_.destroy_old_data = true;
+  EXPECT_TRUE(BackupEngineReadOnly::Open(backup_options_, options_.env, &made).IsInvalidArgument());
+  backup_options_.destroy_old_data = false;
+  backup_options_.max_valid_backups_to_open = 1;
+  const uint64_t calls = mem().call_count();
+  ASSERT_TRUE(BackupEngineReadOnly::Open(backup_options_, options_.env, &made).ok());
+  const std::unique_ptr<BackupEngineReadOnly> reader(made);
+  std::vector<BackupInfo> infos;
+  reader->GetBackupInfo(&infos, true);
+  ASSERT_EQ(infos.size(), 1u);
+  EXPECT_EQ(infos[0].backup_id, 2u);
+  EXPECT_EQ(infos[0].file_details.size(), infos[0].number_files);
+  EXPECT_TRUE(reader->VerifyBackup(2, true).ok());
+  EXPECT_EQ(reader->AsBackupEngine(), nullptr);
+  EXPECT_EQ(mem().call_count(), calls);
+  EXPECT_EQ(engine_->AsBackupEngine(), engine_.get());
+
+  // The backup opens where it is.
+  ASSERT_TRUE(Close().ok());
+  Options options;
+  options.env = infos[0].env_for_open.get();
+  options.info_log = testing::SilentLogger();
+  DB* opened = nullptr;
+  Status s = DB::OpenForReadOnly(options, infos[0].name_for_open, &opened);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  std::string value;
+  EXPECT_TRUE(opened->Get(ReadOptions(), "a", &value).ok());
+  EXPECT_EQ(value, "of a");
+  delete opened;
+  s = DB::Open(options, infos[0].name_for_open, &opened);
+  EXPECT_FALSE(s.ok());
+  EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+}
+
+TEST_F(BackupEngineTest, OldDataGoesWhenAsked) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  backup_options_.destroy_old_data = true;
+  OpenEngine();
+  EXPECT_THAT(Ids(), IsEmpty());
+  EXPECT_THAT(Entries("/backups/shared_checksum"), IsEmpty());
+  EXPECT_EQ(Create(), 1u);
+}
+
+TEST_F(BackupEngineTest, BackupsRunBesideWriters) {
+  options_.write_buffer_size = 64 << 10;
+  Open();
+  OpenEngine();
+  std::atomic<bool> stop{false};
+  std::atomic<int> written{0};
+  std::thread writer([&] {
+    for (int i = 0; !stop; i++) {
+      ASSERT_TRUE(
+          db()->Put(WriteOptions(), "k" + std::to_string(1'000'000 + i), std::string(100, 'v'))
+              .ok());
+      written = i + 1;
+    }
+  });
+  std::vector<int> at_least;
+  for (int i = 0; i < 8; i++) {
+    at_least.push_back(written);
+    EXPECT_EQ(Create(), static_cast<BackupID>(i + 1));
+  }
+  stop = true;
+  writer.join();
+  ASSERT_TRUE(Close().ok());
+  for (BackupID id = 1; id <= 8; id++) {
+    const IOStatus s = engine_->RestoreDBFromBackup(id, kName, "");
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    options_.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+    Open();
+    const std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
+    int count = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next(), count++) {
+      ASSERT_EQ(it->key().ToString(), "k" + std::to_string(1'000'000 + count));
+    }
+    EXPECT_GE(count, at_least[id - 1]);
+    ASSERT_TRUE(Close().ok());
+  }
+}
+
+TEST_F(BackupEngineTest, AFullDiskLeavesNoBackup) {
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  Create();
+  for (int i = 0; i < 5; i++) MakeTable({"k" + std::to_string(i)});
+  faults().SetByteQuota(2000);
+  const IOStatus s = engine_->CreateNewBackup(db());
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  faults().ReleaseQuota();
+  EXPECT_THAT(Ids(), ElementsAre(1u));
+  EXPECT_THAT(Entries("/backups/private"), ElementsAre("1"));
+  EXPECT_EQ(Entries("/backups/shared_checksum").size(), 1u);
+  EXPECT_EQ(Create(), 2u);
+  EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+}
+
+TEST_F(BackupEngineTest, StatisticsCount) {
+  BackupStatistics statistics(1, 2);
+  statistics.IncrementNumberSuccessBackup();
+  statistics.IncrementNumberFailBackup();
+  EXPECT_EQ(statistics.GetNumberSuccessBackup(), 2u);
+  EXPECT_EQ(statistics.GetNumberFailBackup(), 3u);
+  EXPECT_EQ(statistics.ToString(), "# success backup: 2, # fail backup: 3");
+}
+
+}  // namespace
+}  // namespace varve

@@ -18,6 +18,7 @@
 #include "db/recovery/log_options.h"
 #include "db/recovery/log_recovery.h"
 #include "db/recovery/openable_tables.h"
+#include "db/recovery/reader_patience.h"
 #include "db/recovery/remembered_operators.h"
 #include "db/recovery/sanitize.h"
 #include "db/recovery/table_directories.h"
@@ -71,8 +72,10 @@ Status CheckFamilies(const DBOptions& options,
 // One opening, step by step. Each step leaves the directory as it was if it fails.
 class Opener {
  public:
-  explicit Opener(const OpenRequest& request)
+  // `patience` of an opening that only reads; else null.
+  Opener(const OpenRequest& request, ReaderPatience* patience)
       : request_(request),
+        patience_(patience),
         repairs_(request.repair.has_value()),
         families_(request.families),
         e_(MakeEngine(request)),
@@ -81,6 +84,7 @@ class Opener {
   Status Run(std::shared_ptr<Engine>* engine) {
     // What throws must leave no lock behind, either.
     Status s = Guarded([this] { return RunSteps(); });
+    if (s.ok() && overtaken_) s = Status::TryAgain(e_->context.name(), "was changed meanwhile");
     if (!s.ok()) {
       if (s.IsCorruption() && !repairs_) {
         s = Status::CopyAppendMessage(s, "; ", "RepairDB makes a database of what can be read");
@@ -89,16 +93,21 @@ class Opener {
       made_.Remove();  // while nobody else can count on them
       Guarded([this] { return e_->context.Unlock(); }).PermitUncheckedError();
       ReleaseFamilies(e_.get());
-      LogError(e_->context.info_log(), "open failed: %s", s.ToString().c_str());
+      if (!overtaken_) {
+        LogError(e_->context.info_log(), "open failed: %s", s.ToString().c_str());
+      }
       return s;
     }
     made_.Keep();
     *engine = std::move(e_);
     return s;
   }
+  // A writer in another process may be the reason why it failed: it is to be tried again.
+  bool overtaken() const { return overtaken_; }
 
  private:
   Status RunSteps();
+  bool WasOvertaken(const Status& s);
   void AddStatisticsFamily();
   bool MayBeMissing(const ColumnFamilyDescriptor& family) const;
   Status Recover();
@@ -122,6 +131,8 @@ class Opener {
   LogLocation PlaceOfLogs() const;
 
   const OpenRequest& request_;
+  ReaderPatience* const patience_;
+  bool overtaken_ = false;
   const bool repairs_;
   // Those of the request, and one that is opened if it is there.
   std::vector<ColumnFamilyDescriptor> families_;
@@ -159,8 +170,21 @@ Status Opener::RunSteps() {
         UndoInterruptedRestore(context.fs().get(), context.name(), context.WalDirectory()));
   }
   const Status s = Recover();
-  Report(s);
+  overtaken_ = WasOvertaken(s);
+  if (!overtaken_) Report(s);
   return s;
+}
+
+bool Opener::WasOvertaken(const Status& s) {
+  if (patience_ == nullptr || e_->state.versions == nullptr) return false;
+  uint64_t manifest = 0;
+  uint64_t end = 0;
+  {
+    DbLock lock(&e_->state.mu);
+    manifest = e_->state.versions->manifest_file_number();
+    end = e_->state.versions->manifest_file_size();
+  }
+  return patience_->TriesAgain(e_->context, s, e_->recovery, manifest, end);
 }
 
 void Opener::AddStatisticsFamily() {
@@ -545,7 +569,17 @@ Status Opener::Start() {
 }  // namespace
 
 Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine) {
-  return Guarded([&] { return Opener(request).Run(engine); });
+  return Guarded([&] {
+    if (!request.read_only || request.repair.has_value()) {
+      return Opener(request, nullptr).Run(engine);
+    }
+    ReaderPatience patience;
+    for (;;) {
+      Opener opener(request, &patience);
+      Status s = opener.Run(engine);
+      if (!opener.overtaken()) return s;
+    }
+  });
 }
 
 }  // namespace varve

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "table/format/footer.h"
@@ -17,6 +18,17 @@ namespace {
 // Of a family, when tables are opened as they are read: one format made all of them, as a rule.
 constexpr size_t kLookedAtOfMany = 4;
 
+constexpr char kCannotBeOpened[] = "a table cannot be opened, and max_open_files is -1";
+
+Status CheckTail(const DbContext& context, const RandomAccessFileReader& opened, uint64_t size) {
+  Status footer = CheckFooter(opened, size);
+  if (!footer.ok()) {
+    RecordTick(context.statistics(), SST_FOOTER_CORRUPTION_COUNT);
+    RecordTick(context.statistics(), NO_FILE_ERRORS);
+  }
+  return footer;
+}
+
 Status CheckOpens(const DbContext& context, const FileMetaData& file, bool all) {
   FileSystem* const fs = context.fs().get();
   std::unique_ptr<RandomAccessFileReader> opened;
@@ -25,14 +37,8 @@ Status CheckOpens(const DbContext& context, const FileMetaData& file, bool all) 
                                         RandomAccessFileReader::Options(), &opened);
   });
   if (!s.ok() && !all) return Status::OK();  // told by those who read it
-  if (!s.ok()) {
-    return Status::CopyAppendMessage(s, "; ", "a table cannot be opened, and max_open_files is -1");
-  }
-  const Status footer = CheckFooter(*opened, file.size);
-  if (!footer.ok()) {
-    RecordTick(context.statistics(), SST_FOOTER_CORRUPTION_COUNT);
-    RecordTick(context.statistics(), NO_FILE_ERRORS);
-  }
+  if (!s.ok()) return Status::CopyAppendMessage(s, "; ", kCannotBeOpened);
+  const Status footer = CheckTail(context, *opened, file.size);
   return all || footer.IsNotSupported() ? footer : Status::OK();
 }
 
@@ -47,10 +53,42 @@ Status CheckFamily(const DbContext& context, const Version& version, bool all) {
   return Status::OK();
 }
 
+// The files stay open: another process may delete them.
+Status OpenAhead(const DbContext& context, const Version& version, TableCache* tables) {
+  for (int level = 0; level < version.non_empty_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      bool opened = false;
+      const auto look = [&](const RandomAccessFileReader& reader) {
+        opened = true;
+        return CheckTail(context, reader, file->size);
+      };
+      const Status s = tables->OpenAhead(file.get(), level, look);
+      if (!s.ok()) return opened ? s : Status::CopyAppendMessage(s, "; ", kCannotBeOpened);
+    }
+  }
+  return Status::OK();
+}
+
+// Of all families.
+Status OpenTablesAhead(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex) {
+  std::vector<std::pair<VersionRef, std::shared_ptr<TableCache>>> trees;
+  {
+    DbLock lock(&state->mu);
+    for (const auto& [id, family] : state->families.all()) {
+      trees.emplace_back(family->current(), family->shared_table_cache());
+    }
+  }
+  for (const auto& [version, tables] : trees) {
+    VARVE_RETURN_IF_ERROR(OpenAhead(context, *version, tables.get()));
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 Status CheckTablesOpen(const DbContext& context, DbState* state) {
   const bool all = context.options().max_open_files <= 0;
+  if (all && context.read_only()) return OpenTablesAhead(context, state);
   std::vector<VersionRef> trees;
   {
     DbLock lock(&state->mu);

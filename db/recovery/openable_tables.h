@@ -11,7 +11,8 @@ namespace varve {
 // The error of the first file that the system does not open for reading, or that does not end as a
 // table does which can be read: NotSupported names the file and its format. Where not all tables
 // are to be open (max_open_files is not -1), it looks at some of each family, as far as the tables
-// of another format go. What else is in the files is left to those who read it.
+// of another format go. What else is in the files is left to those who read it. A database that is
+// opened to be read keeps them open, where all tables are to be.
 Status CheckTablesOpen(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex);
 
 }  // namespace varve

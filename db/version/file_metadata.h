@@ -15,6 +15,7 @@
 #include "db/version/table_paths.h"
 #include "table/table_reader.h"
 #include "util/base/assert.h"
+#include "util/env/random_access_file_reader.h"
 #include "util/mem/cache_charge.h"
 
 namespace varve {
@@ -90,6 +91,10 @@ struct FileMetaData : TableFacts {
   // Set by the version set once a logged edit has removed the file from the current version.
   std::atomic<bool> obsolete{false};
   FileMetaData* next_obsolete = nullptr;  // while the obsolete-file queue has it
+
+  // The file, opened by TableCache::OpenAhead, for the reader that is made at the first use. Of the
+  // table cache, under its lock.
+  std::unique_ptr<RandomAccessFileReader> opened_ahead;
 
   // The open reader when open files are unlimited: written once (release) by the table cache, read
   // (acquire) by every look-up; null until first use. Owned.

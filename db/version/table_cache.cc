@@ -120,7 +120,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
     return Status::OK();
   }
   std::unique_ptr<TableReader> reader;
-  Status s = OpenReader(*file, level, &reader);
+  Status s = OpenReader(file, level, &reader);
   if (!s.ok()) {
     RecordTick(options_.statistics, NO_FILE_ERRORS);
     return s;
@@ -162,9 +162,8 @@ void TableCache::ForgetReadLatencies() {
   }
 }
 
-Status TableCache::OpenReader(const FileMetaData& file, int level,
-                              std::unique_ptr<TableReader>* reader) {
-  const uint64_t start = options_.clock != nullptr ? options_.clock->NowMicros() : 0;
+IOStatus TableCache::OpenFile(const FileMetaData& file, int level,
+                              std::unique_ptr<RandomAccessFileReader>* handle) {
   RandomAccessFileReader::Options reader_options;
   reader_options.stats = options_.statistics;
   reader_options.clock = options_.clock;
@@ -173,22 +172,39 @@ Status TableCache::OpenReader(const FileMetaData& file, int level,
   reader_options.read_latencies = ReadLatenciesOf(level);
   reader_options.temperature = file.temperature;
   reader_options.in_last_level = level == options_.cf_options->num_levels - 1;
-  std::string path;
-  std::unique_ptr<RandomAccessFileReader> handle;
-  const IOStatus io = options_.paths->UseFile(file, [&](const std::string& name) {
-    path = name;
-    return RandomAccessFileReader::Open(options_.fs.get(), name, options_.file_options,
-                                        reader_options, &handle);
-  });
   RecordTick(options_.statistics, NO_FILE_OPENS);
-  if (!io.ok()) return io;
+  return options_.paths->UseFile(file, [&](const std::string& name) {
+    return RandomAccessFileReader::Open(options_.fs.get(), name, options_.file_options,
+                                        reader_options, handle);
+  });
+}
+
+Status TableCache::OpenAhead(FileMetaData* file, int level,
+                             const std::function<Status(const RandomAccessFileReader&)>& look) {
+  IoMutexLock lock(&StripeOf(file->number));
+  if (file->reader.load(std::memory_order_acquire) != nullptr || file->opened_ahead != nullptr) {
+    return Status::OK();
+  }
+  std::unique_ptr<RandomAccessFileReader> handle;
+  VARVE_RETURN_IF_ERROR(OpenFile(*file, level, &handle));
+  VARVE_RETURN_IF_ERROR(look(*handle));
+  if (options_.limited == nullptr) file->opened_ahead = std::move(handle);
+  return Status::OK();
+}
+
+Status TableCache::OpenReader(FileMetaData* opened, int level,
+                              std::unique_ptr<TableReader>* reader) {
+  const uint64_t start = options_.clock != nullptr ? options_.clock->NowMicros() : 0;
+  std::unique_ptr<RandomAccessFileReader> handle = std::move(opened->opened_ahead);
+  const FileMetaData& file = *opened;
+  if (handle == nullptr) VARVE_RETURN_IF_ERROR(OpenFile(file, level, &handle));
   const ColumnFamilyOptions& cf = *options_.cf_options;
   TableOpenOptions open;
   open.icmp = options_.icmp;
   open.factory = cf.table_factory;
   open.prefix_extractor = cf.prefix_extractor;
   open.statistics = options_.statistics;
-  open.file_name = path;
+  open.file_name = handle->file_name();
   open.file_number = file.number;
   open.level = level;
   open.largest_seq = file.largest_seq;

@@ -4,6 +4,7 @@
 // Open table readers of one column family: hung off the file's metadata when open files are
 // unlimited, kept by recency within max_open_files otherwise.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -78,6 +79,12 @@ class TableCache {
     return FindSlow(file, level, options, table);
   }
 
+  // Opens the file, but reads nothing: the reader that a later Find makes takes it over. A process
+  // that deletes it meanwhile takes nothing away. Where open files are limited it is only opened
+  // and closed. `look` is called with the file, and its status returned.
+  Status OpenAhead(FileMetaData* file, int level,
+                   const std::function<Status(const RandomAccessFileReader&)>& look);
+
   // Drops an obsolete file's reader from the limited cache.
   void Evict(uint64_t file_number) {
     if (options_.limited != nullptr) Evict(options_.limited.get(), file_number);
@@ -96,7 +103,9 @@ class TableCache {
   // TimedOut once the options' deadline has passed: no table is opened then.
   Status CheckTime(const ReadOptions& options, const FileMetaData& file) const;
   std::shared_ptr<SharedHistogram> ReadLatenciesOf(int level);
-  Status OpenReader(const FileMetaData& file, int level, std::unique_ptr<TableReader>* reader);
+  IOStatus OpenFile(const FileMetaData& file, int level,
+                    std::unique_ptr<RandomAccessFileReader>* handle);
+  Status OpenReader(FileMetaData* file, int level, std::unique_ptr<TableReader>* reader);
 
   // Opens of one file wait for each other, so that it is opened once; those of others rarely do.
   static constexpr size_t kStripes = 16;

@@ -141,13 +141,13 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   }
   families_ = std::move(recovered);
   rep_->manifest.reset();
+  manifest_file_number_ = manifest_number;
+  manifest_file_size_ = replay.end();
   if (point == nullptr) {
     VARVE_RETURN_IF_ERROR(CheckNotCut(known, manifest_number, replay.end()));
   }
   VARVE_RETURN_IF_ERROR(VerifyTables());
 
-  manifest_file_number_ = manifest_number;
-  manifest_file_size_ = replay.end();
   max_family_id_ = replay.max_family_id();
   min_log_number_to_keep_ = replay.min_log_number_to_keep();
   logged_sequence_ = replay.last_sequence();

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/recovery/reader_patience.h"
+
+#include "varve/system_clock.h"
+
+#include "db/engine/context.h"
+#include "db/engine/recovery_report.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+// A writer that overtakes this many tries makes tables faster than they can be opened.
+constexpr int kTriesMax = 1000;
+// Of tries that met the same; the pauses between them double.
+constexpr int kSameMax = 6;
+constexpr uint64_t kFirstPauseMicros = 500;
+constexpr uint64_t kSameMicrosMax = 200'000;
+
+// Whether a writer beside the reader can be the reason.
+bool MayPass(const Status& status, const RecoveryReport& report) {
+  if (status.ok()) return !report.clean();
+  return status.IsCorruption() || IsMissing(status);
+}
+
+}  // namespace
+
+bool ReaderPatience::TriesAgain(const DbContext& context, const Status& status,
+                                const RecoveryReport& report, uint64_t manifest,
+                                uint64_t manifest_end) {
+  if (!MayPass(status, report) || ++tries_ > kTriesMax) return false;
+  const Place place{manifest, manifest_end, report.first_bad_log, report.first_bad_offset,
+                    report.last_sequence};
+  const uint64_t now = context.MonotonicMicros();
+  if (tries_ == 1 || !(place == last_)) {
+    last_ = place;
+    same_ = 0;
+    same_since_ = now;
+    return true;
+  }
+  if (same_ == kSameMax || now - same_since_ > kSameMicrosMax) return false;
+  context.clock()->SleepForMicroseconds(static_cast<int>(kFirstPauseMicros << same_));
+  same_++;
+  return true;
+}
+
+}  // namespace varve

@@ -48,6 +48,8 @@ struct TableBuildOptions {
   uint64_t creation_time = 0;       // seconds; oldest ancestor
   uint64_t oldest_key_time = 0;     // seconds
   uint64_t file_creation_time = 0;  // seconds
+  // Recorded among those of collectors, which cannot replace them.
+  UserCollectedProperties added_properties;
 };
 
 // Thread safety: none. Ownership: borrows the file writer and every pointer of the options; the

@@ -147,6 +147,18 @@ class TableReader {
   // it, too, and counts as one block.
   using TakeEntry = std::function<Status(const Slice& internal_key, const Slice& value)>;
   virtual Status Salvage(const TakeEntry& take, SalvageCount* count) const = 0;
+  // What opening takes on trust of a table that somebody else has made: that the index is in order,
+  // and that its blocks lie one after the other. Reads the index alone.
+  virtual Status CheckIndex(const ReadOptions& /*options*/) const {
+    return Status::NotSupported("TableReader::CheckIndex");
+  }
+  // That, and every data block past the cache: that its entries are well formed and in order, and
+  // that the index leads to them. Each entry is handed to `take` as NewIterator shows it; what that
+  // returns, unless OK, ends the reading. `pace` is as for VerifyChecksum.
+  virtual Status CheckEntries(const ReadOptions& /*options*/, const TakeEntry& /*take*/,
+                              const PaceReads& /*pace*/) const {
+    return Status::NotSupported("TableReader::CheckEntries");
+  }
   // Anonymous memory held outside the block cache.
   virtual size_t MemoryUsage() const = 0;
 };

@@ -15,34 +15,10 @@
 #include "table/meta/properties_block.h"
 #include "util/base/assert.h"
 #include "util/base/status_macros.h"
+#include "util/key/entry_types.h"
 
 namespace varve {
 namespace {
-
-EntryType EntryTypeOf(ValueType type) {
-  switch (type) {
-    case kTypeValue:
-      return kEntryPut;
-    case kTypeDeletion:
-      return kEntryDelete;
-    case kTypeSingleDeletion:
-      return kEntrySingleDelete;
-    case kTypeMerge:
-      return kEntryMerge;
-    case kTypeRangeDeletion:
-      return kEntryRangeDeletion;
-    case kTypeBlobIndex:
-      return kEntryBlobIndex;
-    case kTypeDeletionWithTimestamp:
-      return kEntryDeleteWithTimestamp;
-    case kTypeWideColumnEntity:
-      return kEntryWideColumnEntity;
-    case kTypeValuePreferredSeqno:
-      return kEntryTimedPut;
-    default:
-      return kEntryOther;
-  }
-}
 
 // Informative only.
 std::string CompressionOptionsText(const CompressionOptions& opts) {
@@ -284,6 +260,7 @@ void BlockTableBuilder::StartCollectors() {
     collectors_.push_back({std::move(collector)});
   }
   properties_.property_collectors_names = "[" + names + "]";
+  properties_.user_collected_properties = options_.added_properties;
 }
 
 void BlockTableBuilder::TellCollectors(const Slice& internal_key, const Slice& value) {

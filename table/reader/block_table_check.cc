@@ -98,6 +98,18 @@ Status BlockTableReader::VerifyChecksum(const ReadOptions& options, const PaceRe
   return VerifyDataBlocks(context, pace);
 }
 
+Status BlockTableReader::ShownKey(const Slice& key, std::string* scratch, Slice* shown) const {
+  *shown = key;
+  if (!lacks_timestamps()) return Status::OK();
+  ParsedInternalKey parsed;
+  if (!ParseInternalKey(key, &parsed)) return DescribeBadInternalKey(key, parts_.store->file.name);
+  scratch->clear();
+  AppendInternalKey(scratch, parts_.family_order->LastUserKey(parsed.user_key), parsed.sequence,
+                    parsed.type);
+  *shown = *scratch;
+  return Status::OK();
+}
+
 Status BlockTableReader::Salvage(const TakeEntry& take, SalvageCount* count) const {
   const ReadOptions options;
   BlockReadContext context;
@@ -123,15 +135,8 @@ Status BlockTableReader::Salvage(const TakeEntry& take, SalvageCount* count) con
     DataBlockCursor it;
     it.Init(block.get(), parts_.store->icmp, parts_.override_seq);
     for (it.SeekToFirst(); it.Valid(); it.Next()) {
-      Slice key = it.key();
-      if (lacks_timestamps()) {
-        ParsedInternalKey parsed;
-        if (!ParseInternalKey(key, &parsed)) break;
-        whole_key.clear();
-        AppendInternalKey(&whole_key, parts_.family_order->LastUserKey(parsed.user_key),
-                          parsed.sequence, parsed.type);
-        key = whole_key;
-      }
+      Slice key;
+      if (!ShownKey(it.key(), &whole_key, &key).ok()) break;
       VARVE_RETURN_IF_ERROR(take(key, it.value()));
       count->entries++;
     }

@@ -77,6 +77,9 @@ class BlockTableReader final : public TableReader {
   using TableReader::VerifyChecksum;
   Status VerifyChecksum(const ReadOptions& options, const PaceReads& pace) const override;
   Status Salvage(const TakeEntry& take, SalvageCount* count) const override;
+  Status CheckIndex(const ReadOptions& options) const override;
+  Status CheckEntries(const ReadOptions& options, const TakeEntry& take,
+                      const PaceReads& pace) const override;
   size_t MemoryUsage() const override;
   void ForgetBlocks() const override;
 
@@ -92,6 +95,8 @@ class BlockTableReader final : public TableReader {
   Status SearchBlockAt(const DecodedIndex& index, size_t i, const BlockReadContext& context,
                        PointLookup* lookup, bool* matched, bool* over) const;
 
+  // A key in the form that NewIterator shows: `scratch` gets it, if it is not `key` itself.
+  Status ShownKey(const Slice& key, std::string* scratch, Slice* shown) const;
   // Whether keys are stored without timestamps that the column family's keys have.
   [[nodiscard]] bool lacks_timestamps() const { return parts_.family_order != nullptr; }
 

@@ -9,12 +9,12 @@ set(varve_rocksdb_headers
   compression_type.h concurrent_task_limiter.h configurable.h convenience.h customizable.h db.h env.h file_checksum.h
   file_system.h filter_policy.h flush_block_policy.h io_status.h iostats_context.h iterator.h iterator_base.h listener.h memory_allocator.h
   memtablerep.h merge_operator.h metadata.h options.h perf_context.h perf_level.h rate_limiter.h slice.h
-  slice_transform.h snapshot.h sst_file_manager.h sst_partitioner.h statistics.h stats_history.h status.h
+  slice_transform.h snapshot.h sst_file_manager.h sst_file_reader.h sst_file_writer.h sst_partitioner.h statistics.h stats_history.h status.h
   system_clock.h table.h
   table_properties.h thread_status.h transaction_log.h types.h universal_compaction.h user_write_callback.h
   utilities/backup_engine.h utilities/memory_util.h utilities/object_registry.h utilities/optimistic_transaction_db.h utilities/options_util.h
   utilities/stackable_db.h utilities/table_properties_collectors.h utilities/transaction.h utilities/transaction_db.h
-  utilities/transaction_db_mutex.h utilities/write_batch_with_index.h wal_iterator.h write_batch.h
+  utilities/transaction_db_mutex.h utilities/types_util.h utilities/write_batch_with_index.h wal_iterator.h write_batch.h
   write_batch_base.h write_buffer_manager.h)
 set(varve_rocksdb_missing_headers
   advanced_compression.h advanced_iterator.h attribute_groups.h blob_file_partition_strategy.h
@@ -22,7 +22,7 @@ set(varve_rocksdb_missing_headers
   coro_external_table.h data_structure.h db_bench_tool.h db_dump_tool.h db_stress_tool.h
   env_encryption.h experimental.h external_table.h functor_wrapper.h index_factory.h
   io_dispatcher.h lazy_wide_columns.h ldb_tool.h multi_scan.h persistent_cache.h point_lock_bench_tool.h port_defs.h
-  secondary_cache.h sst_dump_tool.h sst_file_reader.h sst_file_writer.h
+  secondary_cache.h sst_dump_tool.h
   table_reader_caller.h threadpool.h tool_hooks.h trace_reader_writer.h trace_record.h
   trace_record_result.h unique_id.h user_defined_index.h utilities/agg_merge.h
   utilities/cache_dump_load.h utilities/checkpoint.h utilities/coro_stackable_db.h utilities/customizable_util.h
@@ -30,7 +30,7 @@ set(varve_rocksdb_missing_headers
   utilities/ldb_cmd_execute_result.h utilities/leveldb_options.h
   utilities/option_change_migration.h utilities/options_type.h utilities/replayer.h utilities/secondary_index.h
   utilities/secondary_index_faiss.h utilities/secondary_index_simple.h utilities/sim_cache.h
-  utilities/sorted_run_builder.h utilities/types_util.h wal_filter.h wide_columns.h)
+  utilities/sorted_run_builder.h wal_filter.h wide_columns.h)
 
 # varve_write_rocksdb_headers(<folder>): writes them to <folder>/rocksdb.
 function(varve_write_rocksdb_headers folder)

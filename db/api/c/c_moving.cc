@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that goes in and out as files in the C API: ingestion goes to the database, which refuses it
-// so far; tables written by a program, checkpoints, imports and lifetimes are not there.
+// so far; checkpoints, imports and lifetimes are not there.
 #include "varve/env.h"
 
 #include "db/api/c/c_types.h"
@@ -14,10 +14,6 @@ using varve::c::Try;
 using varve::c::TryVoid;
 
 namespace {
-
-Status NoTableWriter() {
-  return Status::NotSupported("C API: this engine does not have SstFileWriter");
-}
 
 Status NoCheckpoints() {
   return Status::NotSupported("C API: this engine does not have checkpoints");
@@ -35,25 +31,10 @@ Status NoLifetimes() {
 
 // ---- Files opened by this library ----
 
-struct rocksdb_envoptions_t {
-  varve::EnvOptions rep;
-};
-
-VARVE_C_HANDLE(envoptions);
-VARVE_C_FIELD(envoptions, allow_fallocate, unsigned char);
-VARVE_C_FIELD(envoptions, bytes_per_sync, uint64_t);
-VARVE_C_FIELD(envoptions, compaction_readahead_size, size_t);
-VARVE_C_FIELD(envoptions, fallocate_with_keep_size, unsigned char);
 VARVE_C_SETTER(rocksdb_envoptions_t, rocksdb_envoptions_set_fd_cloexec, unsigned char,
                set_fd_cloexec);
 VARVE_C_GETTER(rocksdb_envoptions_t, rocksdb_envoptions_get_fd_cloexec, unsigned char,
                set_fd_cloexec);
-VARVE_C_FIELD(envoptions, strict_bytes_per_sync, unsigned char);
-VARVE_C_FIELD(envoptions, use_direct_reads, unsigned char);
-VARVE_C_FIELD(envoptions, use_direct_writes, unsigned char);
-VARVE_C_FIELD(envoptions, use_mmap_reads, unsigned char);
-VARVE_C_FIELD(envoptions, use_mmap_writes, unsigned char);
-VARVE_C_FIELD(envoptions, writable_file_max_buffer_size, size_t);
 
 void rocksdb_envoptions_set_rate_limiter(rocksdb_envoptions_t* options,
                                          rocksdb_ratelimiter_t* rate_limiter) {
@@ -95,54 +76,6 @@ void rocksdb_ingest_external_file_cf(rocksdb_t* db, rocksdb_column_family_handle
     return Ingest(d, family->rep, file_list, list_len, o);
   });
 }
-
-// ---- Table files written by a program ----
-
-struct rocksdb_sstfilewriter_t {};
-
-rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create(const rocksdb_envoptions_t* /*env*/,
-                                                      const rocksdb_options_t* /*io_options*/) {
-  return varve::c::Make<rocksdb_sstfilewriter_t>();
-}
-
-rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create_with_comparator(
-    const rocksdb_envoptions_t* /*env*/, const rocksdb_options_t* /*io_options*/,
-    const rocksdb_comparator_t* /*comparator*/) {
-  return varve::c::Make<rocksdb_sstfilewriter_t>();
-}
-
-void rocksdb_sstfilewriter_destroy(rocksdb_sstfilewriter_t* writer) {
-  delete writer;
-}
-
-void rocksdb_sstfilewriter_file_size(rocksdb_sstfilewriter_t* /*writer*/, uint64_t* file_size) {
-  if (file_size != nullptr) *file_size = 0;
-}
-
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_add, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                 char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_delete, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, size_t, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_delete_range, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                 char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_delete_with_ts, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                 char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_finish, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_merge, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                 char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_open, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_put, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t,
-                 char** errptr));
-VARVE_C_REFUSES(void, rocksdb_sstfilewriter_put_with_ts, NoTableWriter,
-                (rocksdb_sstfilewriter_t*, const char*, size_t, const char*, size_t, const char*,
-                 size_t, char** errptr));
 
 // ---- Checkpoints ----
 

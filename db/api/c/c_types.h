@@ -341,6 +341,10 @@ struct rocksdb_sst_file_manager_t {
   std::shared_ptr<varve::SstFileManager> rep;
 };
 
+struct rocksdb_envoptions_t {
+  varve::EnvOptions rep;
+};
+
 struct rocksdb_env_t {
   varve::Env* rep;
   bool owned;  // False for Env::Default().

@@ -56,43 +56,40 @@ VARVE_C_API void rocksdb_envoptions_set_writable_file_max_buffer_size(rocksdb_en
 
 // ---- Table files written by a program ----
 
-// Not supported so far: a writer can be made and destroyed, and opening its file answers
-// NotSupported.
-VARVE_C_REFUSED void rocksdb_sstfilewriter_add(rocksdb_sstfilewriter_t* writer, const char* key,
-                                               size_t keylen, const char* value, size_t vallen,
-                                               char** errptr);
-VARVE_C_REFUSED rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create_with_comparator(
+// As SstFileWriter (varve/sst_file_writer.h); _add is _put. Options and comparator may be null, and
+// are not needed after the call.
+VARVE_C_API void rocksdb_sstfilewriter_add(rocksdb_sstfilewriter_t* writer, const char* key,
+                                           size_t keylen, const char* value, size_t vallen,
+                                           char** errptr);
+VARVE_C_API rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create_with_comparator(
     const rocksdb_envoptions_t* env, const rocksdb_options_t* io_options,
     const rocksdb_comparator_t* comparator);
-VARVE_C_REFUSED rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create(
+VARVE_C_API rocksdb_sstfilewriter_t* rocksdb_sstfilewriter_create(
     const rocksdb_envoptions_t* env, const rocksdb_options_t* io_options);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_delete_range(rocksdb_sstfilewriter_t* writer,
-                                                        const char* begin_key, size_t begin_keylen,
-                                                        const char* end_key, size_t end_keylen,
-                                                        char** errptr);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_delete_with_ts(rocksdb_sstfilewriter_t* writer,
-                                                          const char* key, size_t keylen,
-                                                          const char* ts, size_t tslen,
-                                                          char** errptr);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_delete(rocksdb_sstfilewriter_t* writer, const char* key,
-                                                  size_t keylen, char** errptr);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_destroy(rocksdb_sstfilewriter_t* writer);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_file_size(rocksdb_sstfilewriter_t* writer,
-                                                     uint64_t* file_size);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_finish(rocksdb_sstfilewriter_t* writer, char** errptr);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_merge(rocksdb_sstfilewriter_t* writer, const char* key,
-                                                 size_t keylen, const char* value, size_t vallen,
-                                                 char** errptr);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_open(rocksdb_sstfilewriter_t* writer, const char* name,
-                                                char** errptr);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_put_with_ts(rocksdb_sstfilewriter_t* writer,
-                                                       const char* key, size_t keylen,
-                                                       const char* ts, size_t tslen,
-                                                       const char* value, size_t vallen,
-                                                       char** errptr);
-VARVE_C_REFUSED void rocksdb_sstfilewriter_put(rocksdb_sstfilewriter_t* writer, const char* key,
-                                               size_t keylen, const char* value, size_t vallen,
-                                               char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_delete_range(rocksdb_sstfilewriter_t* writer,
+                                                    const char* begin_key, size_t begin_keylen,
+                                                    const char* end_key, size_t end_keylen,
+                                                    char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_delete_with_ts(rocksdb_sstfilewriter_t* writer,
+                                                      const char* key, size_t keylen,
+                                                      const char* ts, size_t tslen, char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_delete(rocksdb_sstfilewriter_t* writer, const char* key,
+                                              size_t keylen, char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_destroy(rocksdb_sstfilewriter_t* writer);
+VARVE_C_API void rocksdb_sstfilewriter_file_size(rocksdb_sstfilewriter_t* writer,
+                                                 uint64_t* file_size);
+VARVE_C_API void rocksdb_sstfilewriter_finish(rocksdb_sstfilewriter_t* writer, char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_merge(rocksdb_sstfilewriter_t* writer, const char* key,
+                                             size_t keylen, const char* value, size_t vallen,
+                                             char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_open(rocksdb_sstfilewriter_t* writer, const char* name,
+                                            char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_put_with_ts(rocksdb_sstfilewriter_t* writer, const char* key,
+                                                   size_t keylen, const char* ts, size_t tslen,
+                                                   const char* value, size_t vallen, char** errptr);
+VARVE_C_API void rocksdb_sstfilewriter_put(rocksdb_sstfilewriter_t* writer, const char* key,
+                                           size_t keylen, const char* value, size_t vallen,
+                                           char** errptr);
 
 // ---- Ingestion ----
 

@@ -110,3 +110,4 @@ void TestLackingOptions(void);
 void TestIndexedBatches(void);
 void TestTransactions(void);
 void TestLeniency(void);
+void TestTableFiles(void);

@@ -257,9 +257,9 @@ void TestFiles(void) {
   MakeTwoTables(&f);
   CheckPartsOfMetadata(&f);
   CheckLogFiles(&f);
-  CheckUpdates(&f);
   CheckChosenFiles(&f);
   CheckTableFilter(&f);
+  CheckUpdates(&f);
   Close(&f);
 }
 

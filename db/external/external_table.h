@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// A table that a program writes, outside of any database: one file from its creation to its last
+// sync, and what there is to say of it.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/file_checksum.h"
+#include "varve/file_system.h"
+#include "varve/sst_file_writer.h"
+
+#include "table/table_builder.h"
+#include "util/env/writable_file_writer.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Properties that such tables have, and those of databases do not. Their values are fixed32 and
+// fixed64.
+inline constexpr char kExternalVersionProperty[] = "rocksdb.external_sst_file.version";
+inline constexpr char kExternalSequenceProperty[] = "rocksdb.external_sst_file.global_seqno";
+
+// How such a table is made.
+struct ExternalTableRequest {
+  std::string path;
+  std::shared_ptr<FileSystem> fs;
+  FileOptions file_options;
+  WritableFileWriter::Options writer_options;
+  FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
+  bool use_fsync = false;
+  bool leaves_page_cache = true;  // its data, once it is finished
+  // Of the keys that are added, with their timestamps.
+  const InternalKeyComparator* icmp = nullptr;
+  // build.icmp is that of the keys that are stored.
+  TableBuildOptions build;
+};
+
+// Thread safety: none. Ownership: what the request points to outlives it. The file is deleted by
+// the destructor unless Finish returned OK.
+class ExternalTable {
+ public:
+  static Status Create(const ExternalTableRequest& request, std::unique_ptr<ExternalTable>* table);
+  ~ExternalTable();
+  ExternalTable(const ExternalTable&) = delete;
+  ExternalTable& operator=(const ExternalTable&) = delete;
+
+  // As the calls of SstFileWriter, for all kinds of points.
+  Status Add(ValueType type, const Slice& user_key, const Slice& timestamp, const Slice& value);
+  Status AddTombstone(const Slice& begin, const Slice& end, const Slice& timestamp);
+  Status Finish(ExternalSstFileInfo* info);
+  // From now on each call returns `status`, which is not OK.
+  Status Fail(const Status& status);
+
+  // Whether Finish would have nothing to write.
+  [[nodiscard]] bool empty() const { return points_ == 0 && tombstones_.empty(); }
+  [[nodiscard]] uint64_t FileSize() const { return builder_->FileSize(); }
+
+ private:
+  struct Tombstone {
+    std::string begin;  // internal key, as it is stored
+    std::string end;    // user key, as it is stored
+  };
+
+  explicit ExternalTable(const ExternalTableRequest& request) : request_(request) {}
+
+  Status CheckTimestamp(const Slice& timestamp) const;
+  // The key's timestamp is checked and part of it.
+  Status AddWholeKey(ValueType type, const Slice& user_key, const Slice& value);
+  [[nodiscard]] Status status() const { return failed_.ok() ? builder_->status() : failed_; }
+  Status RefuseOrder(const Slice& user_key) const;
+  // What of a timestamp the table holds.
+  [[nodiscard]] Slice Stored(const Slice& timestamp) const {
+    return request_.build.persist_timestamps ? timestamp : Slice();
+  }
+  Status AddTombstones();
+  Status CloseFile();
+  void Describe(ExternalSstFileInfo* info) const;
+
+  const ExternalTableRequest request_;
+  std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; outlives it
+  std::unique_ptr<WritableFileWriter> file_;
+  std::unique_ptr<TableBuilder> builder_;
+  Status failed_;  // beside what the builder has met
+
+  // Of the points: the first user key, and the last internal key, with their timestamps.
+  std::string first_key_;
+  std::string last_key_;
+  uint64_t points_ = 0;
+  std::string whole_key_;   // of key and timestamp
+  std::string stored_key_;  // internal, without the timestamp
+
+  std::vector<Tombstone> tombstones_;
+  // User keys with their timestamps.
+  std::string smallest_begin_;
+  std::string largest_end_;
+  bool finished_ = false;
+};
+
+}  // namespace varve

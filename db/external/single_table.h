@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One table as a tree of its own, with an empty memtable over it, so that everything which reads a
+// column family reads it.
+
+#include <memory>
+#include <string>
+
+#include "varve/options.h"
+
+#include "db/column_family/super_version_source.h"
+#include "table/table_reader.h"
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+// Thread safety: all methods from any thread. Ownership: shared by the reader and its iterators;
+// borrows the options' pointers.
+class SingleTable final : public SuperVersionSource {
+ public:
+  static Status Open(const Options& options, const std::string& path,
+                     std::shared_ptr<SingleTable>* table);
+  ~SingleTable() override;
+  SingleTable(const SingleTable&) = delete;
+  SingleTable& operator=(const SingleTable&) = delete;
+
+  SuperVersion* AcquireSuperVersion() override;
+  // Whatever number an entry has, it is visible.
+  SequenceNumber VisibleSequence() override { return kMaxSequenceNumber; }
+  uint64_t SuperVersionNumber() const override { return super_version_->number(); }
+
+  [[nodiscard]] const SuperVersion& super_version() const { return *super_version_; }
+  [[nodiscard]] const TableReader& reader() const { return *reader_; }
+  [[nodiscard]] const InternalKeyComparator& icmp() const { return icmp_; }
+  [[nodiscard]] SystemClock* clock() const;
+
+ private:
+  explicit SingleTable(const Options& options);
+  Status OpenFile(const std::string& path);
+
+  const std::shared_ptr<const Options> options_;
+  const InternalKeyComparator icmp_;
+  SuperVersion* super_version_ = nullptr;  // one reference
+  const TableReader* reader_ = nullptr;    // the super-version's
+  std::unique_ptr<TableReader> empty_;     // of a table without entries, which no version has
+};
+
+}  // namespace varve

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The kinds of entries as user code sees them.
+
+#include "varve/types.h"
+
+#include "util/key/internal_key.h"
+
+namespace varve {
+
+[[nodiscard]] constexpr EntryType EntryTypeOf(ValueType type) {
+  switch (type) {
+    case kTypeValue:
+      return kEntryPut;
+    case kTypeDeletion:
+      return kEntryDelete;
+    case kTypeSingleDeletion:
+      return kEntrySingleDelete;
+    case kTypeMerge:
+      return kEntryMerge;
+    case kTypeRangeDeletion:
+      return kEntryRangeDeletion;
+    case kTypeBlobIndex:
+      return kEntryBlobIndex;
+    case kTypeDeletionWithTimestamp:
+      return kEntryDeleteWithTimestamp;
+    case kTypeWideColumnEntity:
+      return kEntryWideColumnEntity;
+    case kTypeValuePreferredSeqno:
+      return kEntryTimedPut;
+    default:
+      return kEntryOther;
+  }
+}
+
+}  // namespace varve

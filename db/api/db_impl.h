@@ -155,6 +155,12 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost {
   Status GetLiveFilesStorageInfo(const LiveFilesStorageInfoOptions& options,
                                  std::vector<LiveFileStorageInfo>* files) override;
   Status GetLiveFilesChecksumInfo(FileChecksumList* checksum_list) override;
+  using DB::CreateColumnFamilyWithImport;
+  Status CreateColumnFamilyWithImport(
+      const ColumnFamilyOptions& options, const std::string& column_family_name,
+      const ImportColumnFamilyOptions& import_options,
+      const std::vector<const ExportImportFilesMetaData*>& metadatas,
+      ColumnFamilyHandle** handle) override;
   Status GetSortedWalFiles(VectorLogPtr& files) override;
   Status GetCurrentWalFile(std::unique_ptr<LogFile>* current_log_file) override;
   Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override;

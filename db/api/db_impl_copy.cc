@@ -3,6 +3,8 @@
 // What copies a database, or brings whole files into it.
 
 #include "db/api/db_impl.h"
+#include "db/background/jobs.h"
+#include "db/copy/import_job.h"
 #include "db/copy/live_files.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -30,6 +32,29 @@ Status DbImpl::GetLiveFilesChecksumInfo(FileChecksumList* checksum_list) {
     return Status::InvalidArgument("GetLiveFilesChecksumInfo: the list is null");
   }
   return WithEngine([&](Engine* engine) { return ListChecksums(engine, checksum_list); });
+}
+
+Status DbImpl::CreateColumnFamilyWithImport(
+    const ColumnFamilyOptions& options, const std::string& column_family_name,
+    const ImportColumnFamilyOptions& import_options,
+    const std::vector<const ExportImportFilesMetaData*>& metadatas,
+    ColumnFamilyHandle** handle) try {
+  if (handle == nullptr) {
+    return Status::InvalidArgument("CreateColumnFamilyWithImport: the place is null");
+  }
+  *handle = nullptr;
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckWritable(call));
+  ImportWanted wanted;
+  wanted.family = ColumnFamilyDescriptor(column_family_name, options);
+  wanted.move_files = import_options.move_files;
+  wanted.sources = metadatas;
+  std::unique_ptr<ColumnFamilyHandle> made;
+  VARVE_RETURN_IF_ERROR(ImportFamily(engine_.get(), wanted, &made));
+  *handle = made.release();
+  return engine_->jobs->options_keeper.Changed();
+} catch (...) {
+  return CaughtException();
 }
 
 }  // namespace varve

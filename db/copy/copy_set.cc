@@ -120,6 +120,10 @@ Status CopySet::Pin(const CopyWanted& wanted) {
   VARVE_RETURN_IF_ERROR(versions.EndDoubt(engine_->context.directory()));
   state_ = versions.State();
   VARVE_RETURN_IF_ERROR(Choose(wanted));
+  // Neither tables nor logs that are not in the copy can come back there.
+  state_.gone_tables.clear();
+  state_.unread_logs.clear();
+  if (wanted.tables_only) return Status::OK();
   // What these need is there still, as no purge has come in between.
   LogHolder::FamilyLogs families;
   uint64_t oldest = UINT64_MAX;
@@ -138,9 +142,6 @@ Status CopySet::Pin(const CopyWanted& wanted) {
   }
   manifest_number_ = versions.NewFileNumber();
   state_.next_file = versions.next_file_number();
-  // Neither tables nor logs that are not in the copy can come back there.
-  state_.gone_tables.clear();
-  state_.unread_logs.clear();
   return Status::OK();
 }
 
@@ -222,6 +223,12 @@ Status CopySet::AddOptions() {
       DbLock lock(&engine_->state.mu);
       number = engine_->jobs->options_keeper.number();
     }
+    // A database that is read only has written none.
+    std::vector<uint64_t> found;
+    if (number == 0) {
+      VARVE_RETURN_IF_ERROR(ListOptionsFiles(context.fs().get(), context.name(), &found));
+      if (!found.empty()) number = found.front();
+    }
     if (number == 0 || number == last) return Status::OK();
     last = number;
     std::string text;
@@ -229,6 +236,8 @@ Status CopySet::AddOptions() {
                                         kOptionsFileBytesMax, &text);
     if (IsMissing(s)) continue;
     if (!s.ok()) return s;
+    // A list names the file as it is.
+    if (manifest_bytes_ == 0) text = OptionsOfCopy(text, family_names());
     Add(kOptionsFile, number, OptionsFileBaseName(number), std::move(text));
     return Status::OK();
   }

@@ -148,6 +148,10 @@ void ErrorRecoveryEnd(const DbContext& context, const Status& old_error, const S
   });
 }
 
+void DataMoved(const DbContext& context, const DataMoveInfo& info) {
+  ForEach(context, "OnDataMoved", [&](EventListener* l) { l->OnDataMoved(context.db(), info); });
+}
+
 void DatabaseRecovered(const DbContext& context, const RecoveryInfo& info) {
   ForEach(context, "OnDatabaseRecovered", [&](EventListener* l) { l->OnDatabaseRecovered(info); });
 }

@@ -49,7 +49,8 @@ FamilyToOpen ToOpen(const DbContext& context, const ColumnFamilyDescriptor& fami
 }
 
 Status AddToManifest(Engine* engine, const FamilyToOpen& family,
-                     std::shared_ptr<FamilyVersions>* versions) {
+                     std::shared_ptr<FamilyVersions>* versions,
+                     const std::vector<NewFile>& tables) {
   DbState& state = engine->state;
   VARVE_ASSERT(family.comparator != nullptr && state.logs != nullptr);
   const size_t timestamp_size = family.comparator->timestamp_size();
@@ -61,7 +62,7 @@ Status AddToManifest(Engine* engine, const FamilyToOpen& family,
     if (!s.ok()) return s;
   }
   return state.versions->CreateFamily(family, state.logs->current_number(),
-                                      engine->context.directory(), versions);
+                                      engine->context.directory(), versions, tables);
 }
 
 std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
@@ -101,11 +102,9 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   return family;
 }
 
-namespace {
-
-// Of a family that is about to be made. What is there already keeps its number. Directories that
-// were made stay, whatever becomes of the family: another thread may be making one in them.
-Status TakeDirectoriesOf(Engine* engine, const ColumnFamilyDescriptor& family) {
+// What is there already keeps its number. Directories that were made stay, whatever becomes of the
+// family: another thread may be making one in them.
+Status MakeTableDirectories(Engine* engine, const ColumnFamilyDescriptor& family) {
   MadeDirectories made(engine->context.fs().get());
   DirectoryListing listing;
   const Status s = TakeTableDirectories(engine->context, {family}, &made, &listing);
@@ -117,6 +116,8 @@ Status TakeDirectoriesOf(Engine* engine, const ColumnFamilyDescriptor& family) {
   return Status::OK();
 }
 
+namespace {
+
 Status CheckIsNew(Engine* engine, const std::string& name) {
   DbLock lock(&engine->state.mu);
   if (engine->state.families.FindByName(name) == nullptr) return Status::OK();
@@ -126,21 +127,23 @@ Status CheckIsNew(Engine* engine, const std::string& name) {
 }  // namespace
 
 Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
-                    std::unique_ptr<ColumnFamilyHandle>* handle) {
+                    std::unique_ptr<ColumnFamilyHandle>* handle,
+                    const std::vector<NewFile>& tables) {
   Engine& e = *engine;
   VARVE_RETURN_IF_ERROR(PrepareTableFactory(wanted.options));
   Status s = CheckFamily(e.context.options(), wanted);
   if (!s.ok()) return s;
   VARVE_ASSERT(*handle == nullptr);
   VARVE_RETURN_IF_ERROR(CheckIsNew(engine, wanted.name));
-  VARVE_RETURN_IF_ERROR(TakeDirectoriesOf(engine, wanted));
+  VARVE_RETURN_IF_ERROR(MakeTableDirectories(engine, wanted));
   DbLock lock(&e.state.mu);
   if (e.state.families.FindByName(wanted.name) != nullptr) {
     return Status::InvalidArgument("create column family: it exists already", wanted.name);
   }
   std::shared_ptr<FamilyVersions> versions;
-  s = AddToManifest(engine, ToOpen(e.context, wanted), &versions);
-  if (s.IsInvalidArgument()) return s;  // nothing was written
+  s = AddToManifest(engine, ToOpen(e.context, wanted), &versions, tables);
+  if (s.IsInvalidArgument()) return s;                // nothing was written
+  if (!tables.empty() && s.IsCorruption()) return s;  // these cannot be together
   if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
   s = Guarded([&] {
     e.state.mu.AssertHeld();

@@ -28,16 +28,24 @@ FamilyToOpen ToOpen(const DbContext& context, const ColumnFamilyDescriptor& fami
 // family must not stand in a log that does not say so. (That the log names a family which then was
 // not made does no harm, as ids are not used twice.) Releases the mutex meanwhile.
 Status AddToManifest(Engine* engine, const FamilyToOpen& family,
-                     std::shared_ptr<FamilyVersions>* versions) VARVE_REQUIRES(kDbMutex);
+                     std::shared_ptr<FamilyVersions>* versions,
+                     const std::vector<NewFile>& tables = {}) VARVE_REQUIRES(kDbMutex);
 
 // The run-time family of one that the version set knows; its memtable is fresh.
 std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
                                          const ColumnFamilyOptions& options)
     VARVE_REQUIRES(kDbMutex);
 
+// The directories of the tables of a family that is about to be made.
+Status MakeTableDirectories(Engine* engine, const ColumnFamilyDescriptor& family);
+
 // Adds a family to an open engine; *handle is a user's. The commit path is held exclusively.
+// `tables` are in place, and their contents durable; unless it returns OK they are the caller's
+// still, but for those that a MANIFEST may name (VersionSet::TableInDoubt). Corruption: they cannot
+// be together.
 Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& family,
-                    std::unique_ptr<ColumnFamilyHandle>* handle) VARVE_EXCLUDES(kDbMutex);
+                    std::unique_ptr<ColumnFamilyHandle>* handle,
+                    const std::vector<NewFile>& tables = {}) VARVE_EXCLUDES(kDbMutex);
 
 // Drops it; readers that have it go on. The commit path is held exclusively.
 Status DropFamily(Engine* engine, ColumnFamily* family) VARVE_EXCLUDES(kDbMutex);

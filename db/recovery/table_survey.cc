@@ -69,6 +69,14 @@ class EntryRange {
     if (last_.empty() || icmp_->Compare(end.Encode(), last_) > 0) last_ = end.Encode().ToString();
   }
 
+  // Before the tombstones are taken.
+  void FillPoints(TableFinding* finding) const {
+    if (first_.empty()) return;
+    const bool sound =
+        finding->first_point.DecodeFrom(first_) && finding->last_point.DecodeFrom(last_);
+    VARVE_ASSERT(sound);
+  }
+
   bool Fill(NewFile* file) const {
     VARVE_ASSERT(first_.empty() || smallest_seq_ <= largest_seq_);
     file->smallest_seq = smallest_seq_;
@@ -183,7 +191,11 @@ void ExamineTable(const TableSurveyContext& context, const std::string& path, ui
   finding->why = reader->Salvage(
       [&range](const Slice& key, const Slice&) { return range.Take(key); }, &finding->count);
   if (!finding->why.ok()) return;
-  if (reader->tombstones() != nullptr) range.TakeTombstones(*reader->tombstones());
+  range.FillPoints(finding);
+  if (reader->tombstones() != nullptr) {
+    finding->has_tombstones = !reader->tombstones()->empty();
+    range.TakeTombstones(*reader->tombstones());
+  }
   if (!range.Fill(&finding->file)) {
     finding->why = finding->count.lost_blocks > 0
                        ? finding->count.first_error

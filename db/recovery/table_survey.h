@@ -33,6 +33,10 @@ struct TableFinding {
   std::string comparator_name;
   // Found by reading it all, with the bounds of what was read; level 0 and no epoch.
   NewFile file;
+  // The same of the point entries alone; empty if there are none.
+  InternalKey first_point;
+  InternalKey last_point;
+  bool has_tombstones = false;
   SalvageCount count;
 };
 

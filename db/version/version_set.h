@@ -152,8 +152,11 @@ class VersionSet {
   // The id that the family made next will have.
   uint32_t next_family_id() const VARVE_REQUIRES(kDbMutex) { return max_family_id_ + 1; }
   // Adds a family; *family points into the set. The options' comparator and level count are taken.
+  // Its tables, if it has any, come into force with it or not at all; they have epochs. Corruption,
+  // and nothing was written: these cannot be.
   Status CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
-                      std::shared_ptr<FamilyVersions>* result) VARVE_REQUIRES(kDbMutex);
+                      std::shared_ptr<FamilyVersions>* result,
+                      const std::vector<NewFile>& tables = {}) VARVE_REQUIRES(kDbMutex);
   // The family's files become obsolete; they go when the last reference to its versions is
   // released.
   Status DropFamily(FamilyVersions* family, FSDirectory* dir) VARVE_REQUIRES(kDbMutex);
@@ -231,19 +234,27 @@ class VersionSet {
   struct FamilyChange;
   struct ManifestWrite;
 
-  // With the turn. `tables` are those that the edits add.
+  // With the turn. `tables` are those that the edits add, `made` is the family that they make, or
+  // null.
   Status WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
-                    FSDirectory* dir, bool new_manifest) VARVE_REQUIRES(kDbMutex);
+                    FSDirectory* dir, bool new_manifest, const FamilyVersions* made = nullptr)
+      VARVE_REQUIRES(kDbMutex);
+  Status CheckCanBeMade(const FamilyToOpen& family) const VARVE_REQUIRES(kDbMutex);
+  Status BuildFirstVersion(const FamilyVersions& family, const VersionEdit& tables,
+                           VersionRef* version, std::vector<FileRef>* files)
+      VARVE_REQUIRES(kDbMutex);
   // What follows from a failed write.
   void AfterFailure(ManifestWrite* write, const IOStatus& error) VARVE_REQUIRES(kDbMutex);
   void KeepDoubtfulTables(std::vector<FileRef> tables) VARVE_REQUIRES(kDbMutex);
   void ReleaseDoubtfulTables() VARVE_REQUIRES(kDbMutex);
   // Refuses tables whose names are in doubt, but for those that are only moved.
-  Status CheckNames(const VersionEdit& edit, ManifestWrite* write) const VARVE_REQUIRES(kDbMutex);
+  Status CheckNames(const VersionEdit& edit, const TablePaths& paths, ManifestWrite* write) const
+      VARVE_REQUIRES(kDbMutex);
   // With the turn; the mutex is not needed.
   IOStatus WriteManifest(ManifestWrite* write);
-  // 0 for one that is not there.
-  size_t TimestampSizeOf(uint32_t family) const VARVE_REQUIRES(kDbMutex);
+  // Null for one that is not there. `made` is about to be.
+  const FamilyVersions* FamilyOf(const VersionEdit& edit, const FamilyVersions* made) const
+      VARVE_REQUIRES(kDbMutex);
   void FillInEpochs(FamilyChange* change) VARVE_REQUIRES(kDbMutex);
   void PlanMinLog(const std::vector<FamilyChange>& changes, std::vector<VersionEdit*>* edits,
                   VersionEdit* extra) const VARVE_REQUIRES(kDbMutex);

@@ -95,10 +95,7 @@ Status VersionSet::EndDoubt(FSDirectory* dir) {
   return LogAndApply({}, dir, /*new_manifest=*/true);
 }
 
-Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
-                                std::shared_ptr<FamilyVersions>* result) try {
-  mu_->AssertHeld();
-  const Turn turn(rep_.get());
+Status VersionSet::CheckCanBeMade(const FamilyToOpen& family) const {
   if (FindFamily(family.name) != nullptr) {
     return Status::InvalidArgument("column family exists already", family.name);
   }
@@ -114,6 +111,29 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   if (max_family_id_ >= UINT32_MAX - 1) {
     return Status::InvalidArgument("column family", "no id is left for " + family.name);
   }
+  return Status::OK();
+}
+
+// The first version of a family that is about to be made; *files are its files.
+Status VersionSet::BuildFirstVersion(const FamilyVersions& family, const VersionEdit& tables,
+                                     VersionRef* version, std::vector<FileRef>* files) {
+  const std::string context = options_.db_name + ": column family " + family.name;
+  VersionBuilder builder(family.icmp.get(), family.num_levels, nullptr, obsolete_files_, &context);
+  builder.ChargeFilesTo(family.file_charge);
+  builder.PlaceFilesIn(family.paths);
+  VARVE_RETURN_IF_ERROR(builder.Apply(tables));
+  std::vector<FileRef> removed;
+  VARVE_RETURN_IF_ERROR(builder.Build(rep_->next_version_number++, version, &removed));
+  *files = builder.NewFiles();
+  return Status::OK();
+}
+
+Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number, FSDirectory* dir,
+                                std::shared_ptr<FamilyVersions>* result,
+                                const std::vector<NewFile>& tables) try {
+  mu_->AssertHeld();
+  const Turn turn(rep_.get());
+  VARVE_RETURN_IF_ERROR(CheckCanBeMade(family));
   auto versions = std::make_shared<FamilyVersions>();
   // Used up even if this fails: the record may be on disk.
   versions->id = ++max_family_id_;
@@ -133,15 +153,29 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   NameComparator(*family.comparator, family.persist_timestamps, &edit);
   if (!family.merge_operator.empty()) edit.family.merge_operator = family.merge_operator;
   edit.log_number = log_number;
+  // By a rule as old as families, a record that adds one adds no files: they are in a second one.
+  VersionEdit filled;
+  filled.column_family = versions->id;
+  filled.new_files = tables;
+  std::vector<VersionEdit*> records = {&edit};
+  if (!tables.empty()) {
+    records.push_back(&filled);
+    edit.atomic_group_remaining = 1;
+    filled.atomic_group_remaining = 0;
+  }
+  for (const NewFile& file : tables) {
+    versions->next_epoch_number = std::max(versions->next_epoch_number, file.epoch_number + 1);
+  }
   // All that takes memory comes before the record: once that is written, the family is there.
-  VersionRef empty = std::make_shared<const Version>(
-      versions->icmp.get(), rep_->next_version_number++,
-      std::vector<std::vector<FileRef>>(static_cast<size_t>(versions->num_levels)));
+  VersionRef first;
+  std::vector<FileRef> files;
+  VARVE_RETURN_IF_ERROR(BuildFirstVersion(*versions, filled, &first, &files));
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> added = {{versions->id, versions}};
   rep_->versions.reserve(rep_->versions.size() + 1);
-  VARVE_RETURN_IF_ERROR(WriteEdits({&edit}, {}, dir, /*new_manifest=*/false));
+  VARVE_RETURN_IF_ERROR(
+      WriteEdits(records, std::move(files), dir, /*new_manifest=*/false, versions.get()));
   VARVE_ASSERT(FindFamily(versions->id) == nullptr);
-  SetCurrent(versions.get(), std::move(empty));
+  SetCurrent(versions.get(), std::move(first));
   families_.merge(added);
   *result = std::move(versions);
   return Status::OK();
@@ -310,9 +344,11 @@ VersionState VersionSet::State() const {
   return state;
 }
 
-size_t VersionSet::TimestampSizeOf(uint32_t family) const {
-  const auto it = families_.find(family);
-  return it == families_.end() ? 0 : it->second->icmp->timestamp_size();
+const FamilyVersions* VersionSet::FamilyOf(const VersionEdit& edit,
+                                           const FamilyVersions* made) const {
+  if (made != nullptr && made->id == edit.column_family) return made;
+  const auto it = families_.find(edit.column_family);
+  return it == families_.end() ? nullptr : it->second.get();
 }
 
 // Nothing is thrown: once a record may be in the file, the outcome decides what may follow.
@@ -379,9 +415,8 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
 }
 
 // Notes in which directories new tables are, of a set that writes.
-Status VersionSet::CheckNames(const VersionEdit& edit, ManifestWrite* write) const {
-  if (edit.new_files.empty()) return Status::OK();
-  const TablePaths& paths = *FindFamily(edit.column_family)->paths;
+Status VersionSet::CheckNames(const VersionEdit& edit, const TablePaths& paths,
+                              ManifestWrite* write) const {
   for (const NewFile& file : edit.new_files) {
     VARVE_ASSERT(!TableInDoubt(file.number));
     write->table_directories.insert(paths.directory(file.path_id));
@@ -396,7 +431,7 @@ Status VersionSet::CheckNames(const VersionEdit& edit, ManifestWrite* write) con
 }
 
 Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
-                              FSDirectory* dir, bool new_manifest) {
+                              FSDirectory* dir, bool new_manifest, const FamilyVersions* made) {
   VARVE_ASSERT(!rep_->queue.empty());
   if (options_.read_only) return Status::NotSupported(options_.db_name, "is open for reading only");
   if (rep_->closed) return Status::ShutdownInProgress(options_.db_name, "the MANIFEST is closed");
@@ -410,11 +445,13 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   if (write.fresh) VARVE_RETURN_IF_ERROR(State().EncodeTo(&write.records));
   uint64_t min_log = min_log_number_to_keep_;
   for (const VersionEdit* edit : edits) {
+    const FamilyVersions* const family = FamilyOf(*edit, made);
     write.records.emplace_back();
-    if (!edit->EncodeTo(&write.records.back(), TimestampSizeOf(edit->column_family))) {
-      return CannotEncode();
+    const size_t timestamp_size = family == nullptr ? 0 : family->icmp->timestamp_size();
+    if (!edit->EncodeTo(&write.records.back(), timestamp_size)) return CannotEncode();
+    if (!edit->new_files.empty()) {
+      VARVE_RETURN_IF_ERROR(CheckNames(*edit, *family->paths, &write));
     }
-    VARVE_RETURN_IF_ERROR(CheckNames(*edit, &write));
     min_log = std::max(min_log, edit->numbers.min_log_to_keep.value_or(0));
   }
   auto& obsolete = rep_->obsolete_manifests;

@@ -93,6 +93,10 @@ class CommitPath {
   // Returns when everything given out before the call has been inserted, and is visible.
   virtual void WaitForAll() = 0;
 
+  // Gives out all numbers up to this one, which are nobody's: tables are about to be added that
+  // have such. Held exclusively by the caller, who does not have the DB mutex.
+  virtual void RaiseTo(SequenceNumber sequence) = 0;
+
   // Keeps every writer out between the two calls: no insertion is under way, the log is whole, and
   // the calling thread may change the log and the memtables. Throws RefusedCall where the thread
   // has a write on its way, or keeps writers out already. ExitExclusive may come from another

@@ -266,6 +266,21 @@ void RingCommitPath::ExitExclusive() {
   gate_opened_.SignalAll();
 }
 
+void RingCommitPath::RaiseTo(SequenceNumber sequence) {
+  VARVE_ASSERT(sequence <= kMaxSequenceNumber);
+  lock_.Lock();
+  VARVE_ASSERT(closed_ && ring_.HasRoom());  // all slots have retired
+  if (newest_.load(std::memory_order_relaxed) >= sequence) {
+    lock_.Unlock();
+    return;
+  }
+  const CommitRing::Ticket ticket = ring_.Take(sequence);
+  newest_.store(sequence, std::memory_order_release);
+  lock_.Unlock();
+  ring_.Complete(ticket);
+  ring_.WaitRetired(ticket);
+}
+
 void RingCommitPath::Shutdown() {
   {
     MutexLock lock(&gate_mu_);

@@ -27,6 +27,7 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   void WatchKeys() final;
   void ExpectCondition(const WriteCondition& condition) final;
   void WaitForAll() final { Drain(); }
+  void RaiseTo(SequenceNumber sequence) final;
   void EnterExclusive() final;
   bool EnterExclusiveWithin(uint64_t micros) final;
   void ExitExclusive() final;

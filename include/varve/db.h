@@ -806,8 +806,8 @@ class VARVE_EXPORT DB {
     return CommitFileIngestionHandles({handle});
   }
 
-  // NotSupported: a new column family of the tables that Checkpoint::ExportColumnFamily has
-  // written.
+  // A new column family of the tables that Checkpoint::ExportColumnFamily has written, of several
+  // exports only if their keys lie apart; all of it, or none (utilities/checkpoint.h says more).
   virtual Status CreateColumnFamilyWithImport(
       const ColumnFamilyOptions& /*options*/, const std::string& /*column_family_name*/,
       const ImportColumnFamilyOptions& /*import_options*/,

@@ -788,7 +788,7 @@ struct LiveFilesStorageInfoOptions {
   bool atomic_flush = false;
 };
 
-// Refused: CreateColumnFamilyWithImport is NotSupported.
+// For DB::CreateColumnFamilyWithImport.
 struct ImportColumnFamilyOptions {
   bool move_files = false;  // Hard-link instead of copying; the originals are unlinked.
 };

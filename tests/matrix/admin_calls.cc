@@ -6,6 +6,7 @@
 
 #include "varve/comparator.h"
 #include "varve/convenience.h"
+#include "varve/utilities/checkpoint.h"
 
 #include "tests/matrix/call_table.h"
 #include "util/env/file_names.h"
@@ -45,11 +46,11 @@ void CloseAndCount(Player& p, const Status& s) {
   stage.calls_then.push_back(changes);
 }
 
-void OpenCopy(Player& p, Env* env) {
+void OpenCopy(Player& p, Env* env, const std::string& directory = "/copy") {
   Options options = p.stage().options;
   options.env = env;
   std::vector<std::string> families;
-  Status s = DB::ListColumnFamilies(options, "/copy", &families);
+  Status s = DB::ListColumnFamilies(options, directory, &families);
   std::vector<ColumnFamilyDescriptor> described;
   for (const std::string& name : families) {
     described.emplace_back(name, options);
@@ -57,7 +58,7 @@ void OpenCopy(Player& p, Env* env) {
   }
   std::vector<ColumnFamilyHandle*> handles;
   DB* raw = nullptr;
-  if (s.ok()) s = DB::Open(options, "/copy", described, &handles, &raw);
+  if (s.ok()) s = DB::Open(options, directory, described, &handles, &raw);
   if (!s.ok()) return p.Wrong("LOST a copy does not open: " + s.ToString());
   const std::unique_ptr<DB> opened(raw);
   std::map<std::string, ColumnFamilyHandle*> by_name;
@@ -126,6 +127,47 @@ void CopyListedAndOpen(Player& p) {
   OpenCopy(p, env.get());
 }
 
+void CheckpointAndOpen(Player& p) {
+  Checkpoint* raw = nullptr;
+  if (!Checkpoint::Create(p.db(), &raw).ok()) return p.Wrong("Checkpoint::Create");
+  const std::unique_ptr<Checkpoint> checkpoint(raw);
+  const std::string directory = "/checkpoint-" + p.NewFamily();
+  const uint64_t log_size_for_flush = p.random.OneIn(2) ? 0 : UINT64_MAX;
+  const Status s = checkpoint->CreateCheckpoint(directory, log_size_for_flush);
+  p.Expect("CreateCheckpoint", s, {Status::kAborted});  // LockWAL
+  if (s.ok()) OpenCopy(p, p.stage().env.get(), directory);
+}
+
+void ExportAndImport(Player& p) {
+  Checkpoint* raw = nullptr;
+  if (!Checkpoint::Create(p.db(), &raw).ok()) return p.Wrong("Checkpoint::Create");
+  const std::unique_ptr<Checkpoint> checkpoint(raw);
+  const std::string name = p.NewFamily();
+  ExportImportFilesMetaData* files = nullptr;
+  Status s = checkpoint->ExportColumnFamily(p.family("a"), "/export-" + name, &files);
+  const std::unique_ptr<ExportImportFilesMetaData> metadata(files);
+  p.Expect("ExportColumnFamily", s, {Status::kAborted});  // LockWAL
+  if (!s.ok()) return;
+  ImportColumnFamilyOptions options;
+  options.move_files = p.random.OneIn(2);
+  ColumnFamilyHandle* handle = nullptr;
+  s = p.db()->CreateColumnFamilyWithImport(ColumnFamilyOptions(p.stage().options), name, options,
+                                           *metadata, &handle);
+  p.Expect("CreateColumnFamilyWithImport", s);
+  if (s.ok() != (handle != nullptr)) p.Wrong("CreateColumnFamilyWithImport: where is the handle?");
+  Stage& stage = p.stage();
+  {
+    const std::lock_guard<std::mutex> lock(stage.mu);
+    (s.ok() ? stage.made : stage.unmade).insert(name);
+  }
+  if (handle == nullptr) return;
+  std::string value;
+  const Status got = p.db()->Get(ReadOptions(), handle, "i00", &value);
+  p.Expect("Get", got);
+  Drop(p, "DropColumnFamily", p.db()->DropColumnFamily(handle), name);
+  p.KeepHandle(handle);
+}
+
 const Call kAdmin[] = {
     {"Close", [](Player& p) { CloseAndCount(p, p.db()->Close()); }, /*ends=*/true},
     {"WaitForCompact and Close",
@@ -170,6 +212,8 @@ const Call kAdmin[] = {
        }
        for (ColumnFamilyHandle* handle : handles) p.KeepHandle(handle);
      }},
+    {"CreateColumnFamilyWithImport", ExportAndImport},
+    {"CreateCheckpoint", CheckpointAndOpen},
     {"DestroyColumnFamilyHandle",
      [](Player& p) {
        const std::string name = p.NewFamily();

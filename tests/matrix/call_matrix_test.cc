@@ -338,7 +338,6 @@ TEST(CallMatrixTest, EveryMethodHasItsRow) {
       "TryCatchUpWithPrimary",
       "ClipColumnFamily",
       "CommitFileIngestionHandles",
-      "CreateColumnFamilyWithImport",
       "DropChangeStream",
       "Excise",
       "GetLiveFilesChecksumInfo",

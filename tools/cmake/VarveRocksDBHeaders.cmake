@@ -12,7 +12,7 @@ set(varve_rocksdb_headers
   slice_transform.h snapshot.h sst_file_manager.h sst_file_reader.h sst_file_writer.h sst_partitioner.h statistics.h stats_history.h status.h
   system_clock.h table.h
   table_properties.h thread_status.h transaction_log.h types.h universal_compaction.h user_write_callback.h
-  utilities/backup_engine.h utilities/memory_util.h utilities/object_registry.h utilities/optimistic_transaction_db.h utilities/options_util.h
+  utilities/backup_engine.h utilities/checkpoint.h utilities/memory_util.h utilities/object_registry.h utilities/optimistic_transaction_db.h utilities/options_util.h
   utilities/stackable_db.h utilities/table_properties_collectors.h utilities/transaction.h utilities/transaction_db.h
   utilities/transaction_db_mutex.h utilities/types_util.h utilities/write_batch_with_index.h wal_iterator.h write_batch.h
   write_batch_base.h write_buffer_manager.h)
@@ -25,7 +25,7 @@ set(varve_rocksdb_missing_headers
   secondary_cache.h sst_dump_tool.h
   table_reader_caller.h threadpool.h tool_hooks.h trace_reader_writer.h trace_record.h
   trace_record_result.h unique_id.h user_defined_index.h utilities/agg_merge.h
-  utilities/cache_dump_load.h utilities/checkpoint.h utilities/coro_stackable_db.h utilities/customizable_util.h
+  utilities/cache_dump_load.h utilities/coro_stackable_db.h utilities/customizable_util.h
   utilities/db_ttl.h utilities/debug.h utilities/env_mirror.h utilities/info_log_finder.h utilities/ldb_cmd.h
   utilities/ldb_cmd_execute_result.h utilities/leveldb_options.h
   utilities/option_change_migration.h utilities/options_type.h utilities/replayer.h utilities/secondary_index.h

@@ -358,6 +358,34 @@ void AppendTableDirectories(const std::vector<std::string>& directories, std::st
   }
 }
 
+std::string OptionsOfCopy(std::string_view text, const std::vector<std::string>& families) {
+  constexpr std::string_view kPlaces[] = {kPlaceMark, kLogDirectoryMark, kTableDirectoryMark,
+                                          "wal_dir="};
+  std::set<std::string> names;
+  for (const std::string& family : families) names.insert(EscapeOptionText(family));
+  std::string kept;
+  kept.reserve(text.size());
+  bool in_other_family = false;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1);
+    const std::string_view line = text.substr(0, end + 1);
+    text.remove_prefix(end + 1);
+    const std::string_view content = TrimOptionText(line);
+    if (content.starts_with('[')) {
+      const size_t quote = content.find('"');
+      in_other_family =
+          quote != std::string_view::npos && content.ends_with("\"]") &&
+          !names.contains(std::string(content.substr(quote + 1, content.size() - quote - 3)));
+    } else if (line.starts_with(kEnd.substr(1))) {
+      in_other_family = false;
+    }
+    const bool place = std::ranges::any_of(
+        kPlaces, [&](std::string_view begin) { return content.starts_with(begin); });
+    if (!place && !in_other_family) kept.append(line);
+  }
+  return kept;
+}
+
 std::string FormatOptionsFile(const DBOptions& db_options,
                               const std::vector<ColumnFamilyDescriptor>& column_families) {
   std::string text = OptionsFileBeginning(db_options, "", "");

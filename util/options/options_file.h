@@ -59,6 +59,10 @@ void AppendOptionsFileEnd(std::string* text);
 // What comes after a family's options whose tables are in these directories.
 void AppendTableDirectories(const std::vector<std::string>& directories, std::string* text);
 
+// A file's text as it is to be for a copy of the database that has these families, and all its
+// files in one directory: without others, without wal_dir, and without what it says of places.
+std::string OptionsOfCopy(std::string_view text, const std::vector<std::string>& families);
+
 // A whole file. `column_families` must contain the default one; it is written first.
 std::string FormatOptionsFile(const DBOptions& db_options,
                               const std::vector<ColumnFamilyDescriptor>& column_families);

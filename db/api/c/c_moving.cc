@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that goes in and out as files in the C API: ingestion goes to the database, which refuses it
-// so far; checkpoints, imports and lifetimes are not there.
+// so far; lifetimes are not there.
 #include "varve/env.h"
 
 #include "db/api/c/c_types.h"
@@ -10,18 +10,8 @@ using varve::IngestExternalFileOptions;
 using varve::Status;
 using varve::c::NullArgument;
 using varve::c::RunOnDb;
-using varve::c::Try;
-using varve::c::TryVoid;
 
 namespace {
-
-Status NoCheckpoints() {
-  return Status::NotSupported("C API: this engine does not have checkpoints");
-}
-
-Status NoImport() {
-  return Status::NotSupported("C API: this engine does not have imports of column families");
-}
 
 Status NoLifetimes() {
   return Status::NotSupported("C API: this engine does not have databases with a TTL");
@@ -76,64 +66,6 @@ void rocksdb_ingest_external_file_cf(rocksdb_t* db, rocksdb_column_family_handle
     return Ingest(d, family->rep, file_list, list_len, o);
   });
 }
-
-// ---- Checkpoints ----
-
-VARVE_C_REFUSES(void, rocksdb_checkpoint_create, NoCheckpoints,
-                (rocksdb_checkpoint_t*, const char*, uint64_t, char** errptr));
-VARVE_C_REFUSES(rocksdb_export_import_files_metadata_t*, rocksdb_checkpoint_export_column_family,
-                NoCheckpoints,
-                (rocksdb_checkpoint_t*, rocksdb_column_family_handle_t*, const char*,
-                 char** errptr));
-VARVE_C_REFUSES(rocksdb_checkpoint_t*, rocksdb_checkpoint_object_create, NoCheckpoints,
-                (rocksdb_t*, char** errptr));
-VARVE_C_DOES_NOTHING(void, rocksdb_checkpoint_object_destroy, (rocksdb_checkpoint_t*));
-
-// ---- Export and import ----
-
-struct rocksdb_export_import_files_metadata_t {
-  std::string db_comparator_name;
-  std::vector<varve::LiveFileMetaData> files;
-};
-
-VARVE_C_HANDLE(export_import_files_metadata);
-
-char* rocksdb_export_import_files_metadata_get_db_comparator_name(
-    rocksdb_export_import_files_metadata_t* metadata) {
-  return metadata == nullptr ? nullptr : varve::c::CopyText(metadata->db_comparator_name);
-}
-
-void rocksdb_export_import_files_metadata_set_db_comparator_name(
-    rocksdb_export_import_files_metadata_t* metadata, const char* text) {
-  if (metadata == nullptr) return;
-  TryVoid([&] { metadata->db_comparator_name = text == nullptr ? "" : text; });
-}
-
-rocksdb_livefiles_t* rocksdb_export_import_files_metadata_get_files(
-    rocksdb_export_import_files_metadata_t* metadata) {
-  if (metadata == nullptr) return nullptr;
-  return Try([&] { return new rocksdb_livefiles_t{metadata->files}; });
-}
-
-void rocksdb_export_import_files_metadata_set_files(
-    rocksdb_export_import_files_metadata_t* metadata, rocksdb_livefiles_t* files) {
-  if (metadata == nullptr || files == nullptr) return;
-  TryVoid([&] { metadata->files = files->rep; });
-}
-
-struct rocksdb_import_column_family_options_t {
-  struct {
-    bool move_files = false;
-  } rep;
-};
-
-VARVE_C_HANDLE(import_column_family_options);
-VARVE_C_FIELD(import_column_family_options, move_files, unsigned char);
-
-VARVE_C_REFUSES(rocksdb_column_family_handle_t*, rocksdb_create_column_family_with_import, NoImport,
-                (rocksdb_t*, rocksdb_options_t*, const char*,
-                 rocksdb_import_column_family_options_t*, rocksdb_export_import_files_metadata_t*,
-                 char** errptr));
 
 // ---- Entries with a lifetime ----
 

@@ -22,10 +22,6 @@ using varve::c::Try;
 
 namespace {
 
-Status NoCheckpoints() {
-  return Status::NotSupported("C API", "this engine does not have checkpoints");
-}
-
 // Any number that means none is refused as that of the policy that is missing.
 varve::TxnDBWritePolicy PolicyOf(int number) {
   for (const auto policy : {varve::WRITE_COMMITTED, varve::WRITE_PREPARED}) {
@@ -146,8 +142,6 @@ void rocksdb_transactiondb_close_base_db(rocksdb_t* base_db) {
   FreeBase(base_db);
 }
 
-VARVE_C_REFUSES(rocksdb_checkpoint_t*, rocksdb_transactiondb_checkpoint_object_create,
-                NoCheckpoints, (rocksdb_transactiondb_t*, char** errptr));
 // Each one is owned by its handle, the list is freed by rocksdb_free.
 rocksdb_transaction_t** rocksdb_transactiondb_get_prepared_transactions(rocksdb_transactiondb_t* db,
                                                                         size_t* cnt) {
@@ -398,9 +392,6 @@ rocksdb_t* rocksdb_optimistictransactiondb_get_base_db(rocksdb_optimistictransac
 void rocksdb_optimistictransactiondb_close_base_db(rocksdb_t* base_db) {
   FreeBase(base_db);
 }
-
-VARVE_C_REFUSES(rocksdb_checkpoint_t*, rocksdb_optimistictransactiondb_checkpoint_object_create,
-                NoCheckpoints, (rocksdb_optimistictransactiondb_t*, char** errptr));
 
 void rocksdb_optimistictransactiondb_write(rocksdb_optimistictransactiondb_t* db,
                                            const rocksdb_writeoptions_t* options,

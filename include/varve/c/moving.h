@@ -173,16 +173,16 @@ VARVE_C_API void rocksdb_ingestexternalfileoptions_set_write_global_seqno(
 
 // ---- Checkpoints ----
 
-// Not supported so far: creating the object answers NotSupported and gives null.
-VARVE_C_REFUSED void rocksdb_checkpoint_create(rocksdb_checkpoint_t* checkpoint,
-                                               const char* checkpoint_dir,
-                                               uint64_t log_size_for_flush, char** errptr);
-VARVE_C_REFUSED rocksdb_export_import_files_metadata_t* rocksdb_checkpoint_export_column_family(
+// As Checkpoint of varve/utilities/checkpoint.h. The database outlives the object, which is freed
+// by _destroy. An export's metadata is freed by rocksdb_export_import_files_metadata_destroy.
+VARVE_C_API void rocksdb_checkpoint_create(rocksdb_checkpoint_t* checkpoint,
+                                           const char* checkpoint_dir, uint64_t log_size_for_flush,
+                                           char** errptr);
+VARVE_C_API rocksdb_export_import_files_metadata_t* rocksdb_checkpoint_export_column_family(
     rocksdb_checkpoint_t* checkpoint, rocksdb_column_family_handle_t* family,
     const char* export_dir, char** errptr);
-VARVE_C_REFUSED rocksdb_checkpoint_t* rocksdb_checkpoint_object_create(rocksdb_t* db,
-                                                                       char** errptr);
-VARVE_C_REFUSED void rocksdb_checkpoint_object_destroy(rocksdb_checkpoint_t* checkpoint);
+VARVE_C_API rocksdb_checkpoint_t* rocksdb_checkpoint_object_create(rocksdb_t* db, char** errptr);
+VARVE_C_API void rocksdb_checkpoint_object_destroy(rocksdb_checkpoint_t* checkpoint);
 
 // ---- Export and import of column families ----
 
@@ -201,17 +201,17 @@ VARVE_C_API void rocksdb_export_import_files_metadata_set_files(
     rocksdb_export_import_files_metadata_t* metadata, rocksdb_livefiles_t* files);
 
 // move_files: move instead of copy; default 0.
-VARVE_C_STORED rocksdb_import_column_family_options_t* rocksdb_import_column_family_options_create(
+VARVE_C_API rocksdb_import_column_family_options_t* rocksdb_import_column_family_options_create(
     void);
-VARVE_C_STORED void rocksdb_import_column_family_options_destroy(
+VARVE_C_API void rocksdb_import_column_family_options_destroy(
     rocksdb_import_column_family_options_t* options);
-VARVE_C_STORED unsigned char rocksdb_import_column_family_options_get_move_files(
+VARVE_C_API unsigned char rocksdb_import_column_family_options_get_move_files(
     rocksdb_import_column_family_options_t* options);
-VARVE_C_STORED void rocksdb_import_column_family_options_set_move_files(
+VARVE_C_API void rocksdb_import_column_family_options_set_move_files(
     rocksdb_import_column_family_options_t* options, unsigned char value);
 
-// Not supported so far: NotSupported and null.
-VARVE_C_REFUSED rocksdb_column_family_handle_t* rocksdb_create_column_family_with_import(
+// As DB::CreateColumnFamilyWithImport (varve/db.h). Null, and an error, if there is no family.
+VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family_with_import(
     rocksdb_t* db, rocksdb_options_t* column_family_options, const char* column_family_name,
     rocksdb_import_column_family_options_t* import_options,
     rocksdb_export_import_files_metadata_t* metadata, char** errptr);

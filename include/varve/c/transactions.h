@@ -3,9 +3,9 @@
 
 // Transactions. Part of varve/c.h, which says what holds everywhere.
 //
-// What they do stands in varve/utilities/transaction.h. Two-phase commit, timestamps and
-// checkpoints are missing, and a transaction's batch cannot be had here. A base database's handle
-// goes before the database it is of; a transaction's snapshot is freed by rocksdb_free.
+// What they do stands in varve/utilities/transaction.h, and what checkpoints are in
+// varve/utilities/checkpoint.h. A base database's handle goes before the database it is of; a
+// transaction's snapshot is freed by rocksdb_free.
 
 #include "varve/c/types.h"
 
@@ -21,7 +21,7 @@ VARVE_C_API char* rocksdb_transactiondb_get_cf(rocksdb_transactiondb_t* db,
                                                rocksdb_column_family_handle_t* family,
                                                const char* key, size_t keylen, size_t* vallen,
                                                char** errptr);
-VARVE_C_REFUSED rocksdb_checkpoint_t* rocksdb_transactiondb_checkpoint_object_create(
+VARVE_C_API rocksdb_checkpoint_t* rocksdb_transactiondb_checkpoint_object_create(
     rocksdb_transactiondb_t* db, char** errptr);
 VARVE_C_API void rocksdb_transactiondb_close_base_db(rocksdb_t* base_db);
 VARVE_C_API void rocksdb_transactiondb_close(rocksdb_transactiondb_t* db);
@@ -174,7 +174,7 @@ VARVE_C_API rocksdb_transaction_t* rocksdb_optimistictransaction_begin(
     const rocksdb_optimistictransaction_options_t* otxn_options, rocksdb_transaction_t* old_txn);
 VARVE_C_API rocksdb_t* rocksdb_optimistictransactiondb_get_base_db(
     rocksdb_optimistictransactiondb_t* db);
-VARVE_C_REFUSED rocksdb_checkpoint_t* rocksdb_optimistictransactiondb_checkpoint_object_create(
+VARVE_C_API rocksdb_checkpoint_t* rocksdb_optimistictransactiondb_checkpoint_object_create(
     rocksdb_optimistictransactiondb_t* db, char** errptr);
 VARVE_C_API void rocksdb_optimistictransactiondb_close_base_db(rocksdb_t* base_db);
 VARVE_C_API void rocksdb_optimistictransactiondb_close(rocksdb_optimistictransactiondb_t* db);

@@ -30,6 +30,7 @@ class IdleCommitPath final : public CommitPath {
   void WatchKeys() override {}
   void ExpectCondition(const WriteCondition& /*condition*/) override {}
   void WaitForAll() override {}
+  void RaiseTo(SequenceNumber) override {}
   void EnterExclusive() override {
     EXPECT_FALSE(held);
     held = true;

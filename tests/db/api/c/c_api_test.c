@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
       TestTimestamps,     TestTimestampMarks, TestListeners,
       TestFiles,          TestGivenHandles,   TestLackingOptions,
       TestIndexedBatches, TestTransactions,   TestLeniency,
-      TestNullObjects,    TestTableFiles,
+      TestNullObjects,    TestTableFiles,     TestCheckpoints,
   };
   for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) tests[i]();
   if (g_failures == 0) printf("c_api_test: ok\n");

@@ -111,3 +111,4 @@ void TestIndexedBatches(void);
 void TestTransactions(void);
 void TestLeniency(void);
 void TestTableFiles(void);
+void TestCheckpoints(void);

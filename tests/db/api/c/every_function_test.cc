@@ -307,6 +307,8 @@ VARVE_TEST_HANDLE(memory_usage,
                   approximate_memory_usage_destroy)
 VARVE_TEST_HANDLE(column_family_metadata, rocksdb_get_column_family_metadata(world->db()),
                   column_family_metadata_destroy)
+VARVE_TEST_HANDLE(checkpoint, rocksdb_checkpoint_object_create(world->db(), nullptr),
+                  checkpoint_object_destroy)
 VARVE_TEST_HANDLE(livefiles_storage_info,
                   rocksdb_get_livefiles_storage_info(
                       world->db(), rocksdb_livefiles_storage_info_options_create(), nullptr),

@@ -9,10 +9,10 @@ typedef struct {
   int made;
   int deleted;
   int destroyed;
-} Calls;
+} MergeCalls;
 
 static void DestroyCalls(void* state) {
-  ++((Calls*)state)->destroyed;
+  ++((MergeCalls*)state)->destroyed;
 }
 
 static const char* JoinName(void* state) {
@@ -50,7 +50,7 @@ static char* FullJoin(void* state, const char* key, size_t key_length, const cha
   (void)key;
   CHECK(key_length > 0);
   CHECK(num_operands > 0);
-  ++((Calls*)state)->made;
+  ++((MergeCalls*)state)->made;
   return Join(existing_value, existing_value_length, operands_list, operands_list_length,
               num_operands, success, new_value_length);
 }
@@ -61,14 +61,14 @@ static char* PartialJoin(void* state, const char* key, size_t key_length,
   (void)key;
   CHECK(key_length > 0);
   CHECK(num_operands > 1);
-  ++((Calls*)state)->made;
+  ++((MergeCalls*)state)->made;
   return Join(NULL, 0, operands_list, operands_list_length, num_operands, success,
               new_value_length);
 }
 
 static void DeleteJoined(void* state, const char* value, size_t value_length) {
   (void)value_length;
-  ++((Calls*)state)->deleted;
+  ++((MergeCalls*)state)->deleted;
   free((void*)value);
 }
 
@@ -84,7 +84,7 @@ static char* FullNothing(void* state, const char* key, size_t key_length,
   return NULL;
 }
 
-static Calls g_calls;
+static MergeCalls g_calls;
 
 static void UseJoin(rocksdb_options_t* options) {
   rocksdb_options_set_merge_operator(

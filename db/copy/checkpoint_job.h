@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Brings the files of one moment into a directory: all of a database, as a database, or the tables
+// of one family.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "varve/column_family.h"
+#include "varve/metadata.h"
+#include "varve/status.h"
+#include "varve/types.h"
+
+namespace varve {
+
+class RateLimiter;
+struct Engine;
+
+struct CheckpointLimits {
+  bool may_link = true;
+  int threads = 1;
+  size_t buffer_bytes = 0;              // 0: the pool's default
+  RateLimiter* rate_limiter = nullptr;  // of what is copied; outlives the call
+};
+
+struct CheckpointWanted {
+  std::vector<ColumnFamilyHandle*> families;  // and the default one; empty: all
+  uint64_t log_size_for_flush = 0;
+  CheckpointLimits limits;
+};
+
+// As Checkpoint::CreateCheckpoint and ExportColumnFamily; listeners are told of both. For a public
+// call (CopyHost::WithEngine).
+Status MakeCheckpoint(Engine* engine, const std::string& directory, const CheckpointWanted& wanted,
+                      SequenceNumber* sequence);
+Status ExportFamily(Engine* engine, ColumnFamilyHandle* handle, const std::string& directory,
+                    ExportImportFilesMetaData** metadata);
+
+}  // namespace varve

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/copy/data_move.h"
+
+#include "db/copy/copy_pool.h"
+#include "db/engine/engine.h"
+#include "db/engine/events.h"
+#include "util/base/caught_exception.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+namespace {
+
+const char* NameOf(DataMoveInfo::Kind kind) {
+  switch (kind) {
+    case DataMoveInfo::Kind::kCheckpoint:
+      return "checkpoint";
+    case DataMoveInfo::Kind::kExport:
+      return "export";
+    case DataMoveInfo::Kind::kImport:
+      return "import";
+    case DataMoveInfo::Kind::kBackup:
+      return "backup";
+    case DataMoveInfo::Kind::kRestore:
+      return "restore";
+    case DataMoveInfo::Kind::kPromotion:
+      return "promotion";
+  }
+  return "move of data";
+}
+
+}  // namespace
+
+Status MoveData(Engine* engine, DataMoveInfo::Kind kind, const std::string& path,
+                const std::function<Status(DataMoveInfo* info)>& work) {
+  const DbContext& context = engine->context;
+  DataMoveInfo info;
+  info.kind = kind;
+  info.path = path;
+  const uint64_t began = context.MonotonicMicros();
+  info.status = Guarded([&] { return work(&info); });
+  info.micros = context.MonotonicMicros() - began;
+  BestEffort([&] {
+    LogInfo(context.info_log(), "%s %s: %s; %llu files, %llu bytes linked, %llu copied",
+            NameOf(kind), path.c_str(), info.status.ToString().c_str(),
+            static_cast<unsigned long long>(info.files),
+            static_cast<unsigned long long>(info.bytes_linked),
+            static_cast<unsigned long long>(info.bytes_copied));
+  });
+  if (events::Wanted(context)) events::DataMoved(context, info);
+  return info.status;
+}
+
+void CountFiles(const std::vector<CopyTask>& tasks, DataMoveInfo* info) {
+  info->files += tasks.size();
+  for (const CopyTask& task : tasks) {
+    info->bytes_copied += task.bytes;
+    if (task.linked) info->bytes_linked += task.size;
+  }
+}
+
+}  // namespace varve

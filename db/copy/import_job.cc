@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/copy/import_job.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "db/background/jobs.h"
+#include "db/copy/copy_pool.h"
+#include "db/copy/data_move.h"
+#include "db/engine/engine.h"
+#include "db/recovery/families.h"
+#include "db/recovery/sanitize.h"
+#include "db/recovery/table_survey.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_checksums.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+constexpr char kCall[] = "CreateColumnFamilyWithImport";
+
+// A larger one would leave too few numbers for writes.
+constexpr SequenceNumber kSequenceMax = kMaxSequenceNumber / 2;
+
+struct Table {
+  const LiveFileMetaData* told = nullptr;
+  size_t source = 0;   // whose it is
+  std::string path;    // of the original
+  std::string staged;  // of what is to become the table, until it is in place
+  NewFile file;
+};
+
+// One import on its way.
+class Import {
+ public:
+  Import(Engine* engine, const ImportWanted& wanted)
+      : e_(*engine), wanted_(wanted), options_(wanted.family.options), icmp_(options_.comparator) {}
+
+  Status Run(std::unique_ptr<ColumnFamilyHandle>* handle, DataMoveInfo* info) {
+    VARVE_RETURN_IF_ERROR(Check());
+    paths_ = ToOpen(e_.context, wanted_.family).paths;
+    Status s = Guarded([&]() -> Status {
+      VARVE_RETURN_IF_ERROR(Stage(info));
+      for (Table& table : tables_) VARVE_RETURN_IF_ERROR(Examine(&table));
+      VARVE_RETURN_IF_ERROR(CheckSourcesAreApart());
+      GiveEpochs();
+      return Commit(handle);
+    });
+    if (!s.ok()) {
+      RemoveFiles();
+      return s;
+    }
+    AfterCommit();
+    return s;
+  }
+
+ private:
+  Status Check();
+  Status CheckSource(size_t index);
+  Status Stage(DataMoveInfo* info);
+  Status Examine(Table* table);
+  Status TakeBounds(const TableFinding& finding, Table* table) const;
+  Status TakeChecksum(Table* table) const;
+  Status CheckSourcesAreApart() const;
+  void GiveEpochs();
+  Status Commit(std::unique_ptr<ColumnFamilyHandle>* handle);
+  void AfterCommit();
+  void RemoveFiles() noexcept;
+
+  std::string PathOf(const Table& table) const { return paths_->FileName(table.file); }
+
+  Engine& e_;
+  const ImportWanted& wanted_;
+  const ColumnFamilyOptions& options_;
+  const InternalKeyComparator icmp_;
+  TablePathsRef paths_;
+  std::vector<Table> tables_;
+};
+
+Status Import::Check() {
+  if (wanted_.sources.empty()) return Status::InvalidArgument(kCall, "there is no metadata");
+  VARVE_RETURN_IF_ERROR(PrepareTableFactory(options_));
+  VARVE_RETURN_IF_ERROR(CheckFamily(e_.context.options(), wanted_.family));
+  {
+    DbLock lock(&e_.state.mu);
+    if (e_.state.families.FindByName(wanted_.family.name) != nullptr) {
+      return Status::InvalidArgument(kCall,
+                                     "column family " + wanted_.family.name + " exists already");
+    }
+  }
+  for (size_t i = 0; i < wanted_.sources.size(); i++) VARVE_RETURN_IF_ERROR(CheckSource(i));
+  return Status::OK();
+}
+
+Status Import::CheckSource(size_t index) {
+  const ExportImportFilesMetaData* const source = wanted_.sources[index];
+  if (source == nullptr) return Status::InvalidArgument(kCall, "the metadata is null");
+  if (source->files.empty()) return Status::InvalidArgument(kCall, "the metadata names no files");
+  if (source->db_comparator_name != options_.comparator->Name()) {
+    return Status::InvalidArgument(kCall, "the files are ordered by " + source->db_comparator_name +
+                                              ", and the family by " + options_.comparator->Name());
+  }
+  for (const LiveFileMetaData& told : source->files) {
+    const std::string name = told.name.starts_with('/') ? told.name.substr(1) : told.name;
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kTableFile) {
+      return Status::InvalidArgument(kCall, "\"" + told.name + "\" is no name of a table");
+    }
+    const int levels = ToOpen(e_.context, wanted_.family).num_levels;
+    if (told.level < 0 || told.level >= levels) {
+      return Status::InvalidArgument(kCall, told.name + " is of level " +
+                                                std::to_string(told.level) + ", and the family " +
+                                                "has " + std::to_string(levels));
+    }
+    Table& table = tables_.emplace_back();
+    table.told = &told;
+    table.source = index;
+    table.path = told.db_path + "/" + name;
+  }
+  return Status::OK();
+}
+
+// Durably, but for their names.
+Status Import::Stage(DataMoveInfo* info) {
+  FileSystem* const fs = e_.context.fs().get();
+  VARVE_RETURN_IF_ERROR(MakeTableDirectories(&e_, wanted_.family));
+  const std::string staging = paths_->directory(0) + "/ingest";
+  VARVE_RETURN_IF_ERROR(fs->CreateDirIfMissing(staging, IOOptions(), nullptr));
+  std::vector<CopyTask> tasks;
+  for (Table& table : tables_) {
+    table.file.number = e_.state.versions->NewFileNumber();
+    table.staged = TableFileName(staging, table.file.number);
+    // A number is given out again if a crash came before the MANIFEST knew of it.
+    const IOStatus gone = fs->DeleteFile(table.staged, IOOptions(), nullptr);
+    if (!gone.ok() && !IsMissing(gone)) return gone;
+    CopyTask& task = tasks.emplace_back();
+    task.source = table.path;
+    task.target = table.staged;
+    task.size = table.told->size;
+    task.may_link = wanted_.move_files;
+  }
+  CopyPool::Options options;
+  options.source_fs = fs;
+  options.target_fs = fs;
+  options.stop = &e_.lifecycle.shutting_down_flag();
+  options.statistics = e_.context.statistics();
+  const Status s = CopyPool(options).Run(&tasks);
+  if (s.IsIncomplete() && e_.lifecycle.shutting_down()) {
+    return Status::ShutdownInProgress(kCall, "the database is being closed");
+  }
+  VARVE_RETURN_IF_ERROR(s);
+  CountFiles(tasks, info);
+  for (const CopyTask& task : tasks) {
+    if (!task.linked) continue;
+    VARVE_RETURN_IF_ERROR(fs->SyncFile(task.target, e_.context.file_options(), IOOptions(),
+                                       e_.context.options().use_fsync, nullptr));
+  }
+  return Status::OK();
+}
+
+Status Import::Examine(Table* table) {
+  const LiveFileMetaData& told = *table->told;
+  const TableSurveyContext context{e_.context.fs().get(), &options_, &icmp_};
+  std::shared_ptr<const TableProperties> properties;
+  Status s = ReadTableProperties(context, table->staged, &properties);
+  if (!s.ok()) return Status::Corruption(table->path, s.ToString());
+  NewFile known;
+  known.number = table->file.number;
+  known.size = told.size;
+  known.largest_seq = told.largest_seqno;
+  known.timestamps_persisted = properties->user_defined_timestamps_persisted != 0;
+  if (icmp_.timestamp_size() != 0 &&
+      known.timestamps_persisted != options_.persist_user_defined_timestamps) {
+    return Status::InvalidArgument(
+        table->path, "persist_user_defined_timestamps is not as it was when the table was written");
+  }
+  TableFinding finding;
+  ExamineTable(context, table->staged, table->file.number, &known, &finding);
+  if (finding.state != TableFinding::State::kSound) {
+    return Status::Corruption(table->path, finding.why.ToString());
+  }
+  if (!finding.comparator_name.empty() && finding.comparator_name != options_.comparator->Name()) {
+    return Status::InvalidArgument(table->path, "is ordered by " + finding.comparator_name);
+  }
+  table->file = finding.file;
+  table->file.level = told.level;
+  table->file.temperature = told.temperature;
+  if (table->file.largest_seq > std::min<SequenceNumber>(told.largest_seqno, kSequenceMax)) {
+    return Status::Corruption(table->path, "has the sequence number " +
+                                               std::to_string(table->file.largest_seq) +
+                                               ", beyond what there can be");
+  }
+  VARVE_RETURN_IF_ERROR(TakeBounds(finding, table));
+  return TakeChecksum(table);
+}
+
+// A table's tombstones may reach further than its place in the tree: there they act within the
+// bounds that it was exported with.
+Status Import::TakeBounds(const TableFinding& finding, Table* table) const {
+  const LiveFileMetaData& told = *table->told;
+  NewFile& file = table->file;
+  if (told.smallest.empty() && told.largest.empty()) {
+    if (!finding.has_tombstones) return Status::OK();
+    return Status::InvalidArgument(
+        table->path,
+        "has range deletions, and the metadata lacks the bounds within which they "
+        "act: export it with a version that gives them");
+  }
+  InternalKey smallest;
+  InternalKey largest;
+  const size_t least = kInternalKeyTrailerBytes + icmp_.timestamp_size();
+  const bool sound = told.smallest.size() >= least && told.largest.size() >= least &&
+                     smallest.DecodeFrom(told.smallest) && largest.DecodeFrom(told.largest) &&
+                     icmp_.Compare(smallest.Encode(), largest.Encode()) <= 0;
+  const bool holds_points =
+      sound && (finding.first_point.empty() ||
+                (icmp_.Compare(smallest.Encode(), finding.first_point.Encode()) <= 0 &&
+                 icmp_.Compare(finding.last_point.Encode(), largest.Encode()) <= 0));
+  if (!holds_points) {
+    return Status::Corruption(table->path, "the bounds in the metadata are not the table's");
+  }
+  file.smallest = smallest;
+  file.largest = largest;
+  return Status::OK();
+}
+
+Status Import::TakeChecksum(Table* table) const {
+  const LiveFileMetaData& told = *table->told;
+  FileChecksumGenFactory* const factory = e_.context.options().file_checksum_gen_factory.get();
+  const bool given = !told.file_checksum_func_name.empty() &&
+                     told.file_checksum_func_name != kUnknownFileChecksumFuncName;
+  if (given) table->file.checksum = {told.file_checksum, told.file_checksum_func_name};
+  if (factory == nullptr) return Status::OK();
+  std::unique_ptr<FileChecksumGenerator> generator;
+  const Status s = NewFileChecksum(factory, table->staged,
+                                   given ? told.file_checksum_func_name : "", &generator);
+  // What nobody here can compute is kept as it is.
+  if (given && s.IsNotSupported()) return Status::OK();
+  VARVE_RETURN_IF_ERROR(s);
+  if (generator == nullptr) return Status::OK();
+  VARVE_RETURN_IF_ERROR(ChecksumOfFile(e_.context.fs().get(), table->staged,
+                                       e_.context.file_options(), generator.get()));
+  const std::string actual = generator->GetChecksum();
+  if (given && actual != told.file_checksum) {
+    return Status::Corruption(table->path, "the checksum of the file is " +
+                                               Slice(actual).ToString(/*hex=*/true) +
+                                               ", and the metadata has " +
+                                               Slice(told.file_checksum).ToString(/*hex=*/true));
+  }
+  table->file.checksum = {actual, generator->Name()};
+  return Status::OK();
+}
+
+// Of several sources one would have to be newer than the other where they meet, and nobody knows
+// which.
+Status Import::CheckSourcesAreApart() const {
+  struct Span {
+    InternalKey smallest;
+    InternalKey largest;
+  };
+  std::vector<Span> spans(wanted_.sources.size());
+  for (const Table& table : tables_) {
+    Span& span = spans[table.source];
+    if (span.smallest.empty() ||
+        icmp_.Compare(table.file.smallest.Encode(), span.smallest.Encode()) < 0) {
+      span.smallest = table.file.smallest;
+    }
+    if (span.largest.empty() ||
+        icmp_.Compare(table.file.largest.Encode(), span.largest.Encode()) > 0) {
+      span.largest = table.file.largest;
+    }
+  }
+  std::sort(spans.begin(), spans.end(), [this](const Span& a, const Span& b) {
+    return icmp_.Compare(a.smallest.Encode(), b.smallest.Encode()) < 0;
+  });
+  for (size_t i = 1; i < spans.size(); i++) {
+    const InternalKey& end = spans[i - 1].largest;
+    const int order = icmp_.CompareKey(icmp_.KeyOf(end), icmp_.KeyOf(spans[i].smallest));
+    const bool exclusive = end.sequence() == kMaxSequenceNumber;
+    if (order < 0 || (order == 0 && exclusive)) continue;
+    return Status::InvalidArgument(kCall, "the files of two exports have keys in common ranges");
+  }
+  return Status::OK();
+}
+
+// Those of two sources say nothing to each other.
+void Import::GiveEpochs() {
+  std::vector<Table*> newest_last;
+  for (Table& table : tables_) newest_last.push_back(&table);
+  std::sort(newest_last.begin(), newest_last.end(), [](const Table* a, const Table* b) {
+    const auto rank = [](const Table& t) {
+      return std::make_tuple(t.told->level == 0, t.source, t.told->epoch_number,
+                             t.told->largest_seqno, t.told->smallest_seqno, t.file.number);
+    };
+    return rank(*a) < rank(*b);
+  });
+  uint64_t next = 1;
+  for (Table* table : newest_last) {
+    table->file.epoch_number = next;
+    if (table->file.level == 0) next++;
+  }
+}
+
+Status Import::Commit(std::unique_ptr<ColumnFamilyHandle>* handle) {
+  FileSystem* const fs = e_.context.fs().get();
+  std::vector<NewFile> files;
+  SequenceNumber newest = 0;
+  for (const Table& table : tables_) {
+    files.push_back(table.file);
+    newest = std::max(newest, table.file.largest_seq);
+  }
+  const ExclusiveCommit exclusive(e_.state.commit.get());
+  // Else readers would see nothing of it.
+  e_.state.commit->RaiseTo(newest);
+  for (Table& table : tables_) {
+    VARVE_RETURN_IF_ERROR(fs->RenameFile(table.staged, PathOf(table), IOOptions(), nullptr));
+    table.staged.clear();
+  }
+  return CreateFamily(&e_, wanted_.family, handle, files);
+}
+
+void Import::AfterCommit() {
+  BestEffort([this] {
+    for (const Table& table : tables_) e_.context.NoteTable(*paths_, table.file);
+    DbLock lock(&e_.state.mu);
+    e_.stalls.Update();
+    ColumnFamily* const family = e_.state.families.FindByName(wanted_.family.name);
+    if (family != nullptr) e_.jobs->compaction.Schedule(family);
+  });
+  if (!wanted_.move_files) return;
+  for (const Table& table : tables_) {
+    e_.context.fs()->DeleteFile(table.path, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
+// Those that a MANIFEST may name stay until a fresh one is in force.
+void Import::RemoveFiles() noexcept {
+  BestEffort([this] {
+    for (const Table& table : tables_) {
+      if (table.file.number == 0) continue;
+      bool in_doubt = false;
+      {
+        DbLock lock(&e_.state.mu);
+        in_doubt = e_.state.versions->TableInDoubt(table.file.number);
+      }
+      if (in_doubt) continue;
+      e_.context.fs()
+          ->DeleteFile(table.staged.empty() ? PathOf(table) : table.staged, IOOptions(), nullptr)
+          .PermitUncheckedError();
+    }
+  });
+}
+
+}  // namespace
+
+Status ImportFamily(Engine* engine, const ImportWanted& wanted,
+                    std::unique_ptr<ColumnFamilyHandle>* handle) {
+  std::string path;
+  if (!wanted.sources.empty() && wanted.sources.front() != nullptr &&
+      !wanted.sources.front()->files.empty()) {
+    path = wanted.sources.front()->files.front().db_path;
+  }
+  return MoveData(engine, DataMoveInfo::Kind::kImport, path, [&](DataMoveInfo* info) {
+    info->families.push_back(wanted.family.name);
+    return Import(engine, wanted).Run(handle, info);
+  });
+}
+
+}  // namespace varve

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: a checkpoint is a database of its own with a prefix of the writes, is durable when the call
+// returns, and is not there at all when it fails; and it holds nobody up. Method: checkpoints of
+// databases in memory are opened with kAbsoluteConsistency and compared; each call of the file
+// system fails once, and the power goes before each; families, directories, transactions, links
+// and leftovers in all the ways that the header speaks of.
+
+#include "varve/utilities/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+
+#include "varve/file_system_wrappers.h"
+#include "varve/listener.h"
+#include "varve/statistics.h"
+#include "varve/utilities/transaction_db.h"
+
+#include "tests/harness/database.h"
+#include "util/env/file_names.h"
+
+namespace varve::testing {
+namespace {
+
+constexpr uint64_t kNoFlush = UINT64_MAX;
+
+// As one whose file systems differ from that of the database.
+class NoLinks final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "NoLinks"; }
+  IOStatus LinkFile(const std::string&, const std::string&, const IOOptions&,
+                    IODebugContext*) override {
+    return IOStatus::NotSupported("links");
+  }
+};
+
+class MoveListener final : public EventListener {
+ public:
+  void OnDataMoved(DB* db, const DataMoveInfo& info) override {
+    EXPECT_NE(db, nullptr);
+    moves.push_back(info);
+  }
+  std::vector<DataMoveInfo> moves;
+};
+
+class CheckpointTest : public Database {
+ protected:
+  Status Create(const std::string& directory, uint64_t log_size_for_flush = kNoFlush,
+                uint64_t* sequence = nullptr) {
+    return CreateOf({}, directory, log_size_for_flush, sequence);
+  }
+
+  Status CreateOf(const std::vector<ColumnFamilyHandle*>& families, const std::string& directory,
+                  uint64_t log_size_for_flush = kNoFlush, uint64_t* sequence = nullptr) {
+    Checkpoint* raw = nullptr;
+    Status s = Checkpoint::Create(db(), &raw);
+    const std::unique_ptr<Checkpoint> checkpoint(raw);
+    if (!s.ok()) return s;
+    return families.empty()
+               ? checkpoint->CreateCheckpoint(directory, log_size_for_flush, sequence)
+               : checkpoint->CreateCheckpoint(directory, families, log_size_for_flush, sequence);
+  }
+
+  // "a=1 b=2" of each family in turn, or why it does not open.
+  std::string ScanOf(const std::string& directory, Env* env = nullptr,
+                     std::vector<std::string> names = {}) {
+    Options options = options_;
+    options.db_paths.clear();
+    options.wal_dir.clear();
+    options.create_if_missing = false;
+    options.listeners.clear();
+    options.wal_recovery_mode = WALRecoveryMode::kAbsoluteConsistency;
+    if (env != nullptr) options.env = env;
+    Status s;
+    if (names.empty()) s = DB::ListColumnFamilies(options, directory, &names);
+    if (!s.ok()) return s.ToString();
+    std::vector<ColumnFamilyDescriptor> families;
+    for (const std::string& name : names) families.emplace_back(name, options);
+    std::vector<ColumnFamilyHandle*> handles;
+    DB* raw = nullptr;
+    s = DB::Open(options, directory, families, &handles, &raw);
+    if (!s.ok()) return s.ToString();
+    const std::unique_ptr<DB> opened(raw);
+    if (const Status sound = opened->VerifyChecksum(); !sound.ok()) return sound.ToString();
+    std::string text;
+    for (ColumnFamilyHandle* handle : handles) {
+      text += handle->GetName() + ":";
+      const std::unique_ptr<Iterator> it(opened->NewIterator(ReadOptions(), handle));
+      for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        text += " " + it->key().ToString() + "=" + it->value().ToString();
+      }
+      text += ";";
+      EXPECT_TRUE(opened->DestroyColumnFamilyHandle(handle).ok());
+    }
+    return text;
+  }
+
+  bool Exists(const std::string& path) { return options_.env->FileExists(path).ok(); }
+
+  std::vector<std::string> NamesIn(const std::string& directory) {
+    std::vector<std::string> names;
+    EXPECT_TRUE(options_.env->GetChildren(directory, &names).ok());
+    std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
+    return names;
+  }
+};
+
+TEST_F(CheckpointTest, HoldsTablesAndLogsAndGoesItsOwnWay) {
+  Open();
+  MakeTable({"a", "b"});
+  Put("c", "log");
+  uint64_t sequence = 0;
+  ASSERT_TRUE(Create("/copy", kNoFlush, &sequence).ok());
+  EXPECT_EQ(sequence, 3u);
+  EXPECT_FALSE(Exists("/copy.tmp"));
+  for (const std::string& name : NamesIn("/copy")) {
+    EXPECT_TRUE(name != "LOCK" && name != "IDENTITY" && name != "LOG" && name != "1.dbtmp") << name;
+  }
+  Put("d", "later");
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=of b c=log;");
+  EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=of b c=log;");  // also what the first opening left
+  EXPECT_EQ(Scan(), "a=of a b=of b c=log d=later");
+  ASSERT_TRUE(Create("/flushed", 0).ok());
+  EXPECT_EQ(ScanOf("/flushed"), "default: a=of a b=of b c=log d=later;");
+}
+
+TEST_F(CheckpointTest, MayHaveSomeFamilies) {
+  Open({"default", "a", "b"});
+  Put("k", "default");
+  Put("k", "a", "a");
+  Put("k", "b", "b");
+  Flush("b");
+  ASSERT_TRUE(CreateOf({Handle("a")}, "/copy").ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: k=default;a: k=a;");
+  ASSERT_TRUE(CreateOf({Handle("b"), Handle("default")}, "/copy2").ok());
+  EXPECT_EQ(ScanOf("/copy2"), "default: k=default;b: k=b;");
+  EXPECT_TRUE(CreateOf({nullptr}, "/copy3").IsInvalidArgument());
+  ASSERT_TRUE(db()->DropColumnFamily(Handle("b")).ok());
+  EXPECT_TRUE(CreateOf({Handle("b")}, "/copy3").IsInvalidArgument());
+  EXPECT_FALSE(Exists("/copy3") || Exists("/copy3.tmp"));
+  ASSERT_TRUE(Create("/copy3").ok());
+  EXPECT_EQ(ScanOf("/copy3"), "default: k=default;a: k=a;");
+}
+
+TEST_F(CheckpointTest, BringsSeveralDirectoriesTogether) {
+  options_.db_paths = {DbPath("/fast", 1), DbPath("/slow", 1 << 30)};
+  options_.wal_dir = "/logs";
+  Open();
+  MakeTable({"a"});
+  Put("b", "log");
+  ASSERT_TRUE(Create("/copy").ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=log;");
+  // Its OPTIONS do not lead anybody to the logs of the original.
+  for (const std::string& name : NamesIn("/copy")) {
+    if (!name.starts_with("OPTIONS")) continue;
+    EXPECT_EQ(ReadFile("/copy/" + name).find("/logs"), std::string::npos);
+    EXPECT_EQ(ReadFile("/copy/" + name).find("/fast"), std::string::npos);
+  }
+}
+
+TEST_F(CheckpointTest, RefusesNamesThatItCannotHave) {
+  Open();
+  Put("k", "v");
+  EXPECT_TRUE(Create("").IsInvalidArgument());
+  EXPECT_TRUE(Create("///").IsInvalidArgument());
+  EXPECT_TRUE(Create(kName).IsInvalidArgument());
+  ASSERT_TRUE(Create("/copy/").ok());
+  EXPECT_TRUE(Create("/copy").IsInvalidArgument());
+  EXPECT_EQ(ScanOf("/copy"), "default: k=v;");
+  Checkpoint* none = nullptr;
+  EXPECT_TRUE(Checkpoint::Create(nullptr, &none).IsInvalidArgument());
+  EXPECT_TRUE(Checkpoint::Create(db(), nullptr).IsInvalidArgument());
+  std::unique_ptr<CheckpointEngine> engine;
+  CheckpointEngineOptions options;
+  options.max_background_operations = 0;
+  EXPECT_TRUE(CheckpointEngine::Open(options, &engine).IsInvalidArgument());
+}
+
+TEST_F(CheckpointTest, RemovesLeftoversAndNothingElse) {
+  Open();
+  Put("k", "v");
+  Env* const env = options_.env;
+  ASSERT_TRUE(env->CreateDir("/copy.tmp").ok());
+  WriteFile("/copy.tmp/000007.sst", "half");
+  WriteFile("/copy.tmp/MANIFEST-000009", "");
+  ASSERT_TRUE(Create("/copy").ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: k=v;");
+  ASSERT_TRUE(env->CreateDir("/second.tmp").ok());
+  WriteFile("/second.tmp/000007.sst", "half");
+  WriteFile("/second.tmp/letter.txt", "mine");
+  EXPECT_TRUE(Create("/second").IsAborted());
+  EXPECT_EQ(NamesIn("/second.tmp").size(), 2u);
+  ASSERT_TRUE(env->CreateDir("/third.tmp").ok());
+  ASSERT_TRUE(env->CreateDir("/third.tmp/000007.sst").ok());
+  EXPECT_TRUE(Create("/third").IsAborted());
+  EXPECT_TRUE(Exists("/third.tmp/000007.sst"));
+}
+
+TEST_F(CheckpointTest, CopiesWhereThereAreNoLinks) {
+  const std::unique_ptr<Env> env = NewCompositeEnv(std::make_shared<NoLinks>(file_system()));
+  options_.env = env.get();
+  options_.statistics = CreateDBStatistics();
+  Open();
+  MakeTable({"a"});
+  Put("b", "log");
+  ASSERT_TRUE(Create("/copy").ok());
+  EXPECT_GT(options_.statistics->getTickerCount(CHECKPOINT_READ_BYTES), 0u);
+  EXPECT_GT(options_.statistics->getTickerCount(CHECKPOINT_WRITE_BYTES), 0u);
+  EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=log;");
+  EXPECT_TRUE(Close().ok());
+}
+
+TEST_F(CheckpointTest, AnEngineMayCopyAndHasThreads) {
+  auto listener = std::make_shared<MoveListener>();
+  options_.listeners = {listener};
+  Open();
+  for (const char* key : {"a", "b", "c", "d"}) MakeTable({key});
+  Put("e", "log");
+  CheckpointEngineOptions options;
+  options.use_link_file_when_available = false;
+  options.max_background_operations = 3;
+  options.io_buffer_size = 4096;
+  options.backup_rate_limit = 100 << 20;
+  std::unique_ptr<CheckpointEngine> engine;
+  ASSERT_TRUE(CheckpointEngine::Open(options, &engine).ok());
+  ASSERT_TRUE(engine->CreateCheckpoint(db(), "/copy", kNoFlush).ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=of b c=of c d=of d e=log;");
+  EXPECT_TRUE(engine->CreateCheckpoint(nullptr, "/other").IsInvalidArgument());
+  EXPECT_TRUE(engine->CreateCheckpoint(db(), "/copy").IsInvalidArgument());
+  ASSERT_TRUE(Create("/linked").ok());
+  ASSERT_EQ(listener->moves.size(), 3u);
+  const DataMoveInfo& copied = listener->moves[0];
+  EXPECT_EQ(copied.kind, DataMoveInfo::Kind::kCheckpoint);
+  EXPECT_EQ(copied.path, "/copy");
+  EXPECT_EQ(copied.bytes_linked, 0u);
+  EXPECT_GT(copied.bytes_copied, 0u);
+  EXPECT_EQ(copied.sequence, 5u);
+  EXPECT_TRUE(listener->moves[1].status.IsInvalidArgument());
+  EXPECT_GT(listener->moves[2].bytes_linked, 0u);
+}
+
+TEST_F(CheckpointTest, HasWhatNoLogHas) {
+  Open({"default", "a"});
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  ASSERT_TRUE(db()->Put(unlogged, Handle("a"), "k", "v").ok());
+  Put("logged", "v");
+  ASSERT_TRUE(Create("/copy").ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: logged=v;a: k=v;");
+}
+
+TEST_F(CheckpointTest, NeedsNoWritersUnlessItFlushes) {
+  Open();
+  Put("k", "v");
+  ASSERT_TRUE(db()->LockWAL().ok());
+  ASSERT_TRUE(Create("/copy").ok());
+  EXPECT_TRUE(Create("/flushed", 0).IsAborted());
+  EXPECT_FALSE(Exists("/flushed") || Exists("/flushed.tmp"));
+  ASSERT_TRUE(db()->UnlockWAL().ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: k=v;");
+}
+
+TEST_F(CheckpointTest, OfADatabaseThatIsReadOnly) {
+  Open({"default", "a"});
+  Put("k", "v");
+  Put("k", "w", "a");
+  Kill();
+  ASSERT_TRUE(TryOpenReadOnly({"default", "a"}).ok());
+  ASSERT_TRUE(Create("/copy", 0).ok());
+  EXPECT_EQ(ScanOf("/copy"), "default: k=v;a: k=w;");
+  ASSERT_TRUE(Close().ok());
+  // What it has not opened it cannot tell of.
+  ASSERT_TRUE(TryOpenReadOnly({"default"}).ok());
+  EXPECT_TRUE(Create("/copy2").IsInvalidArgument());
+  ASSERT_TRUE(CreateOf({Handle("default")}, "/copy3").ok());
+  EXPECT_EQ(ScanOf("/copy3"), "default: k=v;");
+}
+
+TEST_F(CheckpointTest, ARefusedCallAfterClose) {
+  Open();
+  Checkpoint* raw = nullptr;
+  ASSERT_TRUE(Checkpoint::Create(db(), &raw).ok());
+  const std::unique_ptr<Checkpoint> checkpoint(raw);
+  ASSERT_TRUE(db()->Close().ok());
+  EXPECT_TRUE(checkpoint->CreateCheckpoint("/copy").IsShutdownInProgress());
+  EXPECT_FALSE(Exists("/copy"));
+}
+
+TEST_F(CheckpointTest, HoldsUndecidedTransactions) {
+  TransactionDB* raw = nullptr;
+  options_.create_if_missing = true;
+  ASSERT_TRUE(TransactionDB::Open(options_, TransactionDBOptions(), kName, &raw).ok());
+  std::unique_ptr<TransactionDB> txn_db(raw);
+  std::unique_ptr<Transaction> prepared(txn_db->BeginTransaction(WriteOptions()));
+  ASSERT_TRUE(prepared->SetName("undecided").ok());
+  ASSERT_TRUE(prepared->Put("k", "prepared").ok());
+  ASSERT_TRUE(prepared->Prepare().ok());
+  ASSERT_TRUE(txn_db->Put(WriteOptions(), "a", "v").ok());
+  // The log of the section stays, though all that was written is in tables.
+  ASSERT_TRUE(txn_db->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(txn_db->Put(WriteOptions(), "b", "v").ok());
+  for (const bool flush : {false, true}) {
+    const std::string directory = flush ? "/flushed" : "/copy";
+    Checkpoint* made = nullptr;
+    ASSERT_TRUE(Checkpoint::Create(txn_db.get(), &made).ok());
+    const std::unique_ptr<Checkpoint> checkpoint(made);
+    ASSERT_TRUE(checkpoint->CreateCheckpoint(directory, flush ? 0 : kNoFlush).ok());
+    TransactionDB* opened = nullptr;
+    const Status s = TransactionDB::Open(options_, TransactionDBOptions(), directory, &opened);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::unique_ptr<TransactionDB> copy(opened);
+    std::vector<Transaction*> found;
+    copy->GetAllPreparedTransactions(&found);
+    ASSERT_EQ(found.size(), 1u);
+    const std::unique_ptr<Transaction> section(found.front());
+    EXPECT_EQ(section->GetName(), "undecided");
+    std::string value;
+    EXPECT_TRUE(copy->Get(ReadOptions(), "k", &value).IsNotFound());
+    ASSERT_TRUE(section->Commit().ok());
+    EXPECT_TRUE(copy->Get(ReadOptions(), "k", &value).ok());
+    EXPECT_TRUE(copy->Get(ReadOptions(), "b", &value).ok());
+  }
+  // The copies have decided for themselves alone.
+  ASSERT_TRUE(prepared->Rollback().ok());
+  prepared.reset();
+  EXPECT_TRUE(txn_db->Close().ok());
+}
+
+TEST_F(CheckpointTest, EveryCallOfTheFileSystemFailsOnce) {
+  Open();
+  MakeTable({"a"});
+  MakeTable({"b"});
+  Put("c", "log");
+  uint64_t failures = 0;
+  for (uint64_t nth = 1;; nth++) {
+    ASSERT_LT(nth, 200u);
+    FaultRule rule;
+    rule.nth = nth;
+    faults().Inject(rule);
+    const Status s = Create("/copy");
+    const bool struck = faults().strikes() > 0;
+    faults().ClearFaults();
+    if (!struck) {
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      break;
+    }
+    if (s.ok()) {  // of a call on which nothing depends
+      EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=of b c=log;") << nth;
+      ASSERT_TRUE(DestroyDB("/copy", options_).ok());
+      continue;
+    }
+    failures++;
+    EXPECT_FALSE(Exists("/copy")) << nth;
+    // What could not be removed goes with the next call of the same name.
+    ASSERT_TRUE(Create("/copy").ok()) << nth;
+    EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=of b c=log;") << nth;
+    ASSERT_TRUE(DestroyDB("/copy", options_).ok());
+  }
+  EXPECT_GT(failures, 10u);
+  Put("d", "still written");
+  EXPECT_EQ(Scan(), "a=of a b=of b c=log d=still written");
+}
+
+class CheckpointLossTest : public CheckpointTest,
+                           public ::testing::WithParamInterface<bool>,
+                           protected MemFileSystem::CallHook {
+ protected:
+  static constexpr CrashPolicy kPolicies[] = {
+      CrashPolicy::kSyncedOnly,  CrashPolicy::kOrderedPrefix, CrashPolicy::kAllNames,
+      CrashPolicy::kAdversarial, CrashPolicy::kSyncedBytes,   CrashPolicy::kKill};
+
+  void BeforeCall(uint64_t index, MemCall, const std::string&) override { Clone(index); }
+
+  void Clone(uint64_t seed) {
+    for (const CrashPolicy policy : kPolicies) clones_.push_back(mem().CrashClone(policy, seed));
+  }
+
+  // What it has is `whole`, if it is there.
+  void CheckClones(const std::string& directory, const std::string& whole, bool must_be_there) {
+    for (size_t i = 0; i < clones_.size(); i++) {
+      const std::unique_ptr<Env> env = NewCompositeEnv(clones_[i]);
+      if (!env->FileExists(directory).ok()) {
+        EXPECT_FALSE(must_be_there) << i;
+        continue;
+      }
+      there_++;
+      ASSERT_EQ(ScanOf(directory, env.get()), whole) << i;
+    }
+    clones_.clear();
+  }
+
+  std::vector<std::shared_ptr<MemFileSystem>> clones_;
+  size_t there_ = 0;
+};
+
+TEST_P(CheckpointLossTest, ThePowerGoesBeforeEachCall) {
+  std::unique_ptr<Env> no_links;
+  if (!GetParam()) {
+    no_links = NewCompositeEnv(std::make_shared<NoLinks>(file_system()));
+    options_.env = no_links.get();
+  }
+  Open({"default", "a"});
+  MakeTable({"a", "b"});
+  Put("k", "v", "a");
+  ASSERT_TRUE(db()->SyncWAL().ok());
+  Put("c", "not synced");
+  mem().SetCallHook(this);
+  const Status s = Create("/copy");
+  mem().SetCallHook(nullptr);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const std::string whole = "default: a=of a b=of b c=not synced;a: k=v;";
+  EXPECT_GT(clones_.size(), 6 * 10u);
+  CheckClones("/copy", whole, /*must_be_there=*/false);
+  EXPECT_GT(there_, 0u);
+  Clone(0);
+  CheckClones("/copy", whole, /*must_be_there=*/true);
+  EXPECT_TRUE(Close().ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoint, CheckpointLossTest, ::testing::Bool());
+
+}  // namespace
+}  // namespace varve::testing

@@ -103,9 +103,11 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
   if (!failed_.ok()) [[unlikely]]
     return failed_;
   if (points_ > 0) [[likely]] {
-    if (request_.icmp->CompareUserKey(ExtractUserKey(last_key_), user_key) >= 0) [[unlikely]] {
+    const Slice last = ExtractUserKey(last_key_);
+    const int order =
+        bytewise_ ? CompareBytes(last, user_key) : request_.icmp->CompareUserKey(last, user_key);
+    if (order >= 0) [[unlikely]]
       return RefuseOrder(user_key);
-    }
   } else {
     first_key_.assign(user_key.data(), user_key.size());
   }

@@ -65,7 +65,8 @@ class ExternalTable {
     std::string end;    // user key, as it is stored
   };
 
-  explicit ExternalTable(const ExternalTableRequest& request) : request_(request) {}
+  explicit ExternalTable(const ExternalTableRequest& request)
+      : request_(request), bytewise_(request.icmp->order() == KeyOrder::kBytewise) {}
 
   Status CheckTimestamp(const Slice& timestamp) const;
   // The key's timestamp is checked and part of it.
@@ -81,6 +82,7 @@ class ExternalTable {
   void Describe(ExternalSstFileInfo* info) const;
 
   const ExternalTableRequest request_;
+  const bool bytewise_;
   std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; outlives it
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;

@@ -14,6 +14,7 @@
 #include "db/engine/engine.h"
 #include "db/engine/fork_guard.h"
 #include "db/transaction/transaction_host.h"
+#include "db/ttl/ttl_host.h"
 
 namespace varve {
 
@@ -21,7 +22,7 @@ struct MultiGetCall;
 
 // Thread safety: as DB. Ownership: shares the engine with the families' holders, owns the handle of
 // the default family.
-class DbImpl final : public DB, public TransactionHost, public CopyHost {
+class DbImpl final : public DB, public TransactionHost, public CopyHost, public TtlHost {
  public:
   explicit DbImpl(std::shared_ptr<Engine> engine);
   ~DbImpl() override;
@@ -215,6 +216,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost {
   uint64_t LogOfSection(const PreparedSection* section) override;
 
   Status WithEngine(const std::function<Status(Engine* engine)>& work) override;
+  uint64_t SavedTtlClock() const override;
+  Status SaveTtlClock(uint64_t seconds) override;
 
   Engine* engine() { return engine_.get(); }
   void StartWork() override;

@@ -42,6 +42,7 @@ enum EditTag : uint32_t {
   kTagMergeOperator = kTagIgnorableBit + 0x1001,
   kTagGoneTables = kTagIgnorableBit + 0x1010,
   kTagUnreadLogs = kTagIgnorableBit + 0x1011,
+  kTagTtlClock = kTagIgnorableBit + 0x1012,
 };
 
 // Inside a log addition.

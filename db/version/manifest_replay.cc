@@ -160,6 +160,7 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
     if (IsPresent(number)) gone_tables_.insert(number);
   }
   unread_logs_.insert(unread_logs_.end(), edit.unread_logs.begin(), edit.unread_logs.end());
+  ttl_clock_ = edit.ttl_clock.value_or(ttl_clock_);
   return Status::OK();
 }
 

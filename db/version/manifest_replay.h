@@ -69,6 +69,7 @@ class ManifestReplay {
   uint64_t end() const { return end_; }                        // of the last record
   std::set<uint64_t> TakeGoneTables() { return std::move(gone_tables_); }
   const std::vector<std::pair<uint64_t, uint64_t>>& unread_logs() const { return unread_logs_; }
+  uint64_t ttl_clock() const { return ttl_clock_; }
 
  private:
   Status TakeRecord(VersionEdit edit);
@@ -107,6 +108,7 @@ class ManifestReplay {
   bool has_blob_files_ = false;
   std::set<uint64_t> gone_tables_;
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs_;
+  uint64_t ttl_clock_ = 0;
 };
 
 }  // namespace varve

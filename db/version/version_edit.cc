@@ -214,6 +214,7 @@ const char* EditDecoder::Field(uint32_t tag) {
       return FamilyField(tag);
     case kTagGoneTables:
     case kTagUnreadLogs:
+    case kTagTtlClock:
       return NumbersField(tag);
     default:
       return OldFormatField(tag);
@@ -279,6 +280,8 @@ const char* EditDecoder::NumbersField(uint32_t tag) {
     const uint64_t number = numbers.Varint64();
     if (tag == kTagGoneTables) {
       edit_->gone_tables.push_back(number);
+    } else if (tag == kTagTtlClock) {
+      edit_->ttl_clock = number;
     } else {
       edit_->unread_logs.emplace_back(number, numbers.Varint64());
     }
@@ -488,6 +491,7 @@ bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
   std::vector<uint64_t> logs;
   for (const auto& [first, end] : unread_logs) logs.insert(logs.end(), {first, end});
   PutNumbers(dst, kTagUnreadLogs, logs);
+  if (ttl_clock.has_value()) PutNumbers(dst, kTagTtlClock, {*ttl_clock});
   return true;
 }
 
@@ -506,6 +510,7 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
   AppendNumberText("last_seq", numbers.last_sequence, &out);
   AppendNumberText("min_log", numbers.min_log_to_keep, &out);
   AppendNumberText("max_cf", numbers.max_column_family, &out);
+  AppendNumberText("ttl_clock", ttl_clock, &out);
   AppendNumberText("group_remaining", atomic_group_remaining, &out);
   if (family.added.has_value()) out.append(" add=").append(*family.added);
   if (family.dropped) out.append(" drop");

@@ -63,6 +63,8 @@ struct VersionEdit {
   // for and did not find.
   std::vector<uint64_t> gone_tables;
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
+  // Seconds since 1970: lifetimes are judged by no earlier time. The last one stands.
+  std::optional<uint64_t> ttl_clock;
 
   // Appends the record's bytes. Bounds of files without timestamps are stored without them, if keys
   // of the family have timestamps of `timestamp_size` bytes. False when a field cannot be encoded

@@ -155,6 +155,7 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   if (replay.db_id().has_value()) db_id_ = *replay.db_id();
   gone_tables_ = replay.TakeGoneTables();
   unread_logs_ = replay.unread_logs();
+  ttl_clock_ = replay.ttl_clock();
   recovered_whole_ = known.manifest == manifest_number && known.manifest_bytes == replay.end() &&
                      (point == nullptr || point->whole());
   next_file_number_.store(replay.next_file_number(), std::memory_order_relaxed);

@@ -219,6 +219,9 @@ class VersionSet {
   void NoteUnreadLogs(uint64_t first, uint64_t end) VARVE_REQUIRES(kDbMutex);
   bool WasUnread(uint64_t log) const VARVE_REQUIRES(kDbMutex);
 
+  // What VersionEdit::ttl_clock said last; 0: nothing has.
+  uint64_t ttl_clock() const VARVE_REQUIRES(kDbMutex) { return ttl_clock_; }
+
   // Whether the MANIFEST that was recovered is known to have lost nothing at its end.
   bool recovered_whole() const { return recovered_whole_; }
 
@@ -285,6 +288,7 @@ class VersionSet {
   SequenceNumber logged_sequence_ VARVE_GUARDED_BY(kDbMutex) = 0;
   std::set<uint64_t> gone_tables_ VARVE_GUARDED_BY(kDbMutex);
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs_ VARVE_GUARDED_BY(kDbMutex);  // ascending
+  uint64_t ttl_clock_ VARVE_GUARDED_BY(kDbMutex) = 0;
   std::string db_id_;             // constant once the database is open
   bool recovered_whole_ = false;  // likewise
   const std::unique_ptr<Rep> rep_;

@@ -341,6 +341,7 @@ VersionState VersionSet::State() const {
   state.max_family_id = max_family_id_;
   state.gone_tables.assign(gone_tables_.begin(), gone_tables_.end());
   state.unread_logs = unread_logs_;
+  state.ttl_clock = ttl_clock_;
   return state;
 }
 
@@ -554,6 +555,7 @@ void VersionSet::Install(std::vector<FamilyChange>* changes) {
       }
       if (edit->family.merge_operator.has_value())
         family->merge_operator = *edit->family.merge_operator;
+      ttl_clock_ = edit->ttl_clock.value_or(ttl_clock_);
     }
     if (change.version == nullptr) continue;
     // Release: pairs with the acquire of the thread that releases the file last.

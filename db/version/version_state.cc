@@ -63,6 +63,7 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
   totals.numbers.last_sequence = last_sequence;
   totals.gone_tables = gone_tables;
   totals.unread_logs = unread_logs;
+  if (ttl_clock != 0) totals.ttl_clock = ttl_clock;
   return Add(totals, 0, records);
 }
 

@@ -38,6 +38,7 @@ struct VersionState {
   uint32_t max_family_id = 0;
   std::vector<uint64_t> gone_tables;
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
+  uint64_t ttl_clock = 0;  // 0: none
 
   // Appends them. InvalidArgument: a file cannot be stored. Needs no mutex.
   Status EncodeTo(std::vector<std::string>* records) const;

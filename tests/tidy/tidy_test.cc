@@ -41,7 +41,7 @@ const std::vector<std::vector<std::string_view>> kDbLayers = {
     {"background"},
     {"recovery"},
     {"transaction"},
-    {"ingest", "copy", "external", "observe", "follow"},
+    {"ingest", "copy", "external", "observe", "follow", "ttl"},
     {"backup"},
     {"api"},
 };

@@ -26,7 +26,7 @@ set(varve_rocksdb_missing_headers
   table_reader_caller.h threadpool.h tool_hooks.h trace_reader_writer.h trace_record.h
   trace_record_result.h unique_id.h user_defined_index.h utilities/agg_merge.h
   utilities/cache_dump_load.h utilities/coro_stackable_db.h utilities/customizable_util.h
-  utilities/db_ttl.h utilities/debug.h utilities/env_mirror.h utilities/info_log_finder.h utilities/ldb_cmd.h
+  utilities/debug.h utilities/env_mirror.h utilities/info_log_finder.h utilities/ldb_cmd.h
   utilities/ldb_cmd_execute_result.h utilities/leveldb_options.h
   utilities/option_change_migration.h utilities/options_type.h utilities/replayer.h utilities/secondary_index.h
   utilities/secondary_index_faiss.h utilities/secondary_index_simple.h utilities/sim_cache.h

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that goes in and out as files in the C API: ingestion goes to the database, which refuses it
-// so far; lifetimes are not there.
+// so far.
 #include "varve/env.h"
 
 #include "db/api/c/c_types.h"
@@ -10,14 +10,6 @@ using varve::IngestExternalFileOptions;
 using varve::Status;
 using varve::c::NullArgument;
 using varve::c::RunOnDb;
-
-namespace {
-
-Status NoLifetimes() {
-  return Status::NotSupported("C API: this engine does not have databases with a TTL");
-}
-
-}  // namespace
 
 // ---- Files opened by this library ----
 
@@ -66,14 +58,3 @@ void rocksdb_ingest_external_file_cf(rocksdb_t* db, rocksdb_column_family_handle
     return Ingest(d, family->rep, file_list, list_len, o);
   });
 }
-
-// ---- Entries with a lifetime ----
-
-VARVE_C_REFUSES(rocksdb_column_family_handle_t*, rocksdb_create_column_family_with_ttl, NoLifetimes,
-                (rocksdb_t*, const rocksdb_options_t*, const char*, int, char** errptr));
-VARVE_C_REFUSES(rocksdb_t*, rocksdb_open_column_families_with_ttl, NoLifetimes,
-                (const rocksdb_options_t*, const char*, int, const char* const*,
-                 const rocksdb_options_t* const*, rocksdb_column_family_handle_t**, const int*,
-                 char** errptr));
-VARVE_C_REFUSES(rocksdb_t*, rocksdb_open_with_ttl, NoLifetimes,
-                (const rocksdb_options_t*, const char*, int, char** errptr));

@@ -218,16 +218,25 @@ VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family_with_im
 
 // ---- Entries with a lifetime ----
 
-// Not supported so far: NotSupported and null. Lifetimes are seconds.
-VARVE_C_REFUSED rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(
+// varve/utilities/db_ttl.h says what holds. Lifetimes are seconds; zero and less are for ever.
+VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(
     rocksdb_t* db, const rocksdb_options_t* column_family_options, const char* column_family_name,
     int ttl, char** errptr);
-VARVE_C_REFUSED rocksdb_t* rocksdb_open_column_families_with_ttl(
+VARVE_C_API rocksdb_t* rocksdb_open_column_families_with_ttl(
     const rocksdb_options_t* options, const char* name, int num_column_families,
     const char* const* column_family_names, const rocksdb_options_t* const* column_family_options,
     rocksdb_column_family_handle_t** column_family_handles, const int* ttls, char** errptr);
-VARVE_C_REFUSED rocksdb_t* rocksdb_open_with_ttl(const rocksdb_options_t* options, const char* name,
-                                                 int ttl, char** errptr);
+VARVE_C_API rocksdb_t* rocksdb_open_with_ttl(const rocksdb_options_t* options, const char* name,
+                                             int ttl, char** errptr);
+// Varve's own. InvalidArgument: the database was not opened with a TTL.
+VARVE_C_API int rocksdb_get_ttl_cf(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
+                                   char** errptr);
+VARVE_C_API void rocksdb_set_ttl_cf(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
+                                    int ttl, char** errptr);
+VARVE_C_API void rocksdb_put_with_ttl_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
+                                         rocksdb_column_family_handle_t* column_family,
+                                         const char* key, size_t keylen, const char* val,
+                                         size_t vallen, int ttl, char** errptr);
 
 // ---- Opening at an older timestamp ----
 

@@ -177,6 +177,7 @@ VersionEdit Everything() {
   edit.family.merge_operator = "Append";
   edit.gone_tables = {1, uint64_t{1} << 50};
   edit.unread_logs = {{3, 9}, {9, uint64_t{1} << 40}};
+  edit.ttl_clock = uint64_t{1} << 33;
   edit.atomic_group_remaining = 4;
   edit.deleted_files = {{0, 5}, {6, uint64_t{1} << 50}};
   edit.compact_cursors.emplace_back(2, InternalKey("cursor", 8, kTypeValue));
@@ -213,6 +214,7 @@ TEST(VersionEdit, EveryFieldSurvivesARoundTrip) {
   EXPECT_EQ(edit.family.merge_operator, "Append");
   EXPECT_THAT(edit.gone_tables, ElementsAre(1, uint64_t{1} << 50));
   EXPECT_THAT(edit.unread_logs, ElementsAre(Pair(3, 9), Pair(9, uint64_t{1} << 40)));
+  EXPECT_EQ(edit.ttl_clock, uint64_t{1} << 33);
   EXPECT_EQ(edit.atomic_group_remaining, 4u);
   EXPECT_EQ(edit.column_family, 7u);
   const NewFile& file = edit.new_files.at(1);

@@ -6,14 +6,14 @@
 typedef struct {
   int progress;
   int questions;
-} Calls;
+} BackupCalls;
 
 static void NoteProgress(void* state) {
-  ((Calls*)state)->progress++;
+  ((BackupCalls*)state)->progress++;
 }
 
 static unsigned char LeaveOut(void* state, const char* file, size_t size) {
-  ((Calls*)state)->questions++;
+  ((BackupCalls*)state)->questions++;
   return file != NULL && size > 0;
 }
 
@@ -50,7 +50,7 @@ static void CheckInfo(rocksdb_backup_engine_t* engine) {
 static void CheckWriting(rocksdb_backup_engine_t* engine, Fixture* f) {
   char* error = NULL;
   uint32_t id = 0;
-  Calls calls = {0, 0};
+  BackupCalls calls = {0, 0};
   rocksdb_create_backup_options_t* options = rocksdb_create_backup_options_create();
   rocksdb_create_backup_options_set_flush_before_backup(options, 1);
   rocksdb_create_backup_options_set_progress_callback(options, &calls, NoteProgress);

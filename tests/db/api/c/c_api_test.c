@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
       TestFiles,          TestGivenHandles,   TestLackingOptions,
       TestIndexedBatches, TestTransactions,   TestLeniency,
       TestNullObjects,    TestTableFiles,     TestCheckpoints,
+      TestLifetimes,
   };
   for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) tests[i]();
   if (g_failures == 0) printf("c_api_test: ok\n");

@@ -112,3 +112,4 @@ void TestTransactions(void);
 void TestLeniency(void);
 void TestTableFiles(void);
 void TestCheckpoints(void);
+void TestLifetimes(void);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/ttl/ttl_compaction_filter.h"
+
+#include <utility>
+
+#include "varve/db.h"
+
+#include "db/ttl/ttl_stamp.h"
+
+namespace varve {
+
+namespace {
+
+// Looks up what the newest state of a key is, for one compaction.
+class ChainLookUp {
+ public:
+  ChainLookUp(const TtlState& state, uint32_t family)
+      : db_(state.db()), handle_(state.host()->OpenFamily(family)) {
+    read_options_.fill_cache = false;
+  }
+
+  // Of a key with a merge operator. False also where that cannot be told.
+  bool IsExpired(const Slice& key, int32_t ttl, uint32_t horizon) {
+    if (handle_ == nullptr) return false;
+    Slice value;
+    uint32_t stamp = 0;
+    found_.Reset();
+    return db_->Get(read_options_, handle_.get(), key, &found_).ok() &&
+           SplitStamp(found_, &value, &stamp) && varve::IsExpired(stamp, ttl, horizon);
+  }
+
+ private:
+  DB* const db_;
+  const std::unique_ptr<ColumnFamilyHandle> handle_;
+  ReadOptions read_options_;
+  PinnableSlice found_;
+};
+
+class TtlCompactionFilter final : public CompactionFilter {
+ public:
+  // `horizon` is 0 if nothing may go. The user's filter, the factory's own or another, may be null.
+  TtlCompactionFilter(int32_t ttl, uint32_t horizon, std::unique_ptr<ChainLookUp> chains,
+                      std::unique_ptr<CompactionFilter> made, const CompactionFilter* user)
+      : ttl_(ttl),
+        horizon_(horizon),
+        chains_(std::move(chains)),
+        made_(std::move(made)),
+        user_(made_ == nullptr ? user : made_.get()) {}
+
+  const char* Name() const override { return "TtlCompactionFilter"; }
+  bool IgnoreSnapshots() const override { return user_ == nullptr || user_->IgnoreSnapshots(); }
+
+  Decision FilterV2(int level, const Slice& key, ValueType type, const Slice& stored,
+                    std::string* new_value, std::string* skip_until) const override {
+    Slice value;
+    uint32_t stamp = 0;
+    if (!SplitStamp(stored, &value, &stamp)) return Decision::kKeep;
+    if (type == ValueType::kValue && IsExpired(stamp, ttl_, horizon_) &&
+        (chains_ == nullptr || chains_->IsExpired(key, ttl_, horizon_))) {
+      return Decision::kRemove;
+    }
+    if (user_ == nullptr) return Decision::kKeep;
+    const Decision decision = user_->FilterV2(level, key, type, value, new_value, skip_until);
+    if (decision == Decision::kChangeValue) AppendStamp(new_value, stamp);
+    return decision;
+  }
+
+ private:
+  const int32_t ttl_;
+  const uint32_t horizon_;
+  const std::unique_ptr<ChainLookUp> chains_;
+  const std::unique_ptr<CompactionFilter> made_;
+  const CompactionFilter* const user_;
+};
+
+}  // namespace
+
+TtlCompactionFilterFactory::TtlCompactionFilterFactory(
+    const CompactionFilter* user_filter, std::shared_ptr<CompactionFilterFactory> user_factory,
+    bool merges, std::shared_ptr<TtlState> state, std::shared_ptr<TtlFamily> family)
+    : user_filter_(user_filter),
+      user_factory_(std::move(user_factory)),
+      merges_(merges),
+      state_(std::move(state)),
+      family_(std::move(family)) {}
+
+bool TtlCompactionFilterFactory::ShouldFilterTableFileCreation(
+    TableFileCreationReason reason) const {
+  if (reason == TableFileCreationReason::kCompaction) return true;
+  return user_filter_ == nullptr && user_factory_ != nullptr &&
+         user_factory_->ShouldFilterTableFileCreation(reason);
+}
+
+std::unique_ptr<CompactionFilter> TtlCompactionFilterFactory::CreateCompactionFilter(
+    const CompactionFilter::Context& context) {
+  const int32_t ttl = family_->ttl.load(std::memory_order_relaxed);
+  const bool ready = ttl > 0 && state_->db() != nullptr;
+  const uint32_t horizon = ready ? state_->Horizon() : 0;
+  std::unique_ptr<ChainLookUp> chains;
+  if (ready && merges_) chains = std::make_unique<ChainLookUp>(*state_, context.column_family_id);
+  std::unique_ptr<CompactionFilter> made;
+  const bool by_factory = user_filter_ == nullptr && user_factory_ != nullptr &&
+                          user_factory_->ShouldFilterTableFileCreation(context.reason);
+  if (by_factory) made = user_factory_->CreateCompactionFilter(context);
+  return std::make_unique<TtlCompactionFilter>(ttl, horizon, std::move(chains), std::move(made),
+                                               user_filter_);
+}
+
+}  // namespace varve

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What compactions drop of a family with lifetimes: values that are expired for everybody, and what
+// the user's own filter drops, which sees values without their stamps.
+//
+// Where there is a merge operator, a value lives as long as the chain on it, of which newer parts
+// may lie in tables and memtables that do not take part. So a value that is expired by itself is
+// looked up, and goes only if all of the chain is expired. Whoever adds to the chain meanwhile
+// holds the time of its stamp (TtlHold) until it can be found.
+
+#include <memory>
+
+#include "varve/compaction_filter.h"
+
+#include "db/ttl/ttl_state.h"
+
+namespace varve {
+
+class TtlCompactionFilterFactory final : public CompactionFilterFactory {
+ public:
+  // Of the user's filter and factory, either may be null. The filter is the one that counts.
+  TtlCompactionFilterFactory(const CompactionFilter* user_filter,
+                             std::shared_ptr<CompactionFilterFactory> user_factory, bool merges,
+                             std::shared_ptr<TtlState> state, std::shared_ptr<TtlFamily> family);
+
+  static const char* kClassName() { return "TtlCompactionFilterFactory"; }
+  const char* Name() const override { return kClassName(); }
+  bool ShouldFilterTableFileCreation(TableFileCreationReason reason) const override;
+  std::unique_ptr<CompactionFilter> CreateCompactionFilter(
+      const CompactionFilter::Context& context) override;
+
+  const CompactionFilter* user_filter() const { return user_filter_; }
+  const std::shared_ptr<CompactionFilterFactory>& user_factory() const { return user_factory_; }
+
+ private:
+  const CompactionFilter* const user_filter_;
+  const std::shared_ptr<CompactionFilterFactory> user_factory_;
+  const bool merges_;
+  const std::shared_ptr<TtlState> state_;
+  const std::shared_ptr<TtlFamily> family_;
+};
+
+}  // namespace varve

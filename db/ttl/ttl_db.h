@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// DBWithTTL on an open database: calls that bring values put stamps behind them, calls that return
+// values judge the stamps and take them off, and all others go to the database as they are.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "varve/utilities/db_ttl.h"
+
+#include "db/ttl/ttl_state.h"
+
+namespace varve {
+
+// The options of a family as the database beneath gets them: with the user's filter and merge
+// operator inside of those that know stamps.
+ColumnFamilyOptions WithTtl(const ColumnFamilyOptions& options,
+                            const std::shared_ptr<TtlState>& state,
+                            const std::shared_ptr<TtlFamily>& family);
+
+// OK: entries of such a family can have lifetimes.
+Status CheckTtlFamily(const ColumnFamilyDescriptor& family);
+
+class TtlDb final : public DBWithTTL {
+ public:
+  // Takes `db` over; the state knows its families, and is started.
+  TtlDb(DB* db, std::shared_ptr<TtlState> state) : DBWithTTL(db), state_(std::move(state)) {}
+  ~TtlDb() override { state_->Stop(); }
+
+  Status Close() override {
+    state_->clock().Settle();
+    return db_->Close();
+  }
+
+  Status CreateColumnFamily(const ColumnFamilyOptions& options, const std::string& name,
+                            ColumnFamilyHandle** handle) override {
+    return CreateColumnFamilyWithTtl(options, name, handle, /*ttl=*/0);
+  }
+  Status CreateColumnFamilies(const ColumnFamilyOptions& options,
+                              const std::vector<std::string>& names,
+                              std::vector<ColumnFamilyHandle*>* handles) override;
+  Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& families,
+                              std::vector<ColumnFamilyHandle*>* handles) override;
+  Status CreateColumnFamilyWithTtl(const ColumnFamilyOptions& options, const std::string& name,
+                                   ColumnFamilyHandle** handle, int ttl) override;
+  Status CreateColumnFamilyWithImport(
+      const ColumnFamilyOptions& options, const std::string& name,
+      const ImportColumnFamilyOptions& import_options,
+      const std::vector<const ExportImportFilesMetaData*>& metadatas,
+      ColumnFamilyHandle** handle) override;
+  void SetTtl(int32_t ttl) override { SetTtl(DefaultColumnFamily(), ttl); }
+  void SetTtl(ColumnFamilyHandle* column_family, int32_t ttl) override;
+  Status GetTtl(ColumnFamilyHandle* column_family, int32_t* ttl) override;
+
+  using DB::Put;
+  Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+             const Slice& value) override;
+  Status PutWithTtl(const WriteOptions& options, ColumnFamilyHandle* column_family,
+                    const Slice& key, const Slice& value, int32_t ttl) override;
+  using DB::Merge;
+  Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+               const Slice& value) override;
+  Status Write(const WriteOptions& options, WriteBatch* updates) override {
+    return WriteWithCallback(options, updates, nullptr);
+  }
+  Status WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
+                           UserWriteCallback* callback) override;
+
+  using DB::Get;
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+             PinnableSlice* value, std::string* timestamp) override;
+  Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
+                          const Slice& key, PinnableSlice* operands,
+                          GetMergeOperandsOptions* operand_options, int* count) override;
+  using DB::MultiGet;
+  void MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** column_families,
+                const Slice* keys, PinnableSlice* values, std::string* timestamps, Status* statuses,
+                bool sorted_input) override;
+  void MultiGet(const ReadOptions& options, ColumnFamilyHandle* column_family, size_t num_keys,
+                const Slice* keys, PinnableSlice* values, std::string* timestamps, Status* statuses,
+                bool sorted_input) override;
+  using DB::KeyMayExist;
+  bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
+                   std::string* value, std::string* timestamp, bool* value_found) override;
+  using DB::NewIterator;
+  Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* column_family) override;
+  Status NewIterators(const ReadOptions& options,
+                      const std::vector<ColumnFamilyHandle*>& column_families,
+                      std::vector<Iterator*>* iterators) override;
+  const Snapshot* GetSnapshot() override;
+  void ReleaseSnapshot(const Snapshot* snapshot) override;
+
+  using DB::IngestExternalFile;
+  Status IngestExternalFile(ColumnFamilyHandle* column_family,
+                            const std::vector<std::string>& external_files,
+                            const IngestExternalFileOptions& options) override;
+  Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override;
+  using DB::PrepareFileIngestion;
+  Status PrepareFileIngestion(const std::vector<IngestExternalFileArg>& args,
+                              std::unique_ptr<FileIngestionHandle>* handle) override;
+
+ private:
+  // nullptr: the handle is null or none of this database's; *s says so.
+  TtlFamily* FamilyOf(ColumnFamilyHandle* handle, Status* s) const;
+  // The time by which a read with these options judges, once the database has served it.
+  uint32_t TimeOf(const ReadOptions& options);
+  // Turns what the database has found into what the user is shown.
+  static Status Show(const TtlFamily& family, uint32_t now, PinnableSlice* value);
+  // The same for the operands of a key.
+  static Status ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice* operands,
+                             int* count);
+
+  const std::shared_ptr<TtlState> state_;
+};
+
+}  // namespace varve

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The time of writing behind every value and merge operand of a database with lifetimes: four
+// bytes, little-endian, unsigned seconds since 1970. RocksDB's DBWithTTL stores the same.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "varve/slice.h"
+#include "varve/status.h"
+
+#include "util/coding/fixed.h"
+
+namespace varve {
+
+inline constexpr size_t kStampBytes = 4;
+// May 2013, when the format came into being. What claims to be older is a value without a stamp.
+inline constexpr uint32_t kEarliestStamp = 1368146402;
+
+// False: the bytes do not end with a stamp.
+[[nodiscard]] inline bool SplitStamp(const Slice& stored, Slice* value, uint32_t* stamp) {
+  if (stored.size() < kStampBytes) return false;
+  *value = Slice(stored.data(), stored.size() - kStampBytes);
+  *stamp = DecodeFixed<uint32_t>(value->data() + value->size());
+  return *stamp >= kEarliestStamp;
+}
+
+inline void AppendStamp(std::string* value, uint32_t stamp) {
+  const size_t size = value->size();
+  value->resize(size + kStampBytes);
+  EncodeFixed<uint32_t>(value->data() + size, stamp);
+}
+
+// A lifetime that is not positive never ends.
+[[nodiscard]] inline bool IsExpired(uint32_t stamp, int32_t ttl, uint32_t now) {
+  return ttl > 0 && uint64_t{stamp} + static_cast<uint64_t>(ttl) < now;
+}
+
+// What a read of such a value returns.
+inline Status NoStamp(const std::string& family) {
+  return Status::Corruption(
+      "DBWithTTL",
+      "a value in column family " + family +
+          " does not end with a time of writing, as it was not written through "
+          "DBWithTTL; write or delete its key, or open the database without lifetimes");
+}
+
+// A value and its stamp side by side. Short ones need no allocation.
+class StampedValue {
+ public:
+  StampedValue(const Slice& value, uint32_t stamp) : size_(value.size() + kStampBytes) {
+    char* bytes = inline_;
+    if (size_ > sizeof(inline_)) {
+      heap_ = std::make_unique_for_overwrite<char[]>(size_);
+      bytes = heap_.get();
+    }
+    if (!value.empty()) std::memcpy(bytes, value.data(), value.size());
+    EncodeFixed<uint32_t>(bytes + value.size(), stamp);
+  }
+  StampedValue(const StampedValue&) = delete;
+  StampedValue& operator=(const StampedValue&) = delete;
+
+  [[nodiscard]] Slice slice() const {
+    return Slice(heap_ == nullptr ? inline_ : heap_.get(), size_);
+  }
+
+ private:
+  const size_t size_;
+  char inline_[512];
+  std::unique_ptr<char[]> heap_;
+};
+
+}  // namespace varve

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What reads, writes, merges and compactions of one database with lifetimes share: its clock, its
+// families, and the times that somebody still looks back from.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "varve/db.h"
+#include "varve/snapshot.h"
+
+#include "db/ttl/ttl_clock.h"
+#include "db/ttl/ttl_host.h"
+#include "util/sync/mutex.h"
+
+namespace varve {
+
+struct TtlFamily {
+  TtlFamily(std::string family_name, int32_t lifetime)
+      : name(std::move(family_name)), ttl(lifetime) {}
+
+  const std::string name;
+  std::atomic<int32_t> ttl;  // seconds; not positive: for ever
+};
+
+// Compactions hold it, and iterators, which may outlive the database. Thread safety: any thread.
+class TtlState {
+ public:
+  explicit TtlState(std::shared_ptr<SystemClock> wall)
+      : wall_(std::move(wall)), clock_(wall_.get()) {}
+
+  // The database is open. Both outlive the call of Stop.
+  void Start(DB* db, TtlHost* host, bool read_only) {
+    clock_.Start(host, read_only, db->GetDBOptions().info_log);
+    host_.store(host, std::memory_order_relaxed);
+    db_.store(db, std::memory_order_release);
+  }
+  void Stop() {
+    clock_.Settle();
+    clock_.Stop();
+  }
+
+  TtlClock& clock() { return clock_; }
+  // nullptr: the database is being opened.
+  DB* db() const { return db_.load(std::memory_order_acquire); }
+  TtlHost* host() const { return host_.load(std::memory_order_relaxed); }
+
+  // --- Families. They stay when they are dropped: ids are not used again.
+  void AddFamily(uint32_t id, std::shared_ptr<TtlFamily> family);
+  // nullptr: there is none of this id.
+  TtlFamily* FindFamily(uint32_t id) const;
+
+  // --- Times that are still looked back from.
+  using Holds = std::multiset<uint32_t>;
+  Holds::iterator Hold();
+  void Release(Holds::iterator hold);
+  void NoteSnapshot(const Snapshot* snapshot, Holds::iterator hold);
+  void ForgetSnapshot(const Snapshot* snapshot);
+  // The time by which reads through the snapshot judge. The database has said that it is its own.
+  uint32_t TimeOf(const Snapshot& snapshot) const;
+  // What is expired at this time is so for every reader and writer, those to come too.
+  uint32_t Horizon();
+
+ private:
+  static constexpr uint32_t kQuickFamilies = 64;
+
+  const std::shared_ptr<SystemClock> wall_;
+  TtlClock clock_;
+  std::atomic<DB*> db_{nullptr};
+  std::atomic<TtlHost*> host_{nullptr};
+
+  // Of the first ids a copy can be read without the lock.
+  std::array<std::atomic<TtlFamily*>, kQuickFamilies> quick_{};
+  mutable Mutex families_mu_;
+  std::map<uint32_t, std::shared_ptr<TtlFamily>> families_ VARVE_GUARDED_BY(families_mu_);
+
+  mutable Mutex holds_mu_;
+  Holds holds_ VARVE_GUARDED_BY(holds_mu_);
+  std::map<const Snapshot*, Holds::iterator> snapshots_ VARVE_GUARDED_BY(holds_mu_);
+};
+
+// A merge between the reading of its stamp and its visibility.
+class TtlHold {
+ public:
+  explicit TtlHold(TtlState* state) : state_(state), hold_(state->Hold()) {}
+  ~TtlHold() { state_->Release(hold_); }
+  TtlHold(const TtlHold&) = delete;
+  TtlHold& operator=(const TtlHold&) = delete;
+  uint32_t time() const { return *hold_; }
+
+ private:
+  TtlState* const state_;
+  const TtlState::Holds::iterator hold_;
+};
+
+}  // namespace varve

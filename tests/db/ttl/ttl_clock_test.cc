@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: what was expired once stays so, though the clock goes back, the process is killed or the
+// MANIFEST cannot be written; a glitch of the clock expires nothing. Method: as ttl_test.cc, and
+// faults of the file system.
+
+#include "db/ttl/ttl_clock.h"
+
+#include "tests/db/ttl/ttl_fixture.h"
+#include "util/coding/fixed.h"
+
+namespace varve::testing {
+namespace {
+
+class TtlClockTest : public TtlDatabase {
+ protected:
+  ~TtlClockTest() override {
+    clock_->fails = false;
+    faults().ClearFaults();
+  }
+  // Seconds that a new entry is written at.
+  uint32_t Stamp() {
+    Put("stamp", "");
+    std::string stored;
+    EXPECT_TRUE(ttl_->GetBaseDB()->Get(ReadOptions(), "stamp", &stored).ok());
+    return DecodeFixed<uint32_t>(stored.data());
+  }
+};
+
+TEST_F(TtlClockTest, DoesNotGoBackWithinAnOpening) {
+  OpenTtl(10);
+  Put("k", "v");
+  Pass(11);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  Pass(-11);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  EXPECT_EQ(Stamp(), 1'700'000'011U);
+}
+
+TEST_F(TtlClockTest, DoesNotGoBackAcrossOpenings) {
+  OpenTtl(10);
+  Put("k", "v");
+  ASSERT_TRUE(ttl_->Flush(FlushOptions()).ok());
+  Pass(11);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  CloseTtl();
+  Pass(-1000);
+  for (const bool read_only : {false, true}) {
+    OpenTtl(10, read_only);
+    EXPECT_EQ(Get("k"), "NOT_FOUND");
+  }
+  OpenTtl(10);
+  EXPECT_EQ(Stamp(), 1'700'000'011U);  // exactly where it was when the database was closed
+  // An opening without lifetimes, which writes a MANIFEST anew, keeps the time.
+  CloseTtl();
+  Open();
+  ASSERT_TRUE(Close().ok());
+  OpenTtl(10);
+  EXPECT_EQ(Stamp(), 1'700'000'011U);
+}
+
+TEST_F(TtlClockTest, DoesNotGoBackAfterAKill) {
+  OpenTtl(10);
+  Put("k", "v");
+  Pass(11);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  KillTtl();
+  Pass(-1000);
+  OpenTtl(10);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  const uint32_t stamp = Stamp();
+  EXPECT_GE(stamp, 1'700'000'011U);
+  EXPECT_LE(stamp, 1'700'000'011U + TtlClock::kGrantSeconds);
+}
+
+TEST_F(TtlClockTest, AJumpIsBelievedWhenTheNextReadingConfirmsIt) {
+  OpenTtl(10);
+  Put("k", "v");
+  clock_->glitch = 4'000'000'000;
+  EXPECT_EQ(Get("k"), "v");
+  EXPECT_EQ(Stamp(), 1'700'000'000U);
+  Pass(86400);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+}
+
+TEST_F(TtlClockTest, AClockThatFailsOrIsBefore2013Stands) {
+  OpenTtl(10);
+  Put("k", "v");
+  clock_->fails = true;
+  Pass(100);
+  EXPECT_EQ(Get("k"), "v");
+  clock_->fails = false;
+  CloseTtl();
+  clock_->now = 5;
+  OpenTtl(10);
+  EXPECT_EQ(Get("k"), "v");
+  CloseTtl();
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  OpenTtl(10);
+  Put("k", "v");
+  EXPECT_EQ(Get("k"), "v");  // the earliest time there is
+}
+
+TEST_F(TtlClockTest, GoesOnWhereItCannotBeSaved) {
+  OpenTtl(10);
+  Put("k", "v");
+  FaultRule rule;
+  rule.calls = Only(FaultCall::kWrite) | Only(FaultCall::kCreate);
+  rule.path_contains = "MANIFEST";
+  rule.sticky = true;
+  rule.effect = FaultEffect::kNoSpace;
+  faults().Inject(rule);
+  Pass(1000);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  Pass(-1000);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  faults().ClearFaults();
+}
+
+}  // namespace
+}  // namespace varve::testing

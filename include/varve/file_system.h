@@ -110,7 +110,7 @@ struct VARVE_EXPORT DirFsyncOptions {
 struct VARVE_EXPORT FileOptions : EnvOptions {
   // For the request that opens or creates the file.
   IOOptions io_options;
-  Temperature temperature = Temperature::kUnknown;  // Advisory: never set by the library.
+  Temperature temperature = Temperature::kUnknown;  // Advisory: set for SstFileWriter::Open only.
   // The kind of checksum in a DataVerificationInfo; CRC-32C unless set. Advisory: no checksums are
   // handed over.
   ChecksumType handoff_checksum_type = static_cast<ChecksumType>(1);

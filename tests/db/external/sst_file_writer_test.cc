@@ -8,9 +8,12 @@
 
 #include <gmock/gmock.h>
 
+#include <stdexcept>
+
 #include "varve/comparator.h"
 #include "varve/db.h"
 #include "varve/file_checksum.h"
+#include "varve/rate_limiter.h"
 #include "varve/table.h"
 #include "varve/utilities/merge_operators.h"
 #include "varve/utilities/table_properties_collectors.h"
@@ -353,6 +356,53 @@ TEST_F(SstFileWriterTest, AFamilysHandleIsRecorded) {
   ASSERT_TRUE(WriteSmallFile(&writer).ok());
   EXPECT_EQ(OpenTable()->properties()->column_family_id, 1u);
   EXPECT_EQ(OpenTable()->properties()->column_family_name, "other");
+}
+
+// Throws at the second entry.
+class Thrower final : public TablePropertiesCollector {
+ public:
+  Status AddUserKey(const Slice&, const Slice&, EntryType, SequenceNumber, uint64_t) override {
+    if (++entries_ == 2) throw std::runtime_error("of the collector");
+    return Status::OK();
+  }
+  Status Finish(UserCollectedProperties*) override { return Status::OK(); }
+  UserCollectedProperties GetReadableProperties() const override { return {}; }
+  const char* Name() const override { return "thrower"; }
+
+ private:
+  int entries_ = 0;
+};
+
+class ThrowerFactory final : public TablePropertiesCollectorFactory {
+ public:
+  TablePropertiesCollector* CreateTablePropertiesCollector(Context) override { return new Thrower; }
+  const char* Name() const override { return "throwers"; }
+};
+
+TEST_F(SstFileWriterTest, WhatACollectorThrowsStays) {
+  options_.table_properties_collector_factories.push_back(std::make_shared<ThrowerFactory>());
+  SstFileWriter writer(EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open(kFile).ok());
+  ASSERT_TRUE(writer.Put("a", "1").ok());
+  const Status s = writer.Put("b", "1");
+  EXPECT_TRUE(s.IsAborted());
+  EXPECT_THAT(s.ToString(), HasSubstr("of the collector"));
+  EXPECT_TRUE(writer.Put("c", "1").IsAborted());
+  EXPECT_TRUE(writer.DeleteRange("d", "e").IsAborted());
+  EXPECT_TRUE(writer.Finish().IsAborted());
+  EXPECT_THAT(Names(), IsEmpty());
+  ASSERT_TRUE(writer.Open(kFile).ok());
+}
+
+TEST_F(SstFileWriterTest, WritesAreLimitedWithAPriority) {
+  options_.rate_limiter.reset(NewGenericRateLimiter(int64_t{1} << 30));
+  SstFileWriter free(EnvOptions(), options_);
+  ASSERT_TRUE(WriteSmallFile(&free).ok());
+  EXPECT_EQ(options_.rate_limiter->GetTotalBytesThrough(), 0);
+  SstFileWriter limited(EnvOptions(), options_, nullptr, true, Env::IO_LOW);
+  ASSERT_TRUE(WriteSmallFile(&limited).ok());
+  EXPECT_EQ(options_.rate_limiter->GetTotalBytesThrough(Env::IO_LOW),
+            static_cast<int64_t>(limited.FileSize()));
 }
 
 TEST_F(SstFileWriterTest, CollectorsSeeTheEntries) {

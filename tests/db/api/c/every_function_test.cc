@@ -243,6 +243,24 @@ rocksdb_transaction_t* Fresh(World* world, const rocksdb_transaction_t* /*kind*/
   return world->Own(txn, rocksdb_transaction_destroy);
 }
 
+rocksdb_backup_engine_t* Fresh(World* world, const rocksdb_backup_engine_t* /*kind*/) {
+  static int number = 0;
+  const std::string name = "backups" + std::to_string(++number);
+  char* error = nullptr;
+  rocksdb_backup_engine_t* const engine =
+      rocksdb_backup_engine_open(world->options(), name.c_str(), &error);
+  if (error != nullptr) Fail("rocksdb_backup_engine_open", "fails", error);
+  return world->Own(engine, rocksdb_backup_engine_close);
+}
+rocksdb_backup_engine_info_t* Fresh(World* world, const rocksdb_backup_engine_info_t* /*kind*/) {
+  rocksdb_backup_engine_t* const engine =
+      rocksdb_backup_engine_open(world->options(), "backups", nullptr);
+  const rocksdb_backup_engine_info_t* const info = rocksdb_backup_engine_get_backup_info(engine);
+  rocksdb_backup_engine_close(engine);
+  world->Own<const rocksdb_backup_engine_info_t>(info, rocksdb_backup_engine_info_destroy);
+  return const_cast<rocksdb_backup_engine_info_t*>(info);
+}
+
 VARVE_TEST_HANDLE(env, rocksdb_create_mem_env(), env_destroy)
 VARVE_TEST_HANDLE(cache, rocksdb_cache_create_lru(1 << 20), cache_destroy)
 VARVE_TEST_HANDLE(block_based_table_options, rocksdb_block_based_options_create(),
@@ -451,6 +469,12 @@ void Discard(World* world, const rocksdb_snapshot_t* result) {
 void Discard(World* /*world*/, rocksdb_t* result) {
   rocksdb_close(result);
 }
+void Discard(World* /*world*/, rocksdb_backup_engine_t* result) {
+  rocksdb_backup_engine_close(result);
+}
+void Discard(World* /*world*/, const rocksdb_backup_engine_info_t* result) {
+  rocksdb_backup_engine_info_destroy(result);
+}
 
 void Discard(World* /*world*/, rocksdb_transaction_t* result) {
   rocksdb_transaction_destroy(result);
@@ -469,7 +493,7 @@ bool Contains(const std::string& text, const char* part) {
 // Functions that free their handles.
 bool Consumes(const std::string& name) {
   return (Contains(name, "_destroy") && name != "rocksdb_destroy_db") ||
-         Contains(name, "transactiondb_close");
+         Contains(name, "transactiondb_close") || Contains(name, "backup_engine_close");
 }
 
 // Frees what only another function makes, makes what only another frees, or needs keys with

@@ -91,6 +91,13 @@ std::optional<uint64_t> SizeInSharedName(const Slice& file_name) {
   return ParseDecimal(text.substr(last + 1, dot - last - 1));
 }
 
+std::string SessionInSharedName(const std::string& path) {
+  const size_t begin = path.find("_s", path.rfind('/') + 1);
+  if (begin == std::string::npos) return "";
+  const size_t end = path.find_first_of("_.", begin + 2);
+  return path.substr(begin + 2, end - begin - 2);
+}
+
 std::string SessionName(const std::string& db_name, const std::string& session_id,
                         std::optional<uint64_t> size) {
   std::string text = "s" + session_id;

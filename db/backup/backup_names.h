@@ -42,6 +42,9 @@ bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed);
 // The bytes of a shared file, where its name has them.
 std::optional<uint64_t> SizeInSharedName(const Slice& file_name);
 
+// The session in the name of a shared file; empty: there is none.
+std::string SessionInSharedName(const std::string& path);
+
 // Names within shared_checksum/ of the table with this name in the database.
 std::string SessionName(const std::string& db_name, const std::string& session_id,
                         std::optional<uint64_t> size);

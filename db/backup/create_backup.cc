@@ -10,6 +10,8 @@
 #include "varve/env.h"
 #include "varve/statistics.h"
 
+#include "db/copy/copy_host.h"
+#include "db/copy/copy_set.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
@@ -19,28 +21,6 @@
 namespace varve {
 
 namespace {
-
-// No file of the database is deleted while this lives.
-class HeldDeletions {
- public:
-  explicit HeldDeletions(DB* db) : db_(db) {}
-  ~HeldDeletions() {
-    // That the database still deletes nothing it says itself.
-    if (held_) db_->EnableFileDeletions().PermitUncheckedError();
-  }
-  HeldDeletions(const HeldDeletions&) = delete;
-  HeldDeletions& operator=(const HeldDeletions&) = delete;
-
-  Status Hold() {
-    Status s = db_->DisableFileDeletions();
-    held_ = s.ok();
-    return s;
-  }
-
- private:
-  DB* const db_;
-  bool held_ = false;
-};
 
 class ProgressCalls final : public CopyPool::Observer {
  public:
@@ -52,12 +32,13 @@ class ProgressCalls final : public CopyPool::Observer {
 };
 
 // The checksum that the MANIFEST has of a file, if it is one that can be compared.
-std::optional<uint32_t> ChecksumInManifest(const LiveFileStorageInfo& file) {
-  if (file.file_checksum_func_name != kDbFileChecksumFuncName || file.file_checksum.size() != 4) {
+std::optional<uint32_t> ChecksumInManifest(const CopyFile& file) {
+  if (file.table == nullptr || file.table->checksum.function != kDbFileChecksumFuncName ||
+      file.table->checksum.value.size() != 4) {
     return std::nullopt;
   }
   uint32_t checksum = 0;
-  for (const char c : file.file_checksum) {
+  for (const char c : file.table->checksum.value) {
     checksum = checksum << 8 | static_cast<unsigned char>(c);
   }
   return checksum;
@@ -71,7 +52,7 @@ bool IsTable(FileType type) {
 class BackupCreation {
  public:
   BackupCreation(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options, DB* db)
-      : store_(*store), tables_(*tables), options_(options), db_(db), deletions_(db) {}
+      : store_(*store), tables_(*tables), options_(options), db_(db) {}
 
   Status Run(const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved) {
     VARVE_RETURN_IF_ERROR(Check(app_metadata));
@@ -94,7 +75,7 @@ class BackupCreation {
 
  private:
   struct Planned {
-    LiveFileStorageInfo live;
+    CopyFile live;
     BackupFile file;
     bool known = false;     // a valid backup has it
     bool excluded = false;  // the callback says that it is elsewhere
@@ -130,25 +111,30 @@ class BackupCreation {
     VARVE_RETURN_IF_ERROR(
         store_.fs()->CreateDir(store_.PathOf(private_folder_), IOOptions(), nullptr));
     VARVE_RETURN_IF_ERROR(store_.backup_env()->GetCurrentTime(&meta->timestamp));
-    meta->sequence = moved->sequence = db_->GetLatestSequenceNumber();
-    VARVE_RETURN_IF_ERROR(deletions_.Hold());
-    std::vector<LiveFileStorageInfo> live;
-    LiveFilesStorageInfoOptions list;
-    list.include_checksum_info = true;
-    list.wal_size_for_flush =
-        options_.flush_before_backup ? 0 : std::numeric_limits<uint64_t>::max();
-    list.atomic_flush = options_.atomic_flush;
-    VARVE_RETURN_IF_ERROR(db_->GetLiveFilesStorageInfo(list, &live));
-    for (LiveFileStorageInfo& file : live) VARVE_RETURN_IF_ERROR(Plan(std::move(file)));
-    VARVE_RETURN_IF_ERROR(NameTables());
-    VARVE_RETURN_IF_ERROR(AskWhatIsElsewhere());
-    VARVE_RETURN_IF_ERROR(Copy(moved));
-    return Publish(meta);
+    auto* const host = dynamic_cast<CopyHost*>(db_->GetRootDB());
+    if (host == nullptr)
+      return Status::NotSupported(db_->GetName(), "is not a database of Varve's");
+    return host->WithEngine([&](Engine* engine) -> Status {
+      CopyWanted wanted;
+      wanted.call = "CreateNewBackup";
+      wanted.log_bytes_for_flush =
+          options_.flush_before_backup ? 0 : std::numeric_limits<uint64_t>::max();
+      wanted.flush_together = options_.atomic_flush;
+      // Keeps the files until they are copied.
+      std::unique_ptr<CopySet> set;
+      VARVE_RETURN_IF_ERROR(CopySet::Take(engine, wanted, &set));
+      meta->sequence = moved->sequence = set->sequence();
+      for (const CopyFile& file : set->files()) VARVE_RETURN_IF_ERROR(Plan(file));
+      VARVE_RETURN_IF_ERROR(NameTables());
+      VARVE_RETURN_IF_ERROR(AskWhatIsElsewhere());
+      VARVE_RETURN_IF_ERROR(Copy(moved));
+      return Publish(meta);
+    });
   }
 
-  Status Plan(LiveFileStorageInfo live) {
-    if (live.file_type == kWalFile && !store_.options().backup_log_files) return Status::OK();
-    if (IsTable(live.file_type)) {
+  Status Plan(const CopyFile& live) {
+    if (live.type == kWalFile && !store_.options().backup_log_files) return Status::OK();
+    if (IsTable(live.type)) {
       table_directories_.insert(live.directory);
       if (table_directories_.size() > 1) {
         return Status::NotSupported(
@@ -157,15 +143,20 @@ class BackupCreation {
       }
     }
     Planned planned;
-    planned.live = std::move(live);
+    planned.live = live;
     planned_.push_back(std::move(planned));
     return Status::OK();
   }
 
   Status NameTables() {
     std::string opening;
+    std::string db_id;
     VARVE_RETURN_IF_ERROR(db_->GetDbSessionId(opening));
-    tables_.Begin(opening);
+    VARVE_RETURN_IF_ERROR(db_->GetDbIdentity(db_id));
+    tables_.Begin(db_id, opening);
+    for (const auto& [path, shared] : store_.catalog().shared()) {
+      tables_.KnowSession(SessionInSharedName(path));
+    }
     if (store_.options().share_table_files && store_.options().share_files_with_checksum) {
       VARVE_RETURN_IF_ERROR(SumUpTablesOfLegacyNames());
     }
@@ -174,9 +165,11 @@ class BackupCreation {
       VARVE_RETURN_IF_ERROR(PathInBackup(planned.live, &path));
       planned.file.path = path;
       if (!ParseBackupPath(path, id_, &planned.file.parsed)) {
-        return Status::NotSupported(planned.live.relative_filename, "cannot be backed up");
+        return Status::NotSupported(planned.live.name, "cannot be backed up");
       }
-      planned.file.temperature = planned.live.temperature;
+      if (planned.live.table != nullptr) {
+        planned.file.temperature = planned.live.table->temperature;
+      }
       if (planned.file.parsed.shared) VARVE_RETURN_IF_ERROR(LookUp(&planned));
     }
     return Status::OK();
@@ -192,7 +185,7 @@ class BackupCreation {
     if (wanted.value_or(*shared.crc32c) != *shared.crc32c || shared.size != planned->live.size) {
       return Status::Corruption(
           store_.PathOf(planned->file.path),
-          "is not the database's " + planned->live.relative_filename +
+          "is not the database's " + planned->live.name +
               ", whose name it has: delete the backups that list it, or use another directory");
     }
     planned->known = true;
@@ -201,14 +194,14 @@ class BackupCreation {
     return Status::OK();
   }
 
-  Status PathInBackup(const LiveFileStorageInfo& live, std::string* path) {
+  Status PathInBackup(const CopyFile& live, std::string* path) {
     const BackupEngineOptions& options = store_.options();
-    if (!IsTable(live.file_type) || !options.share_table_files) {
-      *path = private_folder_ + "/" + live.relative_filename;
+    if (!IsTable(live.type) || !options.share_table_files) {
+      *path = private_folder_ + "/" + live.name;
       return Status::OK();
     }
     if (!options.share_files_with_checksum) {
-      *path = std::string(kSharedFolder) + "/" + live.relative_filename;
+      *path = std::string(kSharedFolder) + "/" + live.name;
       return Status::OK();
     }
     std::string session;
@@ -217,22 +210,23 @@ class BackupCreation {
     std::optional<uint64_t> size;
     if ((naming & BackupEngineOptions::kFlagIncludeFileSize) != 0) size = live.size;
     const std::string name =
-        session.empty() ? LegacyName(live.relative_filename,
-                                     tables_.Of(live.file_number).crc32c.value_or(0), live.size)
-                        : SessionName(live.relative_filename, session, size);
+        session.empty()
+            ? LegacyName(live.name, tables_.Of(live.number).crc32c.value_or(0), live.size)
+            : SessionName(live.name, session, size);
     *path = std::string(kSharedChecksumFolder) + "/" + name;
     return Status::OK();
   }
 
   // Empty: the table's name is to be a legacy one.
-  Status SessionOf(const LiveFileStorageInfo& live, std::string* session) {
+  Status SessionOf(const CopyFile& live, std::string* session) {
     session->clear();
     const uint32_t naming = store_.options().share_files_with_checksum_naming;
     if ((naming & BackupEngineOptions::kMaskNoNamingFlags) ==
         BackupEngineOptions::kLegacyCrc32cAndFileSize) {
       return Status::OK();
     }
-    return tables_.SessionOf(db_->GetFileSystem(), SourceOf(live), live.file_number, session);
+    const std::string unique_id = live.table == nullptr ? "" : live.table->unique_id;
+    return tables_.SessionOf(db_->GetFileSystem(), live.Path(), live.number, unique_id, session);
   }
 
   // Their names have their checksums, and so all of each is read for its name once.
@@ -240,19 +234,19 @@ class BackupCreation {
     std::vector<CopyTask> tasks;
     std::vector<uint64_t> numbers;
     for (const Planned& planned : planned_) {
-      if (!IsTable(planned.live.file_type)) continue;
+      if (!IsTable(planned.live.type)) continue;
       std::string session;
       VARVE_RETURN_IF_ERROR(SessionOf(planned.live, &session));
-      LiveTables::Facts& facts = tables_.Of(planned.live.file_number);
+      LiveTables::Facts& facts = tables_.Of(planned.live.number);
       if (!session.empty() || facts.crc32c.has_value()) continue;
       facts.crc32c = ChecksumInManifest(planned.live);
       if (facts.crc32c.has_value()) continue;
       CopyTask task;
-      task.source = SourceOf(planned.live);
+      task.source = planned.live.Path();
       task.size = planned.live.size;
       task.want_checksum = true;
       tasks.push_back(std::move(task));
-      numbers.push_back(planned.live.file_number);
+      numbers.push_back(planned.live.number);
     }
     if (tasks.empty()) return Status::OK();
     VARVE_RETURN_IF_ERROR(RunCopies(&tasks));
@@ -283,13 +277,11 @@ class BackupCreation {
     for (Planned& planned : planned_) {
       if (planned.known || planned.excluded) continue;
       CopyTask task;
-      task.source = SourceOf(planned.live);
+      task.source = planned.live.Path();
       task.target = store_.PathOf(WrittenAs(planned.file));
       task.size = planned.live.size;
       task.want_checksum = true;
-      if (!planned.live.replacement_contents.empty()) {
-        task.contents = planned.live.replacement_contents;
-      }
+      task.contents = planned.live.contents;
       tasks.push_back(std::move(task));
       copied.push_back(&planned);
     }
@@ -381,15 +373,11 @@ class BackupCreation {
     if (!file.parsed.shared) return file.path;
     return file.parsed.folder + "/" + BackupTempName(file.parsed.file_name);
   }
-  static std::string SourceOf(const LiveFileStorageInfo& live) {
-    return live.directory + "/" + live.relative_filename;
-  }
 
   BackupStore& store_;
   LiveTables& tables_;
   const CreateBackupOptions& options_;
   DB* const db_;
-  HeldDeletions deletions_;
   BackupID id_ = 0;
   std::string private_folder_;
   std::set<std::string> table_directories_;

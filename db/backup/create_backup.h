@@ -4,7 +4,7 @@
 // Making a backup.
 //
 //   1. Its folder in private/ is made; one that is there already is garbage, and swept first.
-//   2. Deletions of the database's files are held up, and the files of one moment listed.
+//   2. The files of one moment of the database are listed, and kept from deletion (CopySet).
 //   3. What the directory lacks is copied, with checksums: shared files under temporary names.
 //   4. Shared files get their names, and all folders are synced.
 //   5. The list of files is written, synced and renamed to its name in meta/.

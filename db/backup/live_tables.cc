@@ -1,19 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/backup/live_tables.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "varve/options.h"
 #include "varve/table_properties.h"
 
 #include "db/recovery/table_survey.h"
+#include "table/format/unique_id.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
 
+void LiveTables::Begin(const std::string& db_id, const std::string& opening) {
+  if (opening != opening_ || db_id != db_id_) facts_.clear();
+  db_id_ = db_id;
+  opening_ = opening;
+  sessions_.clear();
+  KnowSession(opening);
+}
+
+void LiveTables::KnowSession(const std::string& session_id) {
+  if (session_id.empty() || std::ranges::find(sessions_, session_id) != sessions_.end()) return;
+  sessions_.push_back(session_id);
+}
+
+bool LiveTables::FindSession(uint64_t number, const std::string& unique_id,
+                             std::string* session_id) {
+  if (unique_id.empty()) return false;
+  for (size_t i = 0; i < sessions_.size(); i++) {
+    if (TableUniqueId(db_id_, sessions_[i], number) != unique_id) continue;
+    *session_id = sessions_[i];
+    std::swap(sessions_[0], sessions_[i]);
+    return true;
+  }
+  return false;
+}
+
 Status LiveTables::SessionOf(FileSystem* fs, const std::string& path, uint64_t number,
-                             std::string* id) {
+                             const std::string& unique_id, std::string* session_id) {
   Facts& facts = Of(number);
+  if (!facts.session_id.has_value() && FindSession(number, unique_id, session_id)) {
+    facts.session_id = *session_id;
+  }
   if (!facts.session_id.has_value()) {
     static const ColumnFamilyOptions* const kOptions =
         std::make_unique<ColumnFamilyOptions>().release();
@@ -26,8 +57,9 @@ Status LiveTables::SessionOf(FileSystem* fs, const std::string& path, uint64_t n
     std::shared_ptr<const TableProperties> properties;
     VARVE_RETURN_IF_ERROR(ReadTableProperties(context, path, &properties));
     facts.session_id = properties->db_session_id;
+    KnowSession(properties->db_session_id);
   }
-  *id = *facts.session_id;
+  *session_id = *facts.session_id;
   return Status::OK();
 }
 

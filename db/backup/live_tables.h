@@ -3,11 +3,16 @@
 
 // LiveTables: what the names of tables in a backup are made of, found out once for each table of an
 // open database. A number stands for one file for as long as the database is open.
+//
+// The MANIFEST has a hash of the session that wrote a table, and not its id. So the sessions that
+// are known, that of the opening and those of tables in backups, are tried first, and only a table
+// of another one is opened.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "varve/file_system.h"
 #include "varve/status.h"
@@ -23,18 +28,22 @@ class LiveTables {
   };
 
   // From now on tables are those of this opening of a database.
-  void Begin(const std::string& opening) {
-    if (opening == opening_) return;
-    opening_ = opening;
-    facts_.clear();
-  }
+  void Begin(const std::string& db_id, const std::string& opening);
+  // A session that may have written tables; nothing if it is empty.
+  void KnowSession(const std::string& session_id);
   Facts& Of(uint64_t number) { return facts_[number]; }
-  // The session that has written the table, read from it if it is not known.
-  Status SessionOf(FileSystem* fs, const std::string& path, uint64_t number, std::string* id);
+  // The session that has written the table: one whose hash unique_id is (TableUniqueId; empty: not
+  // known), or else what the table says.
+  Status SessionOf(FileSystem* fs, const std::string& path, uint64_t number,
+                   const std::string& unique_id, std::string* session_id);
 
  private:
+  bool FindSession(uint64_t number, const std::string& unique_id, std::string* session_id);
+
+  std::string db_id_;
   std::string opening_;
   std::unordered_map<uint64_t, Facts> facts_;
+  std::vector<std::string> sessions_;  // the one that was right last comes first
 };
 
 }  // namespace varve

@@ -54,14 +54,6 @@ bool IsReplaced(FileType type) {
   return type != kInfoLogFile && type != kDBLockFile && type != kCurrentFile;
 }
 
-// The session in "<n>_s<session>[_<size>].sst"; empty: there is none.
-std::string SessionInName(const std::string& file_name) {
-  const size_t begin = file_name.find("_s");
-  if (begin == std::string::npos) return "";
-  const size_t end = file_name.find_first_of("_.", begin + 2);
-  return file_name.substr(begin + 2, end - begin - 2);
-}
-
 // One restore on its way. Used once.
 class Restoration {
  public:
@@ -175,11 +167,11 @@ class Restoration {
         candidates.push_back(&file);
         continue;
       }
-      const std::string wanted = SessionInName(file.parsed.file_name);
+      const std::string wanted = SessionInSharedName(file.parsed.file_name);
       std::string session;
       // One that cannot be read is not kept.
       const bool same = !wanted.empty() &&
-                        sessions.SessionOf(fs_, path, file.parsed.number, &session).ok() &&
+                        sessions.SessionOf(fs_, path, file.parsed.number, "", &session).ok() &&
                         session == wanted;
       if (same) kept_.insert(file.parsed.db_name);
     }

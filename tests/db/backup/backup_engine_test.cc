@@ -127,16 +127,21 @@ TEST_F(BackupEngineTest, NothingNewOpensNoTable) {
   OpenEngine();
   for (int i = 0; i < 20; i++) MakeTable({"k" + std::to_string(i)});
   Create();
-  faults().ResetCounters();
-  FaultRule rule;
-  rule.path_contains = ".sst";
-  rule.sticky = true;
-  faults().Inject(rule);
-  EXPECT_EQ(Create(), 2u);
-  EXPECT_EQ(faults().strikes(), 0u);
-  EXPECT_EQ(faults().calls(FaultCall::kStat), 1u);  // Of the private folder.
-  faults().ClearFaults();
-  EXPECT_TRUE(engine_->VerifyBackup(2, true).ok());
+  // The same engine, another one, and that of another session of the database.
+  for (BackupID id = 2; id <= 4; id++) {
+    if (id == 3) OpenEngine();
+    if (id == 4) Reopen();
+    faults().ResetCounters();
+    FaultRule rule;
+    rule.path_contains = ".sst";
+    rule.sticky = true;
+    faults().Inject(rule);
+    EXPECT_EQ(Create(), id);
+    EXPECT_EQ(faults().strikes(), 0u);
+    EXPECT_EQ(faults().calls(FaultCall::kStat), 1u);  // Of the private folder.
+    faults().ClearFaults();
+    EXPECT_TRUE(engine_->VerifyBackup(id, true).ok());
+  }
 }
 
 TEST_F(BackupEngineTest, WithoutLogsWhatIsNotFlushedIsNotThere) {

@@ -159,6 +159,9 @@ TEST(BackupNamesTest, NamesSayWhatTheyAreMadeOf) {
   EXPECT_EQ(SizeInSharedName("000009_sABC.sst"), std::nullopt);
   EXPECT_EQ(SizeInSharedName("000009.sst"), std::nullopt);
   EXPECT_EQ(SizeInSharedName("000009_sABC_99999999999999999999.sst"), std::nullopt);
+  EXPECT_EQ(SessionInSharedName("shared_checksum/000009_sABC_77.sst"), "ABC");
+  EXPECT_EQ(SessionInSharedName("000009_sABC.sst"), "ABC");
+  EXPECT_EQ(SessionInSharedName("shared_checksum/000009_4294967295_77.sst"), "");
   EXPECT_EQ(ParseBackupId("12"), 12u);
   for (const char* const name : {"", "0", "01", "1x", ".1.tmp", "4294967296"}) {
     EXPECT_EQ(ParseBackupId(name), std::nullopt) << name;

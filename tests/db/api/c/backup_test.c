@@ -8,16 +8,16 @@ typedef struct {
   int questions;
 } BackupCalls;
 
-static void NoteProgress(void* state) {
+static void NoteBackupProgress(void* state) {
   ((BackupCalls*)state)->progress++;
 }
 
-static unsigned char LeaveOut(void* state, const char* file, size_t size) {
+static unsigned char LeaveOutOfBackup(void* state, const char* file, size_t size) {
   ((BackupCalls*)state)->questions++;
   return file != NULL && size > 0;
 }
 
-static void CheckOptions(rocksdb_backup_engine_options_t* options) {
+static void CheckBackupOptions(rocksdb_backup_engine_options_t* options) {
   size_t size = 0;
   rocksdb_backup_engine_options_set_schema_version(options, 2);
   CHECK(rocksdb_backup_engine_options_get_schema_version(options) == 2);
@@ -32,7 +32,7 @@ static void CheckOptions(rocksdb_backup_engine_options_t* options) {
   rocksdb_ratelimiter_destroy(limiter);
 }
 
-static void CheckInfo(rocksdb_backup_engine_t* engine) {
+static void CheckBackupInfo(rocksdb_backup_engine_t* engine) {
   size_t size = 0;
   const rocksdb_backup_engine_info_t* info = rocksdb_backup_engine_get_backup_info(engine);
   CHECK(rocksdb_backup_engine_info_count(info) == 2);
@@ -47,13 +47,13 @@ static void CheckInfo(rocksdb_backup_engine_t* engine) {
 }
 
 // The first backup has everything, the second the metadata, and is stopped in the end.
-static void CheckWriting(rocksdb_backup_engine_t* engine, Fixture* f) {
+static void CheckBackupWriting(rocksdb_backup_engine_t* engine, Fixture* f) {
   char* error = NULL;
   uint32_t id = 0;
   BackupCalls calls = {0, 0};
   rocksdb_create_backup_options_t* options = rocksdb_create_backup_options_create();
   rocksdb_create_backup_options_set_flush_before_backup(options, 1);
-  rocksdb_create_backup_options_set_progress_callback(options, &calls, NoteProgress);
+  rocksdb_create_backup_options_set_progress_callback(options, &calls, NoteBackupProgress);
   rocksdb_backup_engine_create_new_backup_with_options(engine, f->db, options, &id, &error);
   CHECK_OK(error);
   CHECK(id == 1 && calls.progress > 0);
@@ -62,11 +62,11 @@ static void CheckWriting(rocksdb_backup_engine_t* engine, Fixture* f) {
                                                         &error);
   CHECK_OK(error);
   CHECK(id == 2);
-  CheckInfo(engine);
+  CheckBackupInfo(engine);
   rocksdb_backup_engine_verify_backup(engine, 2, &error);
   CHECK_OK(error);
   PutText(f, "pear", "green");
-  rocksdb_create_backup_options_set_exclude_files_callback(options, &calls, LeaveOut);
+  rocksdb_create_backup_options_set_exclude_files_callback(options, &calls, LeaveOutOfBackup);
   rocksdb_backup_engine_create_new_backup_with_options(engine, f->db, options, &id, &error);
   CHECK_OK(error);
   CHECK(id == 3 && calls.questions == 1);
@@ -85,11 +85,11 @@ static void CheckWriting(rocksdb_backup_engine_t* engine, Fixture* f) {
   rocksdb_create_backup_options_destroy(options);
 }
 
-static void CheckReader(const rocksdb_backup_engine_options_t* options, Fixture* f) {
+static void CheckBackupReader(const rocksdb_backup_engine_options_t* options, Fixture* f) {
   char* error = NULL;
   rocksdb_backup_engine_t* reader = rocksdb_backup_engine_open_read_only(options, NULL, &error);
   CHECK_OK(error);
-  CheckInfo(reader);
+  CheckBackupInfo(reader);
   rocksdb_backup_engine_create_new_backup(reader, f->db, &error);
   CHECK_ERROR(error, "only reads");
   rocksdb_backup_engine_garbage_collect(reader, &error);
@@ -105,12 +105,12 @@ void TestBackups(void) {
   snprintf(directory, sizeof(directory), "%s/kept", f.path);
   PutText(&f, "apple", "green");
   rocksdb_backup_engine_options_t* options = rocksdb_backup_engine_options_create(directory);
-  CheckOptions(options);
+  CheckBackupOptions(options);
   rocksdb_env_t* env = rocksdb_create_default_env();
   rocksdb_backup_engine_t* engine = rocksdb_backup_engine_open_opts(options, env, &error);
   CHECK_OK(error);
-  CheckWriting(engine, &f);
-  CheckReader(options, &f);
+  CheckBackupWriting(engine, &f);
+  CheckBackupReader(options, &f);
   rocksdb_restore_options_t* restore = rocksdb_restore_options_create();
   rocksdb_restore_options_set_mode(restore, 2);
   rocksdb_backup_engine_restore_db_from_backup(engine, f.path, f.path, restore, 1, &error);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kTempSuffix = ".tmp";
 constexpr size_t kMaxNumberDigits = 20;
+constexpr std::string_view kNameCharacters =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.";
 
 // What a backup keeps of a database. Other files are none of its data, or no engine of today's.
 bool IsBackedUp(FileType type) {
@@ -71,9 +73,11 @@ bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed) {
   } else {
     return false;
   }
-  // A name is one that files of databases have, so it leads nowhere else. A NUL would end it early
-  // for the operating system.
-  if (parsed->file_name.find('\0') != std::string::npos) return false;
+  // Names are made of little, and lead nowhere else.
+  if (parsed->file_name.find("..") != std::string::npos ||
+      parsed->file_name.find_first_not_of(kNameCharacters) != std::string::npos) {
+    return false;
+  }
   if (!ParseFileName(parsed->db_name, &parsed->number, &parsed->type)) return false;
   const bool table = parsed->type == kTableFile || parsed->type == kBlobFile;
   return IsBackedUp(parsed->type) && (table || !parsed->shared);

@@ -134,15 +134,28 @@ TEST(BackupMetaTest, DamageIsFound) {
 }
 
 TEST(BackupMetaTest, PathsLeadNowhereElse) {
-  for (const std::string& path :
-       {std::string("../000009.sst"), std::string("shared/../private/8/CURRENT"),
-        std::string("private/8/CURRENT"), std::string("private/7/../8/CURRENT"),
-        std::string("private/7/.."), std::string("private/7/"), std::string("private/07/CURRENT"),
-        std::string("/etc/passwd"), std::string("CURRENT"), std::string("shared/CURRENT"),
-        std::string("shared/MANIFEST-000001"), std::string("shared_checksum/000009.sst"),
-        std::string("shared_checksum/.000009_s_1.sst.tmp"), std::string("private/7/LOCK"),
-        std::string("private/7/1.dbtmp"), std::string("meta/7"), std::string("private/7/LOG"),
-        std::string("private/7/CURRENT\0x", 19), std::string("shared_checksum/_9.sst")}) {
+  for (const std::string& path : {std::string("../000009.sst"),
+                                  std::string("shared/../private/8/CURRENT"),
+                                  std::string("private/8/CURRENT"),
+                                  std::string("private/7/../8/CURRENT"),
+                                  std::string("private/7/.."),
+                                  std::string("private/7/"),
+                                  std::string("private/07/CURRENT"),
+                                  std::string("/etc/passwd"),
+                                  std::string("CURRENT"),
+                                  std::string("shared/CURRENT"),
+                                  std::string("shared/MANIFEST-000001"),
+                                  std::string("shared_checksum/000009.sst"),
+                                  std::string("shared_checksum/.000009_s_1.sst.tmp"),
+                                  std::string("shared_checksum/000009_s../x_1.sst"),
+                                  std::string("shared/000009_s..x_1.sst"),
+                                  std::string("shared_checksum/000009_s\\x_1.sst"),
+                                  std::string("private/7/LOCK"),
+                                  std::string("private/7/1.dbtmp"),
+                                  std::string("meta/7"),
+                                  std::string("private/7/LOG"),
+                                  std::string("private/7/CURRENT\0x", 19),
+                                  std::string("shared_checksum/_9.sst")}) {
     BackupPath parsed;
     EXPECT_FALSE(ParseBackupPath(path, 7, &parsed)) << path;
     BackupMeta meta;

@@ -40,7 +40,8 @@ static void CheckBackupInfo(rocksdb_backup_engine_t* engine) {
   CHECK(rocksdb_backup_engine_info_timestamp(info, 0) > 1600000000);
   CHECK(rocksdb_backup_engine_info_size(info, 0) > 0);
   CHECK(rocksdb_backup_engine_info_number_files(info, 0) == 5);
-  CHECK(Equal(rocksdb_backup_engine_info_app_metadata(info, 1, &size), size, "hello"));
+  const char* metadata = rocksdb_backup_engine_info_app_metadata(info, 1, &size);
+  CHECK(Equal(metadata, size, "hello"));
   CHECK(rocksdb_backup_engine_info_app_metadata(info, 2, &size) == NULL && size == 0);
   CHECK(rocksdb_backup_engine_info_backup_id(info, -1) == 0);
   rocksdb_backup_engine_info_destroy(info);
@@ -130,7 +131,7 @@ void TestBackups(void) {
   CHECK(Has(&f, "apple", "brown"));
   rocksdb_backup_engine_stop_backup(engine);
   rocksdb_backup_engine_create_new_backup(engine, f.db, &error);
-  CHECK_ERROR(error, "Incomplete");
+  CHECK_ERROR(error, "incomplete");
   rocksdb_backup_engine_close(engine);
   // By its directory alone.
   engine = rocksdb_backup_engine_open(f.options, directory, &error);

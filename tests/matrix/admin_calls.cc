@@ -135,7 +135,11 @@ void CheckpointAndOpen(Player& p) {
   const uint64_t log_size_for_flush = p.random.OneIn(2) ? 0 : UINT64_MAX;
   const Status s = checkpoint->CreateCheckpoint(directory, log_size_for_flush);
   p.Expect("CreateCheckpoint", s, {Status::kAborted});  // LockWAL
-  if (s.ok()) OpenCopy(p, p.stage().env.get(), directory);
+  if (!s.ok()) return;
+  // Nothing is to change on that disk once the database is closed.
+  const std::unique_ptr<Env> env =
+      NewCompositeEnv(p.stage().disk->CrashClone(CrashPolicy::kKill, /*seed=*/1));
+  OpenCopy(p, env.get(), directory);
 }
 
 void ExportAndImport(Player& p) {

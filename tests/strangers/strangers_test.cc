@@ -301,6 +301,10 @@ const std::set<std::string> kWithoutRow = {
     "std::vector<ColumnFamilyHandle*>*)",
     "DB::CreateColumnFamilies(std::vector<ColumnFamilyDescriptor>, "
     "std::vector<ColumnFamilyHandle*>*)",
+    "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
+    "ImportColumnFamilyOptions, std::vector< ExportImportFilesMetaData*>, ColumnFamilyHandle**)",
+    "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
+    "ImportColumnFamilyOptions, ExportImportFilesMetaData, ColumnFamilyHandle**)",
     // It lists what is there.
     "TransactionDB::GetAllPreparedTransactions(std::vector<Transaction*>*)",
     // Refused by name.
@@ -308,10 +312,6 @@ const std::set<std::string> kWithoutRow = {
     "IngestExternalFileOptions)",
     "DB::PrepareFileIngestion(ColumnFamilyHandle*, std::vector<std::string>, "
     "IngestExternalFileOptions, std::unique_ptr<FileIngestionHandle>*)",
-    "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
-    "ImportColumnFamilyOptions, std::vector< ExportImportFilesMetaData*>, ColumnFamilyHandle**)",
-    "DB::CreateColumnFamilyWithImport(ColumnFamilyOptions, std::string, "
-    "ImportColumnFamilyOptions, ExportImportFilesMetaData, ColumnFamilyHandle**)",
     "DB::ClipColumnFamily(ColumnFamilyHandle*, Slice, Slice)",
     "DB::PromoteL0(ColumnFamilyHandle*, int)",
     "DB::Excise(ColumnFamilyHandle*, RangeOpt)",

@@ -139,6 +139,14 @@ TEST_F(CheckpointTest, MayHaveSomeFamilies) {
   ASSERT_TRUE(CreateOf({Handle("b"), Handle("default")}, "/copy2").ok());
   EXPECT_EQ(ScanOf("/copy2"), "default: k=default;b: k=b;");
   EXPECT_TRUE(CreateOf({nullptr}, "/copy3").IsInvalidArgument());
+  const std::unique_ptr<Env> other_env = NewCompositeEnv(std::make_shared<MemFileSystem>());
+  Options other_options;
+  other_options.env = other_env.get();
+  other_options.create_if_missing = true;
+  DB* raw = nullptr;
+  ASSERT_TRUE(DB::Open(other_options, "/other", &raw).ok());
+  const std::unique_ptr<DB> other(raw);
+  EXPECT_TRUE(CreateOf({other->DefaultColumnFamily()}, "/copy3").IsInvalidArgument());
   ASSERT_TRUE(db()->DropColumnFamily(Handle("b")).ok());
   EXPECT_TRUE(CreateOf({Handle("b")}, "/copy3").IsInvalidArgument());
   EXPECT_FALSE(Exists("/copy3") || Exists("/copy3.tmp"));

@@ -29,7 +29,7 @@ struct LogKind {
   void (*tune)(DBOptions*);
 };
 const LogKind kLogKinds[] = {
-    {"Mapped", [](DBOptions*) {}},
+    {"Mapped", [](DBOptions*) {}},  // where the file system offers that
     {"Buffered", [](DBOptions* o) { o->allow_fallocate = false; }},
     {"HeldBack", [](DBOptions* o) { o->manual_wal_flush = true; }},
     {"Recycled", [](DBOptions* o) { o->recycle_log_file_num = 2; }},
@@ -153,7 +153,10 @@ TEST_F(CopySetTest, AWriteBesideAFlushThatIsKeptOutIsAborted) {
 TEST_F(CopySetTest, EveryKindOfLogIsCopiedUpToAWholeRecord) {
   for (const LogKind& kind : kLogKinds) {
     SCOPED_TRACE(kind.name);
-    Remount(std::make_shared<MemFileSystem>());
+    auto disk = std::make_shared<MemFileSystem>();
+    disk->OfferMappedFiles();
+    Remount(std::move(disk));
+    faults().OfferMappedFiles();
     const Options before = options_;
     kind.tune(&options_);
     Open();

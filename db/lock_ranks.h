@@ -27,6 +27,7 @@ inline constexpr MutexRank kFamilyOptions = kDbRanks + 310;
 inline constexpr MutexRank kSnapshots = kDbRanks + 320;
 inline constexpr MutexRank kTombstoneRuns = kDbRanks + 330;  // over comparators of users
 inline constexpr MutexRank kPreparedSections = kDbRanks + 340;
+inline constexpr MutexRank kChangePositions = kDbRanks + 345;
 inline constexpr MutexRank kLogSet = kDbRanks + 350;
 inline constexpr MutexRank kBufferedLog = kDbRanks + 360;
 inline constexpr MutexRank kMappedLog = kDbRanks + 370;

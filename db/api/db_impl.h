@@ -165,6 +165,9 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status GetSortedWalFiles(VectorLogPtr& files) override;
   Status GetCurrentWalFile(std::unique_ptr<LogFile>* current_log_file) override;
   Status GetCreationTimeOfOldestFile(uint64_t* creation_time) override;
+  Status OpenChangeStream(const ChangeStreamOptions& options,
+                          std::unique_ptr<ChangeStream>* stream) override;
+  Status DropChangeStream(const std::string& name) override;
   Status GetUpdatesSince(SequenceNumber seq, std::unique_ptr<TransactionLogIterator>* iter,
                          const TransactionLogIterator::ReadOptions& read_options) override;
   void GetLiveFilesMetaData(std::vector<LiveFileMetaData>* metadata) override;

@@ -5,6 +5,7 @@
 #include "db/api/db_impl.h"
 #include "db/api/stored_history.h"
 #include "db/background/jobs.h"
+#include "db/follow/change_stream.h"
 #include "db/follow/update_iterator.h"
 #include "db/observe/metadata.h"
 #include "db/observe/number_properties.h"
@@ -166,6 +167,23 @@ Status DbImpl::GetUpdatesSince(SequenceNumber seq, std::unique_ptr<TransactionLo
   if (iter == nullptr) return Status::InvalidArgument("GetUpdatesSince: the place is null");
   RecordTick(engine_->context.statistics(), GET_UPDATES_SINCE_CALLS);
   return NewUpdateIterator(engine_, seq, iter);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::OpenChangeStream(const ChangeStreamOptions& options,
+                                std::unique_ptr<ChangeStream>* stream) try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  return OpenNamedStream(engine_, options, stream);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::DropChangeStream(const std::string& name) try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  return DropNamedStream(engine_.get(), name);
 } catch (...) {
   return CaughtException();
 }

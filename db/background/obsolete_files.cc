@@ -148,6 +148,7 @@ void ObsoleteFiles::Purge() {
   for (uint64_t number : with_.state.versions->TakeObsoleteManifests()) {
     paths.push_back(DescriptorFileName(with_.context.name(), number));
   }
+  ExpirePositions();
   // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
   std::vector<LogSet::Retired> logs =
       with_.state.logs->TakeObsolete(with_.state.versions->min_log_number_to_keep() + early);
@@ -176,13 +177,47 @@ void ObsoleteFiles::StartListening() {
   with_.state.logs->SetWaker([this] { PurgeSoon(); });
 }
 
-void ObsoleteFiles::PurgeArchiveSoon() noexcept {
-  archive_due_.store(true, std::memory_order_release);
+void ObsoleteFiles::PurgeKeptSoon() noexcept {
+  archive_due_.store(archive_.wanted(), std::memory_order_release);
   PurgeSoon();
 }
 
-uint64_t ObsoleteFiles::archive_period_micros() const {
-  return archive_.wanted() ? archive_.purge_period_micros() : 0;
+uint64_t ObsoleteFiles::kept_period_micros() const {
+  const uint64_t archive = archive_.wanted() ? archive_.purge_period_micros() : UINT64_MAX;
+  const uint64_t seconds = with_.state.positions.shortest_bound_seconds();
+  const uint64_t positions =
+      seconds == 0 ? UINT64_MAX : std::clamp<uint64_t>(seconds / 2, 1, 600) * 1000 * 1000;
+  const uint64_t period = std::min(archive, positions);
+  return period == UINT64_MAX ? 0 : period;
+}
+
+void ObsoleteFiles::ExpirePositions() {
+  if (with_.state.positions.empty()) return;
+  int64_t now = 0;
+  if (!with_.context.clock()->GetCurrentTime(&now).ok() || now < 0) return;
+  const VersionSet& versions = *with_.state.versions;
+  const bool any =
+      with_.state.positions.Expire(versions.min_log_number_to_keep(), with_.state.logs->List(),
+                                   versions.last_sequence(), static_cast<uint64_t>(now));
+  if (any && listening_) PurgeSoon();
+}
+
+// One that cannot be noted expires again in the next opening.
+void ObsoleteFiles::TellExpired() {
+  for (const ChangePosition& position : with_.state.positions.TakeExpired()) {
+    with_.state.versions->StoreChangePosition(position, with_.context.directory())
+        .PermitUncheckedError();
+    DbUnlock unlock(&with_.state.mu);
+    LogWarn(with_.context.info_log(),
+            "change stream '%s' has expired: the logs of sequence numbers %llu to %llu go",
+            position.name.c_str(), static_cast<unsigned long long>(position.first_lost),
+            static_cast<unsigned long long>(position.last_lost));
+    ChangeStreamExpiryInfo info;
+    info.name = position.name;
+    info.first_lost = position.first_lost;
+    info.last_lost = position.last_lost;
+    events::ChangeStreamExpired(with_.context, info);
+  }
 }
 
 void ObsoleteFiles::PurgeSoon() noexcept {
@@ -214,6 +249,7 @@ void ObsoleteFiles::PurgeInJob() {
     BestEffort([this] {
       with_.state.mu.AssertHeld();
       Purge();
+      TellExpired();
       if (!archive_due_.exchange(false) || !with_.deletions.allowed()) return;
       DbUnlock unlock(&with_.state.mu);
       archive_.Purge(with_.state.logs->oldest_held());
@@ -371,6 +407,7 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
   {
     DbLock lock(&with_.state.mu);
     const uint64_t min_log = with_.state.versions->MinLogNumber();
+    const uint64_t held = with_.state.logs->oldest_held();
     // Of those that recovery has kept some may have been waiting for a family that needs none.
     with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));
     for (const std::string& name : names) {
@@ -381,6 +418,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                               with_.state.versions->WasUnread(number);
       if (is_damaged) {
         damaged.push_back(name);
+      } else if (number >= held) {
+        continue;
       } else if (archive_.wanted()) {
         to_archive.push_back(number);
       } else {

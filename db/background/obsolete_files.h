@@ -48,10 +48,10 @@ class ObsoleteFiles final : public FilePurger {
   void PurgeSoon() noexcept;
   // Ends that, if it was started, and what is left goes now. After all other jobs.
   void Stop() VARVE_EXCLUDES(kDbMutex);
-  // Has a job delete what has become too old in the archive of logs, or is too much.
-  void PurgeArchiveSoon() noexcept;
-  // How often that is worth while; 0: there is no archive.
-  uint64_t archive_period_micros() const;
+  // Has a job delete what has become too old among logs that are kept, or is too much.
+  void PurgeKeptSoon() noexcept;
+  // How often that is worth while; 0: none is kept.
+  uint64_t kept_period_micros() const;
   // At close: no log will take over the files of old ones any more.
   void DeleteKeptLogs() VARVE_EXCLUDES(kDbMutex);
 
@@ -107,6 +107,12 @@ class ObsoleteFiles final : public FilePurger {
   void SetAside(const std::string& directory, const std::vector<std::string>& names,
                 RecoveryReport* report);
   void TrimLost(const std::string& lost, const std::vector<std::string>& brought);
+
+  // Named positions of change streams that keep too much, or were left for too long, keep nothing
+  // any more.
+  void ExpirePositions() VARVE_REQUIRES(kDbMutex);
+  // Notes, and tells, which did. Releases the mutex meanwhile.
+  void TellExpired() VARVE_REQUIRES(kDbMutex);
 
   static void RunPurge(void* self);
   void PurgeInJob() VARVE_EXCLUDES(kDbMutex);

@@ -62,8 +62,8 @@ uint64_t PeriodicWork::OnTime() noexcept {
       // In a job: a listener may do whatever it likes there, and holds no other database up.
       with_.obsolete.PurgeSoon();
     }
-    if (Due(now, with_.obsolete.archive_period_micros(), &archive_micros_, &wait)) {
-      with_.obsolete.PurgeArchiveSoon();
+    if (Due(now, with_.obsolete.kept_period_micros(), &archive_micros_, &wait)) {
+      with_.obsolete.PurgeKeptSoon();
     }
     wait = std::min(wait, with_.options_keeper.HandOut(now));
     BestEffort([&] {

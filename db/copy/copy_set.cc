@@ -123,6 +123,7 @@ Status CopySet::Pin(const CopyWanted& wanted) {
   // Neither tables nor logs that are not in the copy can come back there.
   state_.gone_tables.clear();
   state_.unread_logs.clear();
+  state_.change_positions.clear();
   if (wanted.tables_only) return Status::OK();
   // What these need is there still, as no purge has come in between.
   LogHolder::FamilyLogs families;

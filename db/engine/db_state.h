@@ -9,6 +9,7 @@
 
 #include "db/column_family/column_family.h"
 #include "db/db_mutex.h"
+#include "db/engine/change_positions.h"
 #include "db/engine/prepared_sections.h"
 #include "db/engine/work_signal.h"
 #include "db/read/live_snapshots.h"
@@ -32,6 +33,7 @@ struct DbState {
   LiveSnapshots snapshots;
   PreparedSections sections;
   std::unique_ptr<LogSet> logs;
+  ChangePositions positions;                   // hold logs: gone before them
   std::atomic<uint64_t> transaction_bytes{0};  // updates and locks of open transactions
   std::atomic<int> next_job_id{1};             // only unique numbers matter
 

@@ -156,6 +156,11 @@ void DatabaseRecovered(const DbContext& context, const RecoveryInfo& info) {
   ForEach(context, "OnDatabaseRecovered", [&](EventListener* l) { l->OnDatabaseRecovered(info); });
 }
 
+void ChangeStreamExpired(const DbContext& context, const ChangeStreamExpiryInfo& info) {
+  ForEach(context, "OnChangeStreamExpired",
+          [&](EventListener* l) { l->OnChangeStreamExpired(context.db(), info); });
+}
+
 void DamageFound(const DbContext& context, const Status& damage, const std::string& path) {
   const char* const state = damage.getState();
   const IOErrorInfo info(IOStatus::Corruption(state == nullptr ? path : state),

@@ -45,6 +45,7 @@ void ErrorRecoveryBegin(const DbContext& context, BackgroundErrorReason reason, 
                         bool* auto_recovery);
 void ErrorRecoveryEnd(const DbContext& context, const Status& old_error, const Status& new_error);
 
+void ChangeStreamExpired(const DbContext& context, const ChangeStreamExpiryInfo& info);
 void DataMoved(const DbContext& context, const DataMoveInfo& info);
 void DatabaseRecovered(const DbContext& context, const RecoveryInfo& info);
 // Damage that a pass over all tables met.

@@ -63,6 +63,7 @@ Status LogFiles::View(uint64_t number, LogSet::LogView* view) const {
     if (!IsMissing(s)) break;
   }
   view->synced_bytes = view->bytes;
+  view->recovered = true;
   return IsMissing(s) ? Gone(path) : Status(s);
 }
 

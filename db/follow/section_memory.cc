@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/follow/section_memory.h"
 
-#include <cstdint>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -64,7 +64,7 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
     }
     WriteBatch section(inside != here.end()
                            ? MakeBatchOf(inside->second->updates, inside->second->count)
-                           : known->second);
+                           : known->second.updates);
     VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, sizes, &section));
     const Slice updates = WithoutHeader(WriteBatchInternal::Contents(section));
     batch->append(updates.data(), updates.size());
@@ -75,7 +75,7 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
   return Status::OK();
 }
 
-void SectionMemory::Apply(const Slice& record) {
+void SectionMemory::Apply(const Slice& record, uint64_t log) {
   using Kind = SectionPart::Kind;
   std::vector<SectionPart> parts;
   if (!SplitSections(record, &parts).ok()) return;
@@ -83,8 +83,7 @@ void SectionMemory::Apply(const Slice& record) {
     const std::string name = part.name.ToString();
     if (part.kind == Kind::kSection) {
       // One that is logged again is the same.
-      if (part.again && undecided_.contains(name)) continue;
-      undecided_[name] = MakeBatchOf(part.updates, part.count);
+      undecided_[name] = Section{MakeBatchOf(part.updates, part.count), log};
     } else if (part.kind != Kind::kUpdates) {
       undecided_.erase(name);
     }
@@ -96,6 +95,12 @@ bool SectionMemory::TakeFrom(SectionMemory* earlier, const std::string& name) {
   if (node.empty()) return false;
   undecided_[name] = std::move(node.mapped());
   return true;
+}
+
+uint64_t SectionMemory::OldestLog() const {
+  uint64_t oldest = UINT64_MAX;
+  for (const auto& [name, section] : undecided_) oldest = std::min(oldest, section.log);
+  return oldest;
 }
 
 }  // namespace varve

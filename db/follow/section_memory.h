@@ -3,7 +3,7 @@
 
 // Two-phase commit as readers of logs want it: each section as one batch, where it was committed.
 
-#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -24,12 +24,19 @@ class SectionMemory {
                   std::string* missing) const;
   // Sections that the record has are here from now on, those that it decides are not. It has been
   // assembled, or what is wrong with it does not matter.
-  void Apply(const Slice& record);
+  // `log` is the number of the log that has it.
+  void Apply(const Slice& record, uint64_t log);
   // Takes the section of that name from what was met in earlier logs. False: it has none.
   bool TakeFrom(SectionMemory* earlier, const std::string& name);
+  // Of the logs that have what is here; UINT64_MAX: nothing is.
+  uint64_t OldestLog() const;
 
  private:
-  std::map<std::string, std::string> undecided_;  // batches, by name
+  struct Section {
+    std::string updates;  // a batch
+    uint64_t log = 0;
+  };
+  std::map<std::string, Section> undecided_;
 };
 
 }  // namespace varve

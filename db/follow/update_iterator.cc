@@ -26,7 +26,7 @@ Status GapStatus(const UpdateReader::Update& gap) {
 class UpdateIterator final : public TransactionLogIterator {
  public:
   UpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from)
-      : reader_(std::move(engine), from) {}
+      : reader_(std::move(engine), {.from = from}) {}
 
   bool Valid() override { return met_ == UpdateReader::Met::kBatch; }
   Status status() override { return status_; }

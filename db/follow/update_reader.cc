@@ -20,11 +20,12 @@ using TailMet = wal::LogTail::Met;
 
 }  // namespace
 
-UpdateReader::UpdateReader(std::shared_ptr<Engine> engine, SequenceNumber from)
+UpdateReader::UpdateReader(std::shared_ptr<Engine> engine, const Options& options)
     : engine_(std::move(engine)),
       files_(engine_.get()),
-      hold_(engine_->state.logs.get(), 0),
-      next_(std::max<SequenceNumber>(from, 1)) {}
+      options_(options),
+      hold_(options.held_by_others ? LogHold() : LogHold(engine_->state.logs.get(), 0)),
+      next_(std::max<SequenceNumber>(options.from, 1)) {}
 
 UpdateReader::~UpdateReader() = default;
 
@@ -52,36 +53,61 @@ Status UpdateReader::FirstSequence(uint64_t number, SequenceNumber* first) {
   return met == TailMet::kError ? tail->status() : Status::OK();
 }
 
-// The newest log that does not begin after the position.
+Status UpdateReader::FindFirst(const std::vector<uint64_t>& numbers, size_t* first) {
+  const bool wants_any = next_ <= engine_->state.versions->last_sequence();
+  if (options_.first_log != 0) {
+    const auto it = std::ranges::lower_bound(numbers, options_.first_log);
+    *first = it == numbers.end() ? numbers.size() - 1 : static_cast<size_t>(it - numbers.begin());
+    begins_late_ = wants_any && numbers[*first] != options_.first_log;
+    return Status::OK();
+  }
+  // The newest log that does not begin after the position.
+  *first = numbers.size();
+  SequenceNumber begins = 0;
+  do {
+    VARVE_RETURN_IF_ERROR(FirstSequence(numbers[--*first], &begins));
+  } while (*first > 0 && (begins == 0 || begins > next_));
+  begins_late_ = wants_any && (begins == 0 || begins > next_);
+  return Status::OK();
+}
+
 Status UpdateReader::Begin() {
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(files_.List(&numbers));
   if (numbers.empty()) return Status::NotFound("no log is there any more");
-  size_t at = numbers.size();
-  SequenceNumber first = 0;
-  do {
-    VARVE_RETURN_IF_ERROR(FirstSequence(numbers[--at], &first));
-  } while (at > 0 && (first == 0 || first > next_));
-  if (engine_->state.sections.InUse()) {
-    for (size_t i = 0; i < at; i++) VARVE_RETURN_IF_ERROR(ReadSections(numbers[i], &sections_));
+  size_t first = 0;
+  VARVE_RETURN_IF_ERROR(FindFirst(numbers, &first));
+  if (options_.first_log == 0 && engine_->state.sections.InUse()) {
+    for (size_t i = 0; i < first; i++) {
+      VARVE_RETURN_IF_ERROR(ReadSections(numbers[i], &sections_));
+    }
   }
   may_be_lost_ = true;  // nothing is known of what was before the first log
-  return MoveTo(numbers[at]);
+  return MoveTo(numbers[first]);
 }
 
 Status UpdateReader::MoveTo(uint64_t number) {
   VARVE_RETURN_IF_ERROR(files_.Open(number, &tail_));
   hold_.MoveTo(number);
   looked_ = false;
-  unread_at_ = UINT64_MAX;
   return Status::OK();
+}
+
+Status UpdateReader::Start() {
+  const OpenCall call(&engine_->lifecycle);
+  if (!call.inside()) return engine_->lifecycle.CheckOpen();
+  return tail_ == nullptr ? Begin() : Status::OK();
+}
+
+uint64_t UpdateReader::OldestLogNeeded() const {
+  return std::min(tail_->number(), sections_.OldestLog());
 }
 
 UpdateReader::Met UpdateReader::Next(Update* update) {
   for (;;) {
     Slice record;
     // What is there of the last look comes first.
-    const bool at_hand = looked_ && tail_->Next(view_.bytes, &record) == TailMet::kRecord;
+    const bool at_hand = looked_ && tail_->Next(End(), &record) == TailMet::kRecord;
     if (!at_hand) {
       const Met met = Look(&record);
       if (met == Met::kGap) return Gap(limit_, may_be_lost_, update);
@@ -145,10 +171,11 @@ UpdateReader::Met UpdateReader::Look(Slice* record) {
       if (met != Met::kBatch) return met;
       continue;
     }
-    const TailMet met = tail_->Next(view_.bytes, record);
+    const TailMet met = tail_->Next(End(), record);
     if (met == TailMet::kError) return Fail(tail_->status());
     looked_ = met == TailMet::kRecord;
     if (looked_) return Met::kBatch;
+    if (options_.durable_only && End() < view_.bytes) return Met::kNothing;
     if (view_.current) return Missing(met);
     if (met == TailMet::kBad) damage_ = tail_->status();
     const Met next = GoOn(met == TailMet::kBad || tail_->offset() < view_.bytes);
@@ -166,7 +193,8 @@ UpdateReader::Met UpdateReader::GoOn(bool damaged) {
   }
   left_log_ = tail_->number();
   left_end_ = tail_->offset();
-  left_whole_ = !damaged && !may_be_lost_;
+  // After the last one of an earlier opening there may have been more.
+  left_whole_ = !damaged && !may_be_lost_ && !view_.recovered;
   may_be_lost_ = true;  // unless the next log says that this was the end
   s = MoveTo(next);
   return s.ok() ? Met::kBatch : Fail(std::move(s));
@@ -181,13 +209,6 @@ UpdateReader::Met UpdateReader::Missing(TailMet met) {
     return Met::kLater;
   }
   if (tail_->offset() >= view_.bytes) return Met::kGap;
-  // Records that are not visible yet are being stored there.
-  CommitPath* const commit = engine_->state.commit.get();
-  if (commit != nullptr && (unread_at_ != tail_->offset() || limit_ < unread_since_)) {
-    if (unread_at_ != tail_->offset()) unread_since_ = commit->NewestSequence();
-    unread_at_ = tail_->offset();
-    return Met::kNothing;
-  }
   if (met == TailMet::kBad) return Fail(tail_->status());
   return Fail(Status::Corruption("log " + std::to_string(view_.number) +
                                  " has a hole, or ends inside a record, at offset " +
@@ -215,10 +236,10 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   update->first = DecodeFixed64(batch.data());
   update->last = update->first + count - 1;
   update->batch = batch;
-  update->log = tail_->number();
+  update->log = OldestLogNeeded();
   if (count == 0 && TakePredecessor(record)) return Verdict::kSkip;
   if (update->first == 0) {
-    status_ = Status::Corruption("log " + std::to_string(update->log) + ", before offset " +
+    status_ = Status::Corruption("log " + std::to_string(tail_->number()) + ", before offset " +
                                  std::to_string(tail_->offset()) + ": a batch without a number");
     return Verdict::kFailed;
   }
@@ -226,7 +247,9 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   const bool passed = update->last < next_ && (count != 0 || behind_);
   const bool empty = batch.size() == kBatchHeaderBytes;
   if (!passed && !empty && update->first > next_) return Verdict::kGap;
-  if (has_marks) sections_.Apply(record);
+  if (has_marks) sections_.Apply(record, tail_->number());
+  // What is missing behind it in the same log was not logged.
+  if (passed && count != 0) may_be_lost_ = false;
   if (passed || empty) return Verdict::kSkip;
   next_ = update->last + 1;
   behind_ = false;
@@ -274,7 +297,7 @@ Status UpdateReader::ReadSections(uint64_t number, SectionMemory* sections) cons
   Slice record;
   while (tail->Next(view.bytes, &record) == TailMet::kRecord) {
     bool has_marks = false;
-    if (CheckBatchStructure(record, &has_marks).ok() && has_marks) sections->Apply(record);
+    if (CheckBatchStructure(record, &has_marks).ok() && has_marks) sections->Apply(record, number);
   }
   return Status::OK();
 }

@@ -206,26 +206,58 @@ Status LogRecovery::KeepLogs() {
   for (uint64_t number : log_numbers_) {
     if (replay_.HeldBatches(number)) last_held = number;
   }
-  FileSystem* const fs = context_.fs().get();
   for (uint64_t number : log_numbers_) {
-    const std::string path = LogFileName(context_.WalDirectory(), number);
-    if (number > last_held) {
-      empty_logs_.push_back(path);
-      continue;
+    if (number > last_held && number < state_.logs->oldest_held()) {
+      empty_logs_.push_back(LogFileName(context_.WalDirectory(), number));
+    } else {
+      VARVE_RETURN_IF_ERROR(Keep(number, replay_.LogEnd(number)));
     }
-    const uint64_t end = replay_.LogEnd(number);
-    uint64_t bytes = 0;
-    IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
-    if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
-    if (s.IsNotSupported()) s = IOStatus::OK();  // nothing was ever mapped on such a file system
-    // Later syncs cover new logs only: what this one holds must be durable before they promise
-    // more.
-    if (s.ok()) {
-      s = fs->SyncFile(path, context_.LogFileOptions(), IOOptions(), context_.options().use_fsync,
-                       nullptr);
+  }
+  return Status::OK();
+}
+
+IOStatus LogRecovery::Keep(uint64_t number, uint64_t end) {
+  FileSystem* const fs = context_.fs().get();
+  const std::string path = LogFileName(context_.WalDirectory(), number);
+  uint64_t bytes = 0;
+  IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
+  if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
+  if (s.IsNotSupported()) s = IOStatus::OK();  // nothing was ever mapped on such a file system
+  // Later syncs cover new logs only: what this one holds must be durable before they promise
+  // more.
+  if (s.ok()) {
+    s = fs->SyncFile(path, context_.LogFileOptions(), IOOptions(), context_.options().use_fsync,
+                     nullptr);
+  }
+  if (s.ok()) state_.logs->AddRecovered(number, end);
+  return s;
+}
+
+Status LogRecovery::KeepForPositions() {
+  const uint64_t oldest = state_.logs->oldest_held();
+  if (oldest == UINT64_MAX || wanted_.leave_out) return Status::OK();
+  std::vector<std::string> names;
+  VARVE_RETURN_IF_ERROR(
+      context_.fs()->GetChildren(context_.WalDirectory(), IOOptions(), &names, nullptr));
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kWalFile || number < oldest) continue;
+    numbers.push_back(number);
+  }
+  std::ranges::sort(numbers);
+  const std::vector<uint64_t>& damaged = replay_.damaged_logs();
+  for (uint64_t number : numbers) {
+    const bool replayed = std::ranges::binary_search(log_numbers_, number);
+    if (replayed && CanKeepLogs()) break;
+    if (std::ranges::find(damaged, number) != damaged.end()) continue;
+    uint64_t end = replayed ? replay_.LogEnd(number) : 0;
+    if (!replayed) {
+      const std::string path = LogFileName(context_.WalDirectory(), number);
+      VARVE_RETURN_IF_ERROR(context_.fs()->GetFileSize(path, IOOptions(), &end, nullptr));
     }
-    if (!s.ok()) return s;
-    state_.logs->AddRecovered(number, end);
+    VARVE_RETURN_IF_ERROR(Keep(number, end));
   }
   return Status::OK();
 }

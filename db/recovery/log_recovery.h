@@ -34,6 +34,9 @@ class LogRecovery {
 
   // Whether the memtables may stay as they are, with the logs that they came from.
   bool CanKeepLogs() const;
+  // Of an opening that writes: the logs that named positions want stay, too; those that were
+  // replayed only if they are not kept anyway. Before KeepLogs.
+  Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
   // These logs stay, but for those without batches, of which each opening would leave one. They end
   // where their last records do: zeros after them, which a mapped log that was not closed has, are
   // no business of other readers.
@@ -44,6 +47,8 @@ class LogRecovery {
   LogReplay& replay() { return replay_; }
 
  private:
+  // It ends where its last record does, is durable, and is in the log set.
+  IOStatus Keep(uint64_t number, uint64_t end);
   // min_log: the oldest log that the MANIFEST asks for. Where logs are left out, all are found.
   Status FindLogs(uint64_t* min_log) VARVE_EXCLUDES(kDbMutex);
   // Of a read-only opening: its logs are those that were replayed.

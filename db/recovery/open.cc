@@ -119,6 +119,8 @@ class Opener {
   Status JudgeRefusal(const Status& s) VARVE_REQUIRES(kDbMutex);
   Status ReplayLogs();
   Status Install();
+  // Named positions, and the logs that stay for them.
+  Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
   Status SyncAbsences();
   Status BeginLog();
   void ChooseDbId();
@@ -416,6 +418,7 @@ Status Opener::Install() {
   const bool keep_logs = logs_->CanKeepLogs();
   if (!keep_logs) VARVE_RETURN_IF_ERROR(logs_->replay().FlushRest());
   BestEffort([this] { ReadUnknownCounts(e_->context, &e_->state); });
+  if (!repairs_) VARVE_RETURN_IF_ERROR(KeepForPositions());
   if (keep_logs) VARVE_RETURN_IF_ERROR(logs_->KeepLogs());
   VARVE_RETURN_IF_ERROR(SyncAbsences());
   VARVE_RETURN_IF_ERROR(BeginLog());
@@ -429,6 +432,20 @@ Status Opener::Install() {
   if (!repairs_) e_->state.marks->Begin();
   VARVE_RETURN_IF_ERROR(WriteIdentityFile());
   return repairs_ ? Status::OK() : Sweep();
+}
+
+Status Opener::KeepForPositions() {
+  std::vector<ChangePosition> positions;
+  {
+    DbLock lock(&e_->state.mu);
+    for (const auto& [name, position] : e_->state.versions->change_positions()) {
+      positions.push_back(position);
+    }
+  }
+  int64_t now = 0;
+  if (!e_->context.clock()->GetCurrentTime(&now).ok() || now < 0) now = 0;
+  e_->state.positions.Recover(positions, e_->state.logs.get(), static_cast<uint64_t>(now));
+  return logs_->KeepForPositions();
 }
 
 // Of tables that are gone the next MANIFEST says no more that they are: none may come back. The

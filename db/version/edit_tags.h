@@ -43,6 +43,7 @@ enum EditTag : uint32_t {
   kTagGoneTables = kTagIgnorableBit + 0x1010,
   kTagUnreadLogs = kTagIgnorableBit + 0x1011,
   kTagTtlClock = kTagIgnorableBit + 0x1012,
+  kTagChangePosition = kTagIgnorableBit + 0x1013,
 };
 
 // Inside a log addition.

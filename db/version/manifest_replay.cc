@@ -161,6 +161,13 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
   }
   unread_logs_.insert(unread_logs_.end(), edit.unread_logs.begin(), edit.unread_logs.end());
   ttl_clock_ = edit.ttl_clock.value_or(ttl_clock_);
+  for (const ChangePosition& position : edit.change_positions) {
+    if (position.dropped) {
+      change_positions_.erase(position.name);
+    } else {
+      change_positions_[position.name] = position;
+    }
+  }
   return Status::OK();
 }
 

@@ -70,6 +70,9 @@ class ManifestReplay {
   std::set<uint64_t> TakeGoneTables() { return std::move(gone_tables_); }
   const std::vector<std::pair<uint64_t, uint64_t>>& unread_logs() const { return unread_logs_; }
   uint64_t ttl_clock() const { return ttl_clock_; }
+  const std::map<std::string, ChangePosition>& change_positions() const {
+    return change_positions_;
+  }
 
  private:
   Status TakeRecord(VersionEdit edit);
@@ -109,6 +112,7 @@ class ManifestReplay {
   std::set<uint64_t> gone_tables_;
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs_;
   uint64_t ttl_clock_ = 0;
+  std::map<std::string, ChangePosition> change_positions_;
 };
 
 }  // namespace varve

@@ -216,6 +216,10 @@ const char* EditDecoder::Field(uint32_t tag) {
     case kTagUnreadLogs:
     case kTagTtlClock:
       return NumbersField(tag);
+    case kTagChangePosition: {
+      const bool whole = edit_->change_positions.emplace_back().DecodeFrom(in_.LengthPrefixed());
+      return whole ? nullptr : "change position";
+    }
     default:
       return OldFormatField(tag);
   }
@@ -492,6 +496,11 @@ bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
   for (const auto& [first, end] : unread_logs) logs.insert(logs.end(), {first, end});
   PutNumbers(dst, kTagUnreadLogs, logs);
   if (ttl_clock.has_value()) PutNumbers(dst, kTagTtlClock, {*ttl_clock});
+  for (const ChangePosition& position : change_positions) {
+    std::string bytes;
+    position.EncodeTo(&bytes);
+    PutTagged(dst, kTagChangePosition, std::optional<std::string>(std::move(bytes)));
+  }
   return true;
 }
 
@@ -538,6 +547,10 @@ std::string VersionEdit::DebugString(bool hex_keys) const {
   for (uint64_t number : gone_tables) out.append("\n  gone " + std::to_string(number));
   for (const auto& [first, end] : unread_logs) {
     out.append("\n  unread logs " + std::to_string(first) + ".." + std::to_string(end));
+  }
+  for (const ChangePosition& position : change_positions) {
+    out.append("\n  position ").append(position.name);
+    out.append(position.dropped ? " dropped" : " at " + std::to_string(position.next));
   }
   for (const auto& [level, key] : compact_cursors) {
     out.append("\n  cursor L" + std::to_string(level) + " ");

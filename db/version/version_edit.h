@@ -13,6 +13,7 @@
 #include "varve/slice.h"
 #include "varve/status.h"
 
+#include "db/version/change_position.h"
 #include "db/version/table_counts.h"
 #include "db/version/table_facts.h"
 
@@ -65,6 +66,7 @@ struct VersionEdit {
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
   // Seconds since 1970: lifetimes are judged by no earlier time. The last one stands.
   std::optional<uint64_t> ttl_clock;
+  std::vector<ChangePosition> change_positions;  // each in place of what its name had
 
   // Appends the record's bytes. Bounds of files without timestamps are stored without them, if keys
   // of the family have timestamps of `timestamp_size` bytes. False when a field cannot be encoded

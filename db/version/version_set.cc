@@ -156,6 +156,7 @@ Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal:
   gone_tables_ = replay.TakeGoneTables();
   unread_logs_ = replay.unread_logs();
   ttl_clock_ = replay.ttl_clock();
+  change_positions_ = replay.change_positions();
   recovered_whole_ = known.manifest == manifest_number && known.manifest_bytes == replay.end() &&
                      (point == nullptr || point->whole());
   next_file_number_.store(replay.next_file_number(), std::memory_order_relaxed);
@@ -296,6 +297,18 @@ void VersionSet::NoteUnreadLogs(uint64_t first, uint64_t end) {
     unread_logs_.erase(unread_logs_.begin());
   }
   unread_logs_.emplace_back(first, end);
+}
+
+Status VersionSet::StoreChangePosition(const ChangePosition& position, FSDirectory* dir) {
+  VersionEdit edit;
+  edit.change_positions.push_back(position);
+  VARVE_RETURN_IF_ERROR(LogAndApply({FamilyEdit{FindFamily(0).get(), {&edit}}}, dir));
+  if (position.dropped) {
+    change_positions_.erase(position.name);
+  } else {
+    change_positions_[position.name] = position;
+  }
+  return Status::OK();
 }
 
 bool VersionSet::WasUnread(uint64_t log) const {

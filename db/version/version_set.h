@@ -221,6 +221,13 @@ class VersionSet {
 
   // What VersionEdit::ttl_clock said last; 0: nothing has.
   uint64_t ttl_clock() const VARVE_REQUIRES(kDbMutex) { return ttl_clock_; }
+  // Named positions of change streams, as the MANIFEST has them, by name.
+  const std::map<std::string, ChangePosition>& change_positions() const VARVE_REQUIRES(kDbMutex) {
+    return change_positions_;
+  }
+  // Puts one in place of what its name had, durably. As LogAndApply.
+  Status StoreChangePosition(const ChangePosition& position, FSDirectory* dir)
+      VARVE_REQUIRES(kDbMutex);
 
   // Whether the MANIFEST that was recovered is known to have lost nothing at its end.
   bool recovered_whole() const { return recovered_whole_; }
@@ -289,6 +296,7 @@ class VersionSet {
   std::set<uint64_t> gone_tables_ VARVE_GUARDED_BY(kDbMutex);
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs_ VARVE_GUARDED_BY(kDbMutex);  // ascending
   uint64_t ttl_clock_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  std::map<std::string, ChangePosition> change_positions_ VARVE_GUARDED_BY(kDbMutex);
   std::string db_id_;             // constant once the database is open
   bool recovered_whole_ = false;  // likewise
   const std::unique_ptr<Rep> rep_;

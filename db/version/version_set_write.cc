@@ -342,6 +342,9 @@ VersionState VersionSet::State() const {
   state.gone_tables.assign(gone_tables_.begin(), gone_tables_.end());
   state.unread_logs = unread_logs_;
   state.ttl_clock = ttl_clock_;
+  for (const auto& [name, position] : change_positions_) {
+    state.change_positions.push_back(position);
+  }
   return state;
 }
 

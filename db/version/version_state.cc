@@ -64,6 +64,7 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
   totals.gone_tables = gone_tables;
   totals.unread_logs = unread_logs;
   if (ttl_clock != 0) totals.ttl_clock = ttl_clock;
+  totals.change_positions = change_positions;
   return Add(totals, 0, records);
 }
 

@@ -13,6 +13,7 @@
 #include "varve/status.h"
 #include "varve/types.h"
 
+#include "db/version/change_position.h"
 #include "db/version/version.h"
 
 namespace varve {
@@ -39,6 +40,7 @@ struct VersionState {
   std::vector<uint64_t> gone_tables;
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
   uint64_t ttl_clock = 0;  // 0: none
+  std::vector<ChangePosition> change_positions;
 
   // Appends them. InvalidArgument: a file cannot be stored. Needs no mutex.
   Status EncodeTo(std::vector<std::string>* records) const;

@@ -58,6 +58,9 @@ class CommitLog {
   // what manual_wal_flush holds back. *end is where the last of them ends in the file, or a later
   // record does: whoever reads up to there finds whole records. Unchanged by a failure.
   virtual IOStatus HandOver(uint64_t* end) = 0;
+  // Where what is whole in the log ends: all that was reserved before the call is, or it is in the
+  // hands of a thread that appends. For readers: they look at nothing that is being stored.
+  virtual uint64_t WholeEnd() { return size(); }
   // Bytes that Flush would hand over now.
   virtual uint64_t held_back() const { return 0; }
   // Makes every record reserved before the call durable. *covered is what it made so, or more: it

@@ -481,15 +481,22 @@ uint64_t LogSet::oldest_held() const {
 }
 
 bool LogSet::View(uint64_t number, LogView* view) const {
-  MutexLock lock(&mu_);
-  const auto it = std::ranges::lower_bound(logs_, number, {}, &Log::number);
-  if (it == logs_.end()) return false;
-  view->number = it->number;
-  view->held_back = it->writer == nullptr ? 0 : it->writer->held_back();
-  view->bytes = it->bytes();
-  view->synced_bytes = it->durable() ? it->bytes() : it->synced.bytes;
-  view->current = current_ != nullptr && &*it == &logs_.back();
-  view->doubtful = it->doubtful();
+  std::shared_ptr<wal::CommitLog> writer;
+  {
+    MutexLock lock(&mu_);
+    const auto it = std::ranges::lower_bound(logs_, number, {}, &Log::number);
+    if (it == logs_.end()) return false;
+    writer = it->writer;
+    view->number = it->number;
+    view->bytes = it->closed_bytes;
+    view->synced_bytes = it->durable() ? it->bytes() : it->synced.bytes;
+    view->current = current_ != nullptr && &*it == &logs_.back();
+    view->recovered = it->name == 0;
+    view->doubtful = it->doubtful();
+  }
+  view->held_back = writer == nullptr ? 0 : writer->held_back();
+  if (writer != nullptr) view->bytes = writer->WholeEnd();
+  view->synced_bytes = std::min(view->synced_bytes, view->bytes);
   return true;
 }
 

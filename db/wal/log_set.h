@@ -116,15 +116,16 @@ class LogSet {
   // A log as those see it who read it beside its writers.
   struct LogView {
     uint64_t number = 0;
-    // Where all that was given a place so far ends; what is there of it may not be whole yet.
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;         // of whole records
     uint64_t held_back = 0;     // bytes of that which only this process has (manual_wal_flush)
     uint64_t synced_bytes = 0;  // no more than is known to be durable
     bool current = false;
+    bool recovered = false;  // it was there when the database was opened
     // Of some of its records the writes have failed, and nothing tells which. It stays so.
     bool doubtful = false;
   };
-  // Sets *view to the oldest log that is not below `number`. False: there is none.
+  // Sets *view to the oldest log that is not below `number`. False: there is none. Waits for those
+  // who store records in it.
   bool View(uint64_t number, LogView* view) const;
   // The write of a record in the current log failed after it was logged.
   void NoteDoubtful();

@@ -40,6 +40,7 @@ class MappedLog final : public CommitLog {
   IOStatus AddTimestampSizes(const Slice& payload) override;
   IOStatus Flush() override { return CheckUsable(); }
   IOStatus HandOver(uint64_t* end) override;
+  uint64_t WholeEnd() override { return AwaitReserved().bytes; }
   IOStatus Sync(bool use_fsync, LogExtent* covered) override;
   IOStatus Seal() override;
   IOStatus Close() override;

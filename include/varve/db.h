@@ -743,13 +743,16 @@ class VARVE_EXPORT DB {
                                  const TransactionLogIterator::ReadOptions& read_options =
                                      TransactionLogIterator::ReadOptions()) = 0;
 
-  // NotSupported: what was written from a position on that has a name and is kept
-  // (change_stream.h).
+  // Sets *stream to what was written from a position on that has a name and is kept, which is made
+  // if it is not there (change_stream.h). Varve's own. NotFound: there is none, or, of a new one,
+  // `from` is not written yet, or no log has it any more. Busy: another stream has the position.
+  // Expired: it has lost its logs. InvalidArgument: the name, or a `from` before the position.
   virtual Status OpenChangeStream(const ChangeStreamOptions& /*options*/,
                                   std::unique_ptr<ChangeStream>* /*stream*/) {
     return Status::NotSupported("OpenChangeStream");
   }
-  // NotSupported: forgets a named position, and lets go of the logs that it held.
+  // Forgets a named position, and lets go of the logs that it held. NotFound: there is none. Busy:
+  // a stream has it.
   virtual Status DropChangeStream(const std::string& /*name*/) {
     return Status::NotSupported("DropChangeStream");
   }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "varve/change_stream.h"
 #include "varve/comparator.h"
 #include "varve/convenience.h"
 #include "varve/utilities/checkpoint.h"
@@ -440,6 +441,27 @@ const Call kInfo[] = {
        const Status s = p.db()->GetCurrentWalFile(&log);
        p.Expect("GetCurrentWalFile", s);
        if (s.ok() && log == nullptr) p.Wrong("GetCurrentWalFile");
+     }},
+    {"GetUpdatesSince",
+     [](Player& p) {
+       std::unique_ptr<TransactionLogIterator> it;
+       const SequenceNumber last = p.db()->GetLatestSequenceNumber();
+       const Status s = p.db()->GetUpdatesSince(last, &it);
+       p.Expect("GetUpdatesSince", s, {Status::kNotFound});
+       for (int i = 0; s.ok() && it->Valid() && i < 100; i++) it->Next();
+     }},
+    {"OpenChangeStream",
+     [](Player& p) {
+       ChangeStreamOptions options;
+       options.name = "matrix";
+       std::unique_ptr<ChangeStream> stream;
+       Status s = p.db()->OpenChangeStream(options, &stream);
+       p.Expect("OpenChangeStream", s, {Status::kBusy});
+       ChangeRecord record;
+       if (s.ok()) p.Expect("ChangeStream::Next", stream->Next(&record));
+       stream.reset();
+       p.Expect("DropChangeStream", p.db()->DropChangeStream(options.name),
+                {Status::kBusy, Status::kNotFound});
      }},
     {"GetCreationTimeOfOldestFile",
      [](Player& p) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/version/change_position.h"
+
+#include "util/coding/reader.h"
+#include "util/coding/varint.h"
+
+namespace varve {
+
+void ChangePosition::EncodeTo(std::string* dst) const {
+  PutVarint32(dst, static_cast<uint32_t>(name.size()));
+  dst->append(name);
+  dst->push_back(dropped ? '\1' : '\0');
+  for (uint64_t number : {next, log, max_bytes, max_seconds, first_lost, last_lost}) {
+    PutVarint64(dst, number);
+  }
+}
+
+// What later versions add stands behind.
+bool ChangePosition::DecodeFrom(const Slice& bytes) {
+  BoundedReader in(bytes);
+  name = in.LengthPrefixed().ToString();
+  dropped = in.Varint32() != 0;
+  for (uint64_t* number : {&next, &log, &max_bytes, &max_seconds, &first_lost, &last_lost}) {
+    *number = in.Varint64();
+  }
+  return in.ok() && !name.empty();
+}
+
+}  // namespace varve

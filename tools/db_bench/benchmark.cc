@@ -82,7 +82,7 @@ bool Budget::Take(int64_t n) {
 const Benchmark* FindBenchmark(std::string_view name) {
   for (const auto family :
        {FillBenchmarks(), ReadBenchmarks(), SeekBenchmarks(), MixedBenchmarks(), MergeBenchmarks(),
-        AdminBenchmarks(), MicroBenchmarks(), TransactionBenchmarks()}) {
+        AdminBenchmarks(), IngestBenchmarks(), MicroBenchmarks(), TransactionBenchmarks()}) {
     for (const Benchmark& benchmark : family) {
       if (benchmark.name == name) return &benchmark;
     }

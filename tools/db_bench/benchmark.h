@@ -117,6 +117,7 @@ std::span<const Benchmark> SeekBenchmarks();
 std::span<const Benchmark> MixedBenchmarks();
 std::span<const Benchmark> MergeBenchmarks();
 std::span<const Benchmark> AdminBenchmarks();
+std::span<const Benchmark> IngestBenchmarks();
 std::span<const Benchmark> MicroBenchmarks();
 std::span<const Benchmark> TransactionBenchmarks();
 

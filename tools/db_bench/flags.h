@@ -38,6 +38,7 @@ DECLARE_int32(ops_between_duration_checks);
 DECLARE_int64(seed);
 DECLARE_bool(finish_after_writes);
 DECLARE_int32(num_column_families);
+DECLARE_int64(ingest_files);
 DECLARE_int32(key_size);
 DECLARE_int32(user_timestamp_size);
 DECLARE_bool(read_with_latest_user_timestamp);

@@ -80,6 +80,10 @@ DEFINE_uint64(benchmark_write_rate_limit, 0, "Bytes a second that all writers ma
 DEFINE_double(overwrite_probability, 0.0, "filluniquerandom: chance to write a recent key again");
 DEFINE_uint32(overwrite_window_size, 1, "filluniquerandom: recent keys to choose from");
 
+// ---- Tables from outside ----
+
+DEFINE_int64(ingest_files, 100, "Files that writetables makes, at least 1");
+
 // ---- Backups ----
 
 DEFINE_string(backup_dir, "", "Where backup puts one, and restore takes the newest from");

@@ -14,6 +14,7 @@
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
 #include "util/env/aligned_buffer.h"
+#include "util/env/kernel_copy.h"
 #include "util/env/thread_priority.h"
 
 namespace varve {
@@ -88,7 +89,11 @@ class CopyWorker {
     if (task->contents.has_value()) {
       VARVE_RETURN_IF_ERROR(Pass(task, target.get(), *task->contents));
     } else {
-      VARVE_RETURN_IF_ERROR(CopyBytes(task, target.get()));
+      bool copied = false;
+      if (target != nullptr && !task->want_checksum && options_.source_fs == options_.target_fs) {
+        VARVE_RETURN_IF_ERROR(CopyInKernel(task, &copied));
+      }
+      if (!copied) VARVE_RETURN_IF_ERROR(CopyBytes(task, target.get()));
     }
     if (target == nullptr) {
       task->status = Status::OK();
@@ -96,6 +101,31 @@ class CopyWorker {
       unsynced_.push_back(Unsynced{current_, std::move(target)});
     }
     return Status::OK();
+  }
+
+  // *copied stays false where the kernel does not do it.
+  Status CopyInKernel(CopyTask* task, bool* copied) {
+    std::unique_ptr<KernelCopy> copy;
+    IOStatus s = NewKernelCopy(options_.target_fs, task->source, task->target, task->size, &copy);
+    if (s.IsNotSupported()) return Status::OK();
+    if (!s.ok()) return s;
+    const size_t piece = BufferBytes();
+    while (task->bytes < task->size) {
+      VARVE_RETURN_IF_ERROR(CheckStopped());
+      size_t n = static_cast<size_t>(std::min<uint64_t>(piece, task->size - task->bytes));
+      n = Grant(Grant(n, RateLimiter::OpType::kRead), RateLimiter::OpType::kWrite);
+      size_t moved = 0;
+      s = copy->Copy(n, &moved);
+      if (s.IsNotSupported() && task->bytes == 0) return Status::OK();
+      if (!s.ok()) return s;
+      if (moved == 0) break;
+      task->bytes += moved;
+      Tick(options_.read_ticker, moved);
+      Tick(options_.write_ticker, moved);
+      VARVE_RETURN_IF_ERROR(CountBytes(moved));
+    }
+    *copied = true;
+    return CheckWhole(*task);
   }
 
   Status CopyBytes(CopyTask* task, FSWritableFile* target) {
@@ -115,9 +145,13 @@ class CopyWorker {
       Tick(options_.read_ticker, piece.size());
       VARVE_RETURN_IF_ERROR(Pass(task, target, piece));
     }
-    if (task->size == CopyTask::kWholeFile || task->bytes == task->size) return Status::OK();
-    return Status::Corruption(task->source, "ends at byte " + std::to_string(task->bytes) + ", " +
-                                                std::to_string(task->size) + " were to be copied");
+    return CheckWhole(*task);
+  }
+
+  static Status CheckWhole(const CopyTask& task) {
+    if (task.size == CopyTask::kWholeFile || task.bytes == task.size) return Status::OK();
+    return Status::Corruption(task.source, "ends at byte " + std::to_string(task.bytes) + ", " +
+                                               std::to_string(task.size) + " were to be copied");
   }
 
   // Sums up and writes bytes that come next in the task's file.
@@ -181,10 +215,13 @@ class CopyWorker {
     return Status::Incomplete("given up, as another file could not be copied");
   }
 
+  size_t BufferBytes() const {
+    return options_.buffer_bytes == 0 ? CopyPool::kDefaultBufferBytes : options_.buffer_bytes;
+  }
+
   Status NeedBuffer() {
     if (buffer_.capacity() > 0) return Status::OK();
-    const size_t size =
-        options_.buffer_bytes == 0 ? CopyPool::kDefaultBufferBytes : options_.buffer_bytes;
+    const size_t size = BufferBytes();
     if (buffer_.Allocate(size, kDefaultPageSize)) return Status::OK();
     return Status::MemoryLimit("no memory for a buffer to copy files with",
                                std::to_string(size) + " bytes");

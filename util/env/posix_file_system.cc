@@ -27,6 +27,7 @@
 #include "util/env/mapped_file.h"
 #include "util/env/posix_fd.h"
 #include "util/env/posix_files.h"
+#include "util/env/posix_kernel_copy.h"
 #include "util/env/posix_lock.h"
 #include "util/env/posix_mapped_file.h"
 
@@ -89,7 +90,7 @@ IOStatus MakeDirectory(const std::string& dirname) {
 // Thread-safe, with no state but the rings that its files read through. New files get mode 0644 and
 // new directories 0755, less the umask; modes of existing files are never changed. Files are not
 // created or written through symbolic links; reads follow them.
-class PosixFileSystem final : public FileSystem, public MappedFileSource {
+class PosixFileSystem final : public FileSystem, public MappedFileSource, public KernelCopySource {
  public:
   const char* Name() const override { return kDefaultName(); }
   const char* NickName() const override { return "posix"; }
@@ -194,6 +195,10 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource {
                           "open for mapping", &fd);
     if (s.ok()) *result = std::make_unique<PosixMappedFile>(path, std::move(fd));
     return s;
+  }
+  IOStatus NewKernelCopy(const std::string& source, const std::string& target, uint64_t size,
+                         std::unique_ptr<KernelCopy>* result) override {
+    return NewPosixKernelCopy(source, target, size, result);
   }
   IOStatus NewDirectory(const std::string& name, const IOOptions&,
                         std::unique_ptr<FSDirectory>* result, IODebugContext*) override {

@@ -180,6 +180,41 @@ TEST_F(CopyPoolTest, CopiesBetweenFileSystems) {
   }
 }
 
+// The operating system's file system copies in the kernel.
+TEST_F(CopyPoolTest, CopiesWithinTheKernel) {
+  const std::shared_ptr<FileSystem> fs = FileSystem::Default();
+  std::string root;
+  ASSERT_TRUE(fs->GetTestDirectory(IOOptions(), &root, nullptr).ok());
+  std::vector<CopyTask> tasks = MakeTasks(6);
+  contents_.push_back(std::string(300'000, 'x'));
+  tasks.emplace_back();
+  for (size_t i = 0; i < tasks.size(); i++) {
+    const std::string name = "copy_pool_" + std::to_string(i);
+    ASSERT_TRUE(WriteFileDurably(fs.get(), root, name + ".tmp", name, contents_[i]).ok());
+    tasks[i].source = root + "/" + name;
+    tasks[i].target = tasks[i].source + ".copy";
+    tasks[i].size = contents_[i].size();
+    tasks[i].want_checksum = false;
+  }
+  tasks[4].size = CopyTask::kWholeFile;
+  contents_[5].resize(contents_[5].size() / 2);
+  tasks[5].size = contents_[5].size();
+  options_.source_fs = options_.target_fs = fs.get();
+  ASSERT_TRUE(CopyPool(options_).Run(&tasks).ok());
+  for (size_t i = 0; i < tasks.size(); i++) {
+    EXPECT_EQ(Content(fs.get(), tasks[i].target), contents_[i]) << i;
+    EXPECT_EQ(tasks[i].bytes, contents_[i].size());
+  }
+  tasks[5].size = 1'000'000;
+  const Status s = CopyPool(options_).Run(&tasks);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_TRUE(fs->FileExists(tasks[5].target, IOOptions(), nullptr).IsNotFound());
+  for (const CopyTask& task : tasks) {
+    fs->DeleteFile(task.source, IOOptions(), nullptr).PermitUncheckedError();
+    fs->DeleteFile(task.target, IOOptions(), nullptr).PermitUncheckedError();
+  }
+}
+
 TEST_F(CopyPoolTest, ASourceThatEndsEarlyIsCorruption) {
   std::vector<CopyTask> tasks = MakeTasks(5);
   tasks[2].size += 1;

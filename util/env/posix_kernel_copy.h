@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Owns copies by copy_file_range, and clones of whole files where the file system has them.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "util/env/kernel_copy.h"
+
+namespace varve {
+
+// See KernelCopySource.
+IOStatus NewPosixKernelCopy(const std::string& source, const std::string& target, uint64_t size,
+                            std::unique_ptr<KernelCopy>* result);
+
+}  // namespace varve

@@ -74,6 +74,7 @@ class Restoration {
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, db_dir_));
     VARVE_RETURN_IF_ERROR(lock_.Take(db_dir_));
     VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_, wal_dir_));
+    if (IsSameDirectory()) wal_dir_ = db_dir_;
     VARVE_RETURN_IF_ERROR(UndoInterruptedRestore(fs_, db_dir_, wal_dir_));
     VARVE_RETURN_IF_ERROR(LookAround());
     VARVE_RETURN_IF_ERROR(KeepTables());
@@ -96,6 +97,13 @@ class Restoration {
   };
 
   bool one_directory() const { return db_dir_ == wal_dir_; }
+  // Two names of one directory have the same lock, which is taken.
+  bool IsSameDirectory() const {
+    bool same = false;
+    const IOStatus s = fs_->AreFilesSame(LockFileName(db_dir_), LockFileName(wal_dir_), IOOptions(),
+                                         &same, nullptr);
+    return s.ok() && same;
+  }
 
   Status CheckArguments(const std::string& db_dir, const std::string& wal_dir) {
     if (db_dir.empty()) return Status::InvalidArgument("restore: db_dir is empty");

@@ -89,6 +89,16 @@ TEST_F(RestoreTest, ReplacesADatabase) {
   EXPECT_EQ(Content(), kNew);
 }
 
+TEST_F(RestoreTest, OneDirectoryMayHaveTwoNames) {
+  MakeBackupAndGoOn();
+  ASSERT_TRUE(Close().ok());
+  const IOStatus s = engine_->RestoreDBFromBackup(1, "/db/", "/db/.");
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Files(kWalFile).size(), 1u);
+  EXPECT_FALSE(Exists("/db/restore.tmp"));
+  EXPECT_EQ(Content(), kNew);
+}
+
 TEST_F(RestoreTest, RefusesWhatItMayNotTouch) {
   MakeBackupAndGoOn();
   IOStatus s = Restore();

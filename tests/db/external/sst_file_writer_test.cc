@@ -166,6 +166,16 @@ TEST_F(SstFileWriterTest, RefusedCallsChangeNothing) {
   EXPECT_THAT(Names(), ElementsAre("a.sst"));
 }
 
+TEST_F(SstFileWriterTest, KeysAndValuesMayBeEmpty) {
+  SstFileWriter writer(EnvOptions(), options_);
+  ASSERT_TRUE(writer.Open(kFile).ok());
+  ASSERT_TRUE(writer.Put(Slice(nullptr, 0), Slice(nullptr, 0)).ok());
+  EXPECT_TRUE(writer.Put("", "1").IsInvalidArgument());
+  ASSERT_TRUE(writer.DeleteRange(Slice(nullptr, 0), "b").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  EXPECT_EQ(Points(*OpenTable()), "@0.1=");
+}
+
 TEST_F(SstFileWriterTest, RefusedOptionsMakeNoFile) {
   options_.compression = static_cast<CompressionType>(0x60);
   SstFileWriter writer(EnvOptions(), options_);

@@ -10,6 +10,8 @@
 
 #include "db/background/jobs.h"
 #include "db/engine/events.h"
+#include "db/follow/open_secondary.h"
+#include "db/follow/secondary.h"
 #include "db/observe/properties.h"
 #include "db/recovery/close.h"
 #include "db/recovery/families.h"
@@ -34,17 +36,20 @@ void DeleteAll(std::vector<ColumnFamilyHandle*>* handles) {
 
 // With its background work not begun.
 Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles,
-                std::unique_ptr<DbImpl>* result) try {
+                std::unique_ptr<DbImpl>* result, const std::string* secondary_path = nullptr) try {
   if (handles != nullptr) {
     handles->clear();
     handles->reserve(request.families.size());
   }
   std::shared_ptr<Engine> engine;
-  Status s = OpenEngine(request, &engine);
+  std::unique_ptr<Secondary> secondary;
+  Status s = secondary_path == nullptr
+                 ? OpenEngine(request, &engine)
+                 : OpenSecondaryEngine(request, *secondary_path, &engine, &secondary);
   if (!s.ok()) return s;
   VARVE_ASSERT(engine != nullptr && engine->jobs != nullptr);
   std::unique_ptr<DbImpl> db;
-  s = Guarded([&] { db = std::make_unique<DbImpl>(engine); });
+  s = Guarded([&] { db = std::make_unique<DbImpl>(engine, std::move(secondary)); });
   if (!s.ok()) {
     CloseEngine(engine.get()).PermitUncheckedError();
     ReleaseFamilies(engine.get());
@@ -68,11 +73,12 @@ Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* ha
 }
 
 // Nothing that a user registered is called before both outputs are written, but by the recovery.
-Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) {
+Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
+              const std::string* secondary_path = nullptr) {
   if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
   *dbptr = nullptr;
   std::unique_ptr<DbImpl> db;
-  Status s = OpenImpl(request, handles, &db);
+  Status s = OpenImpl(request, handles, &db, secondary_path);
   if (!s.ok()) return s;
   const auto start = [&db] { db->StartWork(); };
   if (VARVE_CANARY(kWorkBeforeOpen)) s = Guarded(start);
@@ -93,6 +99,10 @@ OpenRequest DefaultFamilyOnly(const Options& options, const std::string& name) {
   request.name = name;
   request.families.emplace_back(kDefaultColumnFamilyName, ColumnFamilyOptions(options));
   return request;
+}
+
+Status NoSecondary() {
+  return Status::NotSupported("the database is not open as a secondary");
 }
 
 void OnlyRead(OpenRequest* request) {
@@ -203,18 +213,27 @@ Status DB::OpenForReadOnly(const DBOptions& db_options, const std::string& name,
   return CaughtException();
 }
 
-Status DB::OpenAsSecondary(const Options&, const std::string&, const std::string&, DB** dbptr) try {
-  if (dbptr != nullptr) *dbptr = nullptr;
-  return Status::NotSupported("OpenAsSecondary: secondary instances do not exist yet");
+Status DB::OpenAsSecondary(const Options& options, const std::string& name,
+                           const std::string& secondary_path, DB** dbptr) try {
+  OpenRequest request = DefaultFamilyOnly(options, name);
+  request.read_only = true;
+  request.follows = true;
+  return OpenDb(request, nullptr, dbptr, &secondary_path);
 } catch (...) {
   return CaughtException();
 }
 
-Status DB::OpenAsSecondary(const DBOptions&, const std::string&, const std::string&,
-                           const std::vector<ColumnFamilyDescriptor>&,
-                           std::vector<ColumnFamilyHandle*>*, DB** dbptr) try {
-  if (dbptr != nullptr) *dbptr = nullptr;
-  return Status::NotSupported("OpenAsSecondary: secondary instances do not exist yet");
+Status DB::OpenAsSecondary(const DBOptions& db_options, const std::string& name,
+                           const std::string& secondary_path,
+                           const std::vector<ColumnFamilyDescriptor>& column_families,
+                           std::vector<ColumnFamilyHandle*>* handles, DB** dbptr) try {
+  OpenRequest request;
+  request.options = db_options;
+  request.name = name;
+  request.families = column_families;
+  request.read_only = true;
+  request.follows = true;
+  return OpenDb(request, handles, dbptr, &secondary_path);
 } catch (...) {
   return CaughtException();
 }
@@ -244,7 +263,8 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
   return CaughtException();
 }
 
-DbImpl::DbImpl(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {
+DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary)
+    : engine_(std::move(engine)), secondary_(std::move(secondary)) {
   fork_guard_.Watch(&engine_->lifecycle);
   DbLock lock(&engine_->state.mu);
   ColumnFamily* const family = engine_->state.families.FindById(0);
@@ -316,7 +336,8 @@ Status DbImpl::CheckWritable(const OpenCall& call) const {
 Status DbImpl::CheckWritable() const {
   Status s = CheckOpen();
   if (s.ok() && engine_->context.read_only()) {
-    s = Status::NotSupported("the database was opened read-only");
+    s = Status::NotSupported(engine_->context.follows() ? "the database is open as a secondary"
+                                                        : "the database was opened read-only");
   }
   return s;
 }
@@ -450,6 +471,51 @@ Status DbImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) try {
   DbLock lock(&engine_->state.mu);
   engine_->jobs->obsolete.Purge();
   return Status::OK();
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::TryCatchUpWithPrimary() try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  if (secondary_ == nullptr) return NoSecondary();
+  return secondary_->CatchUp();
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::GetSecondaryLag(SecondaryLag* lag) try {
+  if (lag == nullptr) return Status::InvalidArgument("GetSecondaryLag: lag is null");
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  if (secondary_ == nullptr) return NoSecondary();
+  return secondary_->Lag(lag);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::Promote(const PromoteOptions& options) try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  if (secondary_ == nullptr) return NoSecondary();
+  const DbContext& context = engine_->context;
+  DataMoveInfo info;
+  info.kind = DataMoveInfo::Kind::kPromotion;
+  info.path = GetName();
+  const uint64_t begin = context.MonotonicMicros();
+  info.status = secondary_->Promote(options);
+  if (info.status.ok()) {
+    StartWork();
+    info.status = engine_->jobs->options_keeper.Changed();
+  }
+  info.micros = context.MonotonicMicros() - begin;
+  info.sequence = engine_->state.versions->last_sequence();
+  LogInfo(context.info_log(), "promotion of %s: %s, %llu us", context.name().c_str(),
+          info.status.ToString().c_str(), static_cast<unsigned long long>(info.micros));
+  for (const std::shared_ptr<EventListener>& listener : context.options().listeners) {
+    BestEffort([&] { listener->OnDataMoved(this, info); });
+  }
+  return info.status;
 } catch (...) {
   return CaughtException();
 }

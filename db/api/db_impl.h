@@ -18,13 +18,15 @@
 
 namespace varve {
 
+class Secondary;
 struct MultiGetCall;
 
 // Thread safety: as DB. Ownership: shares the engine with the families' holders, owns the handle of
 // the default family.
 class DbImpl final : public DB, public TransactionHost, public CopyHost, public TtlHost {
  public:
-  explicit DbImpl(std::shared_ptr<Engine> engine);
+  // `secondary`, if not null, is of that engine.
+  explicit DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary = nullptr);
   ~DbImpl() override;
 
   using DB::CompactRange;
@@ -185,6 +187,10 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* handle, const Range* range, size_t n,
                                       TablePropertiesCollection* props) override;
 
+  Status TryCatchUpWithPrimary() override;
+  Status GetSecondaryLag(SecondaryLag* lag) override;
+  Status Promote(const PromoteOptions& options) override;
+
   Status CheckHandle(ColumnFamilyHandle* handle) const override;
   Status CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle) const override;
   Status CheckUpdate(ColumnFamilyHandle* handle) const override;
@@ -273,13 +279,16 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   // kPersistedTier, where a memtable may hold what no log does.
   bool SkipsMemTables(const ReadOptions& options) const;
   // For one key; the super-version is pinned already.
-  SequenceNumber ReadSequence(const ReadOptions& options) const;
+  SequenceNumber ReadSequence(const ReadOptions& options, const SuperVersion& super_version) const;
   // For what must stay as it is, and be whole. May wait for insertions under way.
-  SequenceNumber StableReadSequence(const ReadOptions& options) const;
+  SequenceNumber StableReadSequence(const ReadOptions& options,
+                                    const SuperVersion& super_version) const;
   // Fills in a super-version of every family, each to be released with Unref, and returns a
   // sequence such that all of them show the same moment.
   SequenceNumber PinOneMoment(const ReadOptions& options,
                               std::map<ColumnFamily*, SuperVersion*>* pinned);
+  // The same of a database that follows another process, without a snapshot.
+  SequenceNumber PinFollowed(std::map<ColumnFamily*, SuperVersion*>* pinned);
   Status CheckDroppable(ColumnFamilyHandle* handle) const;
   Status DropOne(ColumnFamilyHandle* handle);
 
@@ -287,6 +296,7 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth);
 
   const std::shared_ptr<Engine> engine_;
+  std::unique_ptr<Secondary> secondary_;  // null unless it was opened as one
   ForkGuard fork_guard_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
   std::unique_ptr<ColumnFamilyHandleImpl> statistics_handle_;  // with persist_stats_to_disk

@@ -58,16 +58,34 @@ Status DbImpl::CheckReadOptions(const ReadOptions& options) const {
   return Status::OK();
 }
 
-SequenceNumber DbImpl::ReadSequence(const ReadOptions& options) const {
+SequenceNumber DbImpl::ReadSequence(const ReadOptions& options,
+                                    const SuperVersion& super_version) const {
   if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
-  return engine_->context.options().unordered_write ? engine_->state.commit->NewestSequence()
-                                                    : engine_->state.versions->last_sequence();
+  return super_version.Limit(engine_->context.options().unordered_write
+                                 ? engine_->state.commit->NewestSequence()
+                                 : engine_->state.versions->last_sequence());
 }
 
-SequenceNumber DbImpl::StableReadSequence(const ReadOptions& options) const {
+SequenceNumber DbImpl::StableReadSequence(const ReadOptions& options,
+                                          const SuperVersion& super_version) const {
   if (options.snapshot != nullptr) return options.snapshot->GetSequenceNumber();
   engine_->state.commit->WaitUntilVisible();
-  return engine_->state.versions->last_sequence();
+  return super_version.Limit(engine_->state.versions->last_sequence());
+}
+
+SequenceNumber DbImpl::PinFollowed(std::map<ColumnFamily*, SuperVersion*>* pinned) {
+  for (;;) {
+    SequenceNumber least = kMaxSequenceNumber;
+    SequenceNumber most = 0;
+    for (auto& [family, super_version] : *pinned) {
+      super_version = family->AcquireSuperVersion();
+      least = std::min(least, super_version->sequence_limit());
+      most = std::max(most, super_version->sequence_limit());
+    }
+    // All families get theirs together, now and then.
+    if (least >= most) return std::min(most, engine_->state.versions->last_sequence());
+    for (auto& [family, super_version] : *pinned) std::exchange(super_version, nullptr)->Unref();
+  }
 }
 
 SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
@@ -78,12 +96,15 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
   constexpr int kTries = 3;
   // What a pin holds already would be lost.
   VARVE_ASSERT(std::ranges::all_of(*pinned, [](const auto& pin) { return pin.second == nullptr; }));
+  if (engine_->context.follows() && options.snapshot == nullptr) return PinFollowed(pinned);
   const Snapshot* held = nullptr;
   for (int tries = 1;; tries++) {
     if (tries > kTries && options.snapshot == nullptr) held = GetSnapshot();
-    for (auto& [family, super_version] : *pinned) super_version = family->AcquireSuperVersion();
-    const SequenceNumber seq =
-        held != nullptr ? held->GetSequenceNumber() : StableReadSequence(options);
+    for (auto& [family, super_version] : *pinned)
+      super_version = family->AcquireAt(options.snapshot);
+    const SequenceNumber seq = held != nullptr || pinned->empty()
+                                   ? (held != nullptr ? held->GetSequenceNumber() : 0)
+                                   : StableReadSequence(options, *pinned->begin()->second);
     ReleaseSnapshot(held);
     const bool one_moment = std::all_of(pinned->begin(), pinned->end(), [](const auto& pin) {
       return pin.first->SuperVersionNumber() == pin.second->number();
@@ -132,12 +153,13 @@ Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   if (family == nullptr) return s;
   if (timestamp != nullptr) timestamp->clear();
   StopWatch watch(engine_->context.clock(), engine_->context.statistics(), DB_GET);
-  ReadGuard super_version(family);
+  ReadGuard super_version(family, options.snapshot);
   if (HasTimestamps(options, *family)) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(CheckReadTimestamp(options, *super_version, family->name()));
   }
   // The sequence is read after the super-version: what is visible at it is in there.
-  return GetOne(options, *super_version, ReadSequence(options), key, value, timestamp);
+  return GetOne(options, *super_version, ReadSequence(options, *super_version), key, value,
+                timestamp);
 } catch (...) {
   return CaughtException();
 }
@@ -160,10 +182,11 @@ Status DbImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   if (s.ok()) s = CheckReadOptions(options);
   ColumnFamily* const family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return s;
-  const ReadGuard super_version(family);
+  const ReadGuard super_version(family, options.snapshot);
   s = CheckReadTimestamp(options, *super_version, family->name());
   if (!s.ok()) return s;
-  OperandRequest request{key, ReadSequence(options), engine_->state.versions->last_sequence()};
+  OperandRequest request{key, ReadSequence(options, *super_version),
+                         engine_->state.versions->last_sequence()};
   if (operand_options->continue_cb) request.continue_callback = &operand_options->continue_cb;
   request.skip_memtables = SkipsMemTables(options);
   return GetOperandsFromSuperVersion(options, *super_version, request, slices, number_of_operands);
@@ -258,7 +281,7 @@ void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, si
   const std::span<uint32_t> places(many.empty() ? inline_places.data() : many.data(), n);
   std::iota(places.begin(), places.end(), uint32_t{0});
   {
-    const ReadGuard super_version(family);
+    const ReadGuard super_version(family, options.snapshot);
     if (HasTimestamps(options, *family)) {
       s = CheckReadTimestamp(options, *super_version, family->name());
       if (!s.ok()) {
@@ -266,7 +289,8 @@ void DbImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* handle, si
         return;
       }
     }
-    MultiGetFromSuperVersion(&call, *super_version, StableReadSequence(options), places);
+    MultiGetFromSuperVersion(&call, *super_version, StableReadSequence(options, *super_version),
+                             places);
   }
   CountMultiGet(call, n);
 } catch (...) {
@@ -281,12 +305,12 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   if (s.ok()) s = CheckReadOptions(options);
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return true;
-  ReadGuard super_version(family);
+  ReadGuard super_version(family, options.snapshot);
   // What is not known may exist.
   if (!CheckReadTimestamp(options, *super_version, family->name()).ok()) return true;
   PinnableSlice found_value;
   PinnableSlice* const wanted = value != nullptr ? &found_value : nullptr;
-  PointLookup lookup(key, ReadSequence(options), wanted, &super_version->merger(),
+  PointLookup lookup(key, ReadSequence(options, *super_version), wanted, &super_version->merger(),
                      AsOf(options, *super_version));
   lookup.ReportTimestamp(timestamp);
   bool found = false;
@@ -307,14 +331,14 @@ Iterator* DbImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* ha
   if (s.ok()) s = CheckReadOptions(options);
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return NewErrorIterator(s);
-  SuperVersion* super_version = family->AcquireSuperVersion();
+  SuperVersion* super_version = family->AcquireAt(options.snapshot);
   s = Guarded([&] { return CheckReadTimestamp(options, *super_version, family->name()); });
   if (!s.ok()) {
     super_version->Unref();
     return NewErrorIterator(s);
   }
   return NewDbIterator(options, family->shared_from_this(), super_version,
-                       StableReadSequence(options), engine_->context.statistics());
+                       StableReadSequence(options, *super_version), engine_->context.statistics());
 } catch (...) {
   return NewErrorIterator(CaughtException());
 }

@@ -66,7 +66,7 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
   ColumnFamily* const family = engine_->state.Resolve(handle, &s);
   if (family == nullptr) return s;
   ReadGuard super_version(family);
-  return FindNewestAsOf(*super_version, ReadSequence(ReadOptions()), key,
+  return FindNewestAsOf(*super_version, ReadSequence(ReadOptions(), *super_version), key,
                         family->user_comparator()->GetMaxTimestamp(), newest, nullptr);
 } catch (...) {
   return CaughtException();
@@ -87,7 +87,7 @@ Status DbImpl::HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key,
     *newer = true;
     return Status::OK();
   }
-  const SequenceNumber sequence = ReadSequence(ReadOptions());
+  const SequenceNumber sequence = ReadSequence(ReadOptions(), *super_version);
   NewestWrite of_all;
   NewestWrite as_of;
   std::string timestamp_of_all;

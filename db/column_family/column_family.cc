@@ -35,10 +35,13 @@ MemTableOptions MakeMemTableOptions(const ColumnFamilyOptions& options,
 
 }  // namespace
 
-ReadGuard::ReadGuard(ColumnFamily* family) : family_(family), super_version_(family->Borrow()) {}
+ReadGuard::ReadGuard(ColumnFamily* family, const Snapshot* snapshot)
+    : family_(family),
+      of_past_(snapshot != nullptr && family->keeps_past()),
+      super_version_(of_past_ ? family->AcquireAt(snapshot) : family->Borrow()) {}
 
 ReadGuard::~ReadGuard() {
-  family_->Return(super_version_);
+  of_past_ ? (void)super_version_->Unref() : family_->Return(super_version_);
 }
 
 ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
@@ -65,6 +68,7 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
 ColumnFamily::~ColumnFamily() VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(running_compactions.empty() && flushes_running == 0);
   if (super_version_ != nullptr) super_version_->Unref();
+  for (const auto& [limit, past] : past_) past->Unref();
   // A dropped family's files go with its last holder.
   if (dropped()) versions_->current.reset();
 }
@@ -290,9 +294,9 @@ void ColumnFamily::InstallSuperVersion() {
   SuperVersion* old = super_version_;
   const MergeCaller merger(cf_options->merge_operator.get(), env_.info_log,
                            env_.table_cache.statistics, remembered_merge_operator_);
-  super_version_ =
-      new SuperVersion(number, mem_, std::move(immutables), versions_->current,
-                       std::move(cf_options), table_cache_, merger, versions_->full_history_ts_low);
+  super_version_ = new SuperVersion(number, mem_, std::move(immutables), versions_->current,
+                                    std::move(cf_options), table_cache_, merger,
+                                    versions_->full_history_ts_low, sequence_limit_);
   // Nothing throws from here on.
   // The DB mutex is held, and closing a table may take long: its blocks leave the cache.
   const ObsoleteFileQueue::LeaveOpen leave_open;
@@ -313,6 +317,38 @@ SuperVersion* ColumnFamily::Borrow() {
 void ColumnFamily::Return(SuperVersion* super_version) {
   // The slot no longer says kInUse when a newer super-version was installed meanwhile.
   if (!slots_.CompareExchange(kInUse, super_version)) super_version->Unref();
+}
+
+SuperVersion* ColumnFamily::AcquireAt(const Snapshot* snapshot) {
+  if (snapshot != nullptr && keeps_past()) {
+    DbLock lock(env_.db_mutex.get());
+    const auto past = past_.lower_bound(snapshot->GetSequenceNumber());
+    if (past != past_.end()) {
+      past->second->Ref();
+      return past->second;
+    }
+  }
+  return AcquireSuperVersion();
+}
+
+void ColumnFamily::KeepPast(const std::vector<SequenceNumber>& snapshots) {
+  if (super_version_ != nullptr && !snapshots.empty()) {
+    SuperVersion*& place = past_[super_version_->sequence_limit()];
+    super_version_->Ref();
+    // The same moment, with memtables that have been switched since.
+    if (place != nullptr) place->Unref();
+    place = super_version_;
+  }
+  SequenceNumber from = 0;
+  for (auto it = past_.begin(); it != past_.end();) {
+    const SequenceNumber limit = it->first;
+    const bool needed = std::ranges::any_of(
+        snapshots, [&](SequenceNumber held) { return from <= held && held <= limit; });
+    from = limit + 1;
+    if (!needed) it->second->Unref();
+    it = needed ? std::next(it) : past_.erase(it);
+  }
+  keeps_past_.store(!past_.empty(), std::memory_order_release);
 }
 
 SuperVersion* ColumnFamily::AcquireSuperVersion() {

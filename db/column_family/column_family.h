@@ -33,7 +33,8 @@ class ColumnFamily;
 // Borrowed for one read: the thread's cached super-version, returned to its slot by the destructor.
 class ReadGuard {
  public:
-  explicit ReadGuard(ColumnFamily* family);
+  // At a snapshot, if that is not null.
+  explicit ReadGuard(ColumnFamily* family, const Snapshot* snapshot = nullptr);
   ~ReadGuard();
   ReadGuard(const ReadGuard&) = delete;
   ReadGuard& operator=(const ReadGuard&) = delete;
@@ -42,6 +43,7 @@ class ReadGuard {
 
  private:
   ColumnFamily* const family_;
+  const bool of_past_;
   SuperVersion* const super_version_;
 };
 
@@ -165,6 +167,10 @@ class ColumnFamily final : public SuperVersionSource,
   // anew. If it throws, readers go on with what they had: the same data, as long as the active
   // memtable is the same.
   void InstallSuperVersion() VARVE_REQUIRES(kDbMutex);
+  // Of super-versions installed from now on.
+  void set_sequence_limit(SequenceNumber limit) VARVE_REQUIRES(kDbMutex) {
+    sequence_limit_ = limit;
+  }
   const VersionRef& current() const VARVE_REQUIRES(kDbMutex) { return versions_->current; }
   const LevelShape& shape() const VARVE_REQUIRES(kDbMutex) { return shape_; }
   // As it is now, files that are marked or being compacted included.
@@ -179,6 +185,13 @@ class ColumnFamily final : public SuperVersionSource,
   SuperVersion* Borrow();
   void Return(SuperVersion* super_version);
   SuperVersion* AcquireSuperVersion() override;  // counted; Unref it
+  // That which shows the snapshot; null: the newest. Counted.
+  SuperVersion* AcquireAt(const Snapshot* snapshot);
+  bool keeps_past() const { return keeps_past_.load(std::memory_order_acquire); }
+  // Of a database that another process writes, whose tables keep nothing for snapshots here: keeps
+  // the super-version, which a newer one is about to replace, for the snapshots that there are; and
+  // lets go of those that no snapshot of these, ascending, needs any more.
+  void KeepPast(const std::vector<SequenceNumber>& snapshots) VARVE_REQUIRES(kDbMutex);
   SequenceNumber VisibleSequence() override;
   bool Holds(const Snapshot* snapshot) const override { return env_.holds_snapshot(snapshot); }
   ReferenceCounts* references() override { return env_.references; }
@@ -252,6 +265,10 @@ class ColumnFamily final : public SuperVersionSource,
   std::atomic<size_t> max_successive_merges_;
 
   SuperVersion* super_version_ VARVE_GUARDED_BY(kDbMutex) = nullptr;  // one reference held
+  SequenceNumber sequence_limit_ VARVE_GUARDED_BY(kDbMutex) = kMaxSequenceNumber;
+  // By their limits; a reference each. The flag, published with release, tells that there is any.
+  std::map<SequenceNumber, SuperVersion*> past_ VARVE_GUARDED_BY(kDbMutex);
+  std::atomic<bool> keeps_past_{false};
   // Tells holders of an old super-version that a newer one exists; published with release.
   std::atomic<uint64_t> super_version_number_{0};
   ThreadSlots slots_;

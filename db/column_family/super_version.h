@@ -3,6 +3,7 @@
 
 // What one read pins of a column family: its memtables, its tables and its options, at one moment.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -30,7 +31,8 @@ class SuperVersion {
                std::vector<std::shared_ptr<MemTable>> immutables, VersionRef version,
                std::shared_ptr<const ColumnFamilyOptions> options,
                std::shared_ptr<TableCache> table_cache, const MergeCaller& merger = MergeCaller(),
-               std::string full_history_ts_low = {})
+               std::string full_history_ts_low = {},
+               SequenceNumber sequence_limit = kMaxSequenceNumber)
       : number_(number),
         mem_(std::move(mem)),
         immutables_(std::move(immutables)),
@@ -38,7 +40,8 @@ class SuperVersion {
         options_(std::move(options)),
         table_cache_(std::move(table_cache)),
         merger_(merger),
-        full_history_ts_low_(std::move(full_history_ts_low)) {}
+        full_history_ts_low_(std::move(full_history_ts_low)),
+        sequence_limit_(sequence_limit) {}
   SuperVersion(const SuperVersion&) = delete;
   SuperVersion& operator=(const SuperVersion&) = delete;
 
@@ -68,6 +71,12 @@ class SuperVersion {
   // Reads as of an older timestamp may miss what compactions have dropped. Empty: there is no
   // limit.
   const std::string& full_history_ts_low() const { return full_history_ts_low_; }
+  // Reads see nothing that is newer: where another process writes the database, its memtables take
+  // what is not complete yet, and its tables lack what they once had. kMaxSequenceNumber elsewhere.
+  SequenceNumber sequence_limit() const { return sequence_limit_; }
+  SequenceNumber Limit(SequenceNumber sequence) const {
+    return std::min(sequence, sequence_limit_);
+  }
 
  private:
   ~SuperVersion() = default;
@@ -82,6 +91,7 @@ class SuperVersion {
   const std::shared_ptr<TableCache> table_cache_;
   const MergeCaller merger_;
   const std::string full_history_ts_low_;
+  const SequenceNumber sequence_limit_;
 };
 
 }  // namespace varve

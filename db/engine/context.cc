@@ -21,7 +21,9 @@ DbContext::DbContext(Identity identity, const DBOptions& options)
       clock_(options_.env->GetSystemClock().get()),
       statistics_(options_.statistics.get()),
       table_space_(TableSpaceOf(options_.sst_file_manager.get())),
-      open_micros_(MonotonicMicros()) {}
+      open_micros_(MonotonicMicros()),
+      read_only_(identity_.read_only),
+      follows_(identity_.follows) {}
 
 FileOptions DbContext::LogFileOptions() const {
   FileOptions result = file_options_;

@@ -32,6 +32,7 @@ class DbContext {
     std::string session_id;  // 20 characters
     std::string host_name;
     bool read_only = false;
+    bool follows = false;  // read-only, and another process writes it
   };
 
   // `options` are sanitised, with paths as in the name. What users may change later is in
@@ -44,7 +45,14 @@ class DbContext {
   const std::string& given_name() const { return identity_.given_name; }
   const std::string& session_id() const { return identity_.session_id; }
   const std::string& host_name() const { return identity_.host_name; }
-  bool read_only() const { return identity_.read_only; }
+  bool read_only() const { return read_only_.load(std::memory_order_acquire); }
+  // It is another process that writes the database.
+  bool follows() const { return follows_.load(std::memory_order_acquire); }
+  // That process is gone, and this one has its place. The last step of it.
+  void BecomeWriter() {
+    follows_.store(false, std::memory_order_release);
+    read_only_.store(false, std::memory_order_release);
+  }
   const std::string& WalDirectory() const {
     return options_.wal_dir.empty() ? identity_.name : options_.wal_dir;
   }
@@ -105,6 +113,9 @@ class DbContext {
   DB* db_ = nullptr;
   std::shared_ptr<Cache> limited_tables_;
   std::atomic<bool> limit_lifted_{false};
+  // Released by BecomeWriter after all that a writer has.
+  std::atomic<bool> read_only_;
+  std::atomic<bool> follows_;
   bool locked_ = false;
   FileLock* lock_ = nullptr;  // null where the file system has none to give
   std::unique_ptr<FSDirectory> directory_;

@@ -240,7 +240,8 @@ class DbIterator final : public Iterator {
   [[nodiscard]] bool HasToFollow() const {
     // A newer super-version may have what is visible already, and this one not.
     return hold_.IsOld() ||
-           (follow_ == Follow::kNewest && hold_.source().VisibleSequence() != walk_.sequence());
+           (follow_ == Follow::kNewest &&
+            super_version().Limit(hold_.source().VisibleSequence()) != walk_.sequence());
   }
   void FollowBeforeSeek() {
     if (follow_ == Follow::kNever && !build_failed_) [[likely]]
@@ -360,6 +361,10 @@ void DbIterator::TurnPrefixFiltersOff() {
 
 void DbIterator::FollowFiles() {
   SuperVersion* fresh = hold_.Newer();
+  // Another process writes the database, and keeps nothing for snapshots here.
+  if (super_version().sequence_limit() != kMaxSequenceNumber && fresh != nullptr) {
+    std::exchange(fresh, nullptr)->Unref();
+  }
   if (fresh != nullptr && !CheckHistory(*fresh).ok()) [[unlikely]] {
     std::exchange(fresh, nullptr)->Unref();
     follow_ = Follow::kNever;
@@ -379,6 +384,9 @@ void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
 Status DbIterator::Refresh(const Snapshot* snapshot) {
   if (snapshot != nullptr && !hold_.source().Holds(snapshot)) {
     return Status::InvalidArgument("Refresh: the snapshot is not held by this database");
+  }
+  if (snapshot != nullptr && super_version().sequence_limit() != kMaxSequenceNumber) {
+    return Status::NotSupported("Refresh to a snapshot of a secondary: make another iterator");
   }
   if (follow_ != Follow::kNewest) {
     // A state that no snapshot holds is not in newer files.
@@ -405,8 +413,9 @@ Status DbIterator::MoveTo(const Snapshot* snapshot) {
     }
   }
   // Read after the super-version: what is visible at it and written before this call is in there.
-  const SequenceNumber sequence =
+  const SequenceNumber visible =
       snapshot != nullptr ? snapshot->GetSequenceNumber() : hold_.source().VisibleSequence();
+  const SequenceNumber sequence = (fresh != nullptr ? *fresh : super_version()).Limit(visible);
   const MemTable& mem = *super_version().mem();
   const bool sees_all = !memtable_left_out_ && mem.IteratorsSeeAdditions() &&
                         mem.range_deletion_count() == memtable_tombstones_;

@@ -12,6 +12,7 @@
 #include "db/engine/write_host.h"
 #include "db/recovery/complete_version.h"
 #include "db/recovery/database_directory.h"
+#include "db/recovery/engine_parts.h"
 #include "db/recovery/families.h"
 #include "db/recovery/file_exchange.h"
 #include "db/recovery/identity.h"
@@ -36,38 +37,6 @@
 namespace varve {
 
 namespace {
-
-std::shared_ptr<Engine> MakeEngine(const OpenRequest& request) {
-  // Users see their options as they gave them.
-  auto given = std::make_shared<const DBOptions>(SanitizeOptions(request.name, request.options));
-  FileSystem* const fs = given->env->GetFileSystem().get();
-  DbContext::Identity identity;
-  identity.name = AbsolutePath(fs, request.name);
-  identity.given_name = request.name;
-  const DBOptions options = SanitizeOptions(identity.name, WithAbsolutePaths(fs, *given));
-  identity.session_id = NewSessionId(options.env);
-  identity.host_name = HostNameForTables(options);
-  identity.read_only = request.read_only;
-  auto engine = std::make_shared<Engine>(std::move(identity), options, std::move(given));
-  engine->state.mu.CountWaits(engine->context.statistics());
-  engine->jobs = std::make_shared<Jobs>(engine.get());
-  return engine;
-}
-
-Status CheckFamilies(const DBOptions& options,
-                     const std::vector<ColumnFamilyDescriptor>& families) {
-  std::set<std::string> names;
-  for (const ColumnFamilyDescriptor& family : families) {
-    if (!names.insert(family.name).second) {
-      return Status::InvalidArgument("open: column family named twice", family.name);
-    }
-    VARVE_RETURN_IF_ERROR(CheckFamily(options, family));
-  }
-  if (names.count(kDefaultColumnFamilyName) == 0) {
-    return Status::InvalidArgument("open: the column family \"default\" is not named");
-  }
-  return Status::OK();
-}
 
 // One opening, step by step. Each step leaves the directory as it was if it fails.
 class Opener {
@@ -179,14 +148,16 @@ Status Opener::RunSteps() {
 
 bool Opener::WasOvertaken(const Status& s) {
   if (patience_ == nullptr || e_->state.versions == nullptr) return false;
-  uint64_t manifest = 0;
-  uint64_t end = 0;
+  const RecoveryReport& report = e_->recovery;
+  if (s.ok() ? report.clean() : !ReaderPatience::MayPass(s)) return false;
+  ReaderPatience::Place place = {report.first_bad_log, report.first_bad_offset,
+                                 report.last_sequence};
   {
     DbLock lock(&e_->state.mu);
-    manifest = e_->state.versions->manifest_file_number();
-    end = e_->state.versions->manifest_file_size();
+    place.push_back(e_->state.versions->manifest_file_number());
+    place.push_back(e_->state.versions->manifest_file_size());
   }
-  return patience_->TriesAgain(e_->context, s, e_->recovery, manifest, end);
+  return patience_->TriesAgain(e_->context, place);
 }
 
 void Opener::AddStatisticsFamily() {
@@ -563,16 +534,7 @@ void Opener::NoteTables() {
 
 Status Opener::Start() {
   Engine& e = *e_;
-  e.host = std::make_unique<WriteHost>(e.context, &e.state, &e.errors, &e.stalls.slow_path());
-  CommitOptions commit;
-  if (e.context.options().unordered_write) commit.mode = CommitMode::kUnordered;
-  commit.insert_one_at_a_time = !e.context.options().allow_concurrent_memtable_write;
-  VARVE_ASSERT(e.state.commit == nullptr && e.state.logs != nullptr);
-  e.state.commit = NewCommitPath(commit, e.host.get(), e.state.versions->last_sequence());
-  VARVE_ASSERT(e.admission == nullptr);
-  e.admission = std::make_unique<WriteAdmission>(
-      WriteAdmission::Parts{&e.state.mu, e.state.commit.get(), e.context, e.lifecycle, e.stalls,
-                            e.errors, e.log_gate, e.jobs->flush, e.jobs->compaction});
+  MakeWritePath(&e);
   {
     DbLock lock(&e.state.mu);
     for (const auto& [id, family] : e.state.families.all()) family->InstallSuperVersion();

@@ -27,6 +27,7 @@ struct OpenRequest {
   std::string name;
   std::vector<ColumnFamilyDescriptor> families;
   bool read_only = false;
+  bool follows = false;                   // beside read_only: the engine of a secondary
   bool error_if_wal_file_exists = false;  // read-only
   std::optional<RepairOpening> repair = {};
 };

@@ -53,8 +53,9 @@ Status CheckFamily(const DbContext& context, const Version& version, bool all) {
   return Status::OK();
 }
 
-// The files stay open: another process may delete them.
-Status OpenAhead(const DbContext& context, const Version& version, TableCache* tables) {
+}  // namespace
+
+Status OpenTablesAhead(const DbContext& context, const Version& version, TableCache* tables) {
   for (int level = 0; level < version.non_empty_levels(); level++) {
     for (const FileRef& file : version.level(level).files()) {
       bool opened = false;
@@ -69,8 +70,9 @@ Status OpenAhead(const DbContext& context, const Version& version, TableCache* t
   return Status::OK();
 }
 
-// Of all families.
-Status OpenTablesAhead(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex) {
+namespace {
+
+Status OpenAllAhead(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex) {
   std::vector<std::pair<VersionRef, std::shared_ptr<TableCache>>> trees;
   {
     DbLock lock(&state->mu);
@@ -79,7 +81,7 @@ Status OpenTablesAhead(const DbContext& context, DbState* state) VARVE_EXCLUDES(
     }
   }
   for (const auto& [version, tables] : trees) {
-    VARVE_RETURN_IF_ERROR(OpenAhead(context, *version, tables.get()));
+    VARVE_RETURN_IF_ERROR(OpenTablesAhead(context, *version, tables.get()));
   }
   return Status::OK();
 }
@@ -88,7 +90,7 @@ Status OpenTablesAhead(const DbContext& context, DbState* state) VARVE_EXCLUDES(
 
 Status CheckTablesOpen(const DbContext& context, DbState* state) {
   const bool all = context.options().max_open_files <= 0;
-  if (all && context.read_only()) return OpenTablesAhead(context, state);
+  if (all && context.read_only()) return OpenAllAhead(context, state);
   std::vector<VersionRef> trees;
   {
     DbLock lock(&state->mu);

@@ -5,6 +5,8 @@
 
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
+#include "db/version/table_cache.h"
+#include "db/version/version.h"
 
 namespace varve {
 
@@ -14,5 +16,9 @@ namespace varve {
 // of another format go. What else is in the files is left to those who read it. A database that is
 // opened to be read keeps them open, where all tables are to be.
 Status CheckTablesOpen(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex);
+
+// The same of one tree's tables, which stay open, where all are to be open: another process may
+// delete the files.
+Status OpenTablesAhead(const DbContext& context, const Version& version, TableCache* tables);
 
 }  // namespace varve

@@ -4,7 +4,6 @@
 #include "varve/system_clock.h"
 
 #include "db/engine/context.h"
-#include "db/engine/recovery_report.h"
 #include "util/env/io_error.h"
 
 namespace varve {
@@ -18,22 +17,16 @@ constexpr int kSameMax = 6;
 constexpr uint64_t kFirstPauseMicros = 500;
 constexpr uint64_t kSameMicrosMax = 200'000;
 
-// Whether a writer beside the reader can be the reason.
-bool MayPass(const Status& status, const RecoveryReport& report) {
-  if (status.ok()) return !report.clean();
+}  // namespace
+
+bool ReaderPatience::MayPass(const Status& status) {
   return status.IsCorruption() || IsMissing(status);
 }
 
-}  // namespace
-
-bool ReaderPatience::TriesAgain(const DbContext& context, const Status& status,
-                                const RecoveryReport& report, uint64_t manifest,
-                                uint64_t manifest_end) {
-  if (!MayPass(status, report) || ++tries_ > kTriesMax) return false;
-  const Place place{manifest, manifest_end, report.first_bad_log, report.first_bad_offset,
-                    report.last_sequence};
+bool ReaderPatience::TriesAgain(const DbContext& context, const Place& place) {
+  if (++tries_ > kTriesMax) return false;
   const uint64_t now = context.MonotonicMicros();
-  if (tries_ == 1 || !(place == last_)) {
+  if (tries_ == 1 || place != last_) {
     last_ = place;
     same_ = 0;
     same_since_ = now;

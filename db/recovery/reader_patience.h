@@ -12,31 +12,25 @@
 // 3. A database that takes long to open is not opened many times over to see the same damage.
 
 #include <cstdint>
-#include <string>
+#include <vector>
 
 #include "varve/status.h"
 
 namespace varve {
 
 class DbContext;
-struct RecoveryReport;
 
 // Thread safety: none.
 class ReaderPatience {
  public:
-  // How far a try has come.
-  struct Place {
-    uint64_t manifest = 0;
-    uint64_t manifest_end = 0;
-    uint64_t bad_log = 0;
-    uint64_t bad_offset = 0;
-    uint64_t last_sequence = 0;
-    bool operator==(const Place&) const = default;
-  };
+  // How far a try has come, in whatever numbers tell that.
+  using Place = std::vector<uint64_t>;
 
-  // Whether to try again after a try that ended so. Waits a little, if that may help.
-  bool TriesAgain(const DbContext& context, const Status& status, const RecoveryReport& report,
-                  uint64_t manifest, uint64_t manifest_end);
+  // Whether a writer beside the reader can be the reason for such an error.
+  static bool MayPass(const Status& status);
+  // Whether to try again after a try that was overtaken, or met damage. Waits a little, if that may
+  // help.
+  bool TriesAgain(const DbContext& context, const Place& place);
 
  private:
   Place last_;

@@ -2,6 +2,7 @@
 #include "db/recovery/start_work.h"
 
 #include <utility>
+#include <vector>
 
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
@@ -25,6 +26,12 @@ void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
     jobs.obsolete.StartListening();
     jobs.obsolete.Purge();
     jobs.compaction.ScheduleAll();
+    // A secondary that is the primary now has some.
+    std::vector<ColumnFamily*> frozen;
+    for (const auto& [id, family] : e.state.families.all()) {
+      if (family->unpicked_count() > 0) frozen.push_back(family.get());
+    }
+    if (!frozen.empty()) jobs.flush.Request(frozen, FlushReason::kOthers);
     e.stalls.Tell();  // of what the opening found
   }
   jobs.scrubber.Start();

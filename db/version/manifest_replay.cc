@@ -66,9 +66,20 @@ Status ManifestReplay::Bad(const std::string& what) const {
                             what + " (record at offset " + std::to_string(record_offset_) + ")");
 }
 
-Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
+Status ManifestReplay::Begin() {
   VARVE_ASSERT(families_.empty());
-  VARVE_RETURN_IF_ERROR(AddFamily(0, kDefaultColumnFamilyName));
+  return AddFamily(0, kDefaultColumnFamilyName);
+}
+
+Status ManifestReplay::Take(const Slice& record, uint64_t offset) {
+  record_offset_ = offset;
+  VersionEdit edit;
+  const Status s = edit.DecodeFrom(record);
+  return s.ok() ? TakeRecord(std::move(edit)) : Bad(s.ToString());
+}
+
+Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
+  VARVE_RETURN_IF_ERROR(Begin());
   std::unique_ptr<SequentialFileReader> file;
   VARVE_RETURN_IF_ERROR(
       SequentialFileReader::Open(fs, path_, fs->OptimizeForManifestRead(file_options), &file));
@@ -76,12 +87,8 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   Slice record;
   std::string scratch;
   while (reader.ReadRecord(&record, &scratch, WALRecoveryMode::kTolerateCorruptedTailRecords)) {
-    record_offset_ = reader.LastRecordOffset();
-    if (point_ != nullptr && record_offset_ >= point_->end) break;
-    VersionEdit edit;
-    Status s = edit.DecodeFrom(record);
-    if (!s.ok()) return Bad(s.ToString());
-    VARVE_RETURN_IF_ERROR(TakeRecord(std::move(edit)));
+    if (point_ != nullptr && reader.LastRecordOffset() >= point_->end) break;
+    VARVE_RETURN_IF_ERROR(Take(record, reader.LastRecordOffset()));
   }
   end_ = reader.LastRecordEnd();
   VARVE_RETURN_IF_ERROR(reader.io_status());
@@ -200,7 +207,9 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
   versions->opened = opened;
   const Comparator* const comparator = opened ? named->comparator : BytewiseComparator();
   versions->comparator_name = comparator->Name();
-  versions->icmp = std::make_unique<InternalKeyComparator>(comparator);
+  const auto before = before_.find(id);
+  versions->icmp = before != before_.end() ? before->second->icmp
+                                           : std::make_shared<InternalKeyComparator>(comparator);
   if (opened) {
     versions->num_levels = named->num_levels;
     versions->persist_timestamps = named->persist_timestamps;
@@ -217,6 +226,7 @@ Status ManifestReplay::AddFamily(uint32_t id, const std::string& name) {
                                                       nullptr, queue_, &family.context);
     family.builder->ChargeFilesTo(versions->file_charge);
     family.builder->PlaceFilesIn(versions->paths);
+    family.builder->ReuseFiles(&reused_);
   }
   family.versions = std::move(versions);
   max_family_id_ = std::max(max_family_id_, id);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -55,7 +56,22 @@ class ManifestReplay {
   // Takes no more than `point`, which is borrowed, says. What lies behind is no damage.
   void GoBackTo(const ManifestPoint* point) { point_ = point; }
 
+  // Families that are known already keep their comparators, and of files that are in `files` the
+  // metadata are used again, if they are the same: they may be open.
+  void Succeed(std::map<uint32_t, std::shared_ptr<FamilyVersions>> families,
+               std::unordered_map<uint64_t, FileRef> files) {
+    before_ = std::move(families);
+    reused_ = std::move(files);
+  }
+
+  // What was not used again so far is not any more: it would stay open for nobody.
+  void EndSucceeding() { reused_.clear(); }
+
   Status Read(FileSystem* fs, const FileOptions& file_options);
+  // Instead of Read, for who reads records by himself: Begin, then each with its offset. What
+  // belongs to an atomic group takes effect with its last record.
+  Status Begin();
+  Status Take(const Slice& record, uint64_t offset);
   // What only a database that is to be opened must fulfil.
   Status CheckComplete() const;
 
@@ -96,6 +112,8 @@ class ManifestReplay {
   const std::set<uint64_t>* present_ = nullptr;
   const ManifestPoint* point_ = nullptr;
   std::map<uint32_t, Family> families_;
+  std::map<uint32_t, std::shared_ptr<FamilyVersions>> before_;
+  std::unordered_map<uint64_t, FileRef> reused_;
   std::set<std::string> names_;
   std::vector<VersionEdit> group_;  // of an atomic group that is not complete yet
   uint64_t record_offset_ = 0;

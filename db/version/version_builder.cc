@@ -87,6 +87,18 @@ Status VersionBuilder::ApplyDeletion(int level, uint64_t number) {
   return Status::OK();
 }
 
+FileRef VersionBuilder::FindReused(const NewFile& file) const {
+  if (reused_ == nullptr) return nullptr;
+  const auto found = reused_->find(file.number);
+  if (found == reused_->end()) return nullptr;
+  const FileMetaData& same = *found->second;
+  const bool is_same = same.size == file.size && same.path_id == file.path_id &&
+                       same.smallest == file.smallest && same.largest == file.largest &&
+                       same.largest_seq == file.largest_seq &&
+                       same.epoch_number == file.epoch_number && file.seqs_known;
+  return is_same ? found->second : nullptr;
+}
+
 Status VersionBuilder::ApplyAddition(const NewFile& file) {
   const std::string name = "table " + std::to_string(file.number);
   if (file.smallest_seq > file.largest_seq) {
@@ -99,9 +111,12 @@ Status VersionBuilder::ApplyAddition(const NewFile& file) {
     return Bad(name + " has a smallest key after its largest");
   }
   Added added{file.level, file.seqs_known, nullptr};
-  std::unique_ptr<FileMetaData> meta = MakeFileMetaData(file);
-  meta->paths = paths_;
-  added.file = ObsoleteFileQueue::Track(queue_, std::move(meta));
+  added.file = FindReused(file);
+  if (added.file == nullptr) {
+    std::unique_ptr<FileMetaData> meta = MakeFileMetaData(file);
+    meta->paths = paths_;
+    added.file = ObsoleteFileQueue::Track(queue_, std::move(meta));
+  }
   const auto [it, fresh] = added_.emplace(file.number, std::move(added));
   if (!fresh) {
     return Bad(name + " is added to L" + std::to_string(file.level) + " but is in L" +
@@ -116,7 +131,10 @@ void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next
   uint64_t largest_epoch = 0;
   std::vector<Added*> files;
   for (auto& [number, added] : added_) {
-    if (!added.seqs_known) added.file->largest_seq = last_sequence;
+    if (!added.seqs_known) {
+      added.file->largest_seq = last_sequence;
+      made_up_ = true;
+    }
     epochs_known &= added.file->epoch_number != kUnknownEpochNumber;
     largest_epoch = std::max(largest_epoch, added.file->epoch_number);
     files.push_back(&added);
@@ -125,6 +143,7 @@ void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next
     *next_epoch = largest_epoch + 1;
     return;
   }
+  made_up_ = true;
   // Oldest first: the deepest level, where one epoch does for all, up to L0, where each has its
   // own.
   std::sort(files.begin(), files.end(), [](const Added* a, const Added* b) {

@@ -30,6 +30,9 @@ class VersionBuilder {
   // Where the files of edits are: what asks their metadata for a name needs it.
   void PlaceFilesIn(TablePathsRef paths) { paths_ = std::move(paths); }
 
+  // Files that an edit adds are these, by number, where they are the same; borrowed.
+  void ReuseFiles(const std::unordered_map<uint64_t, FileRef>* files) { reused_ = files; }
+
   // Deletions first, then additions.
   Status Apply(const VersionEdit& edit);
 
@@ -37,6 +40,9 @@ class VersionBuilder {
   // widest one up to `last_sequence`, and when any file has no epoch, gives all new ones from the
   // order that their sequences or numbers tell. *next_epoch is one past the largest epoch.
   void FinishRecovery(SequenceNumber last_sequence, uint64_t* next_epoch);
+
+  // Whether FinishRecovery had to make epochs, or sequence ranges, up.
+  bool made_up() const { return made_up_; }
 
   // Checks the levels. `removed` gets the files of base that the result does not hold. MemoryLimit
   // if a charge is refused.
@@ -53,6 +59,8 @@ class VersionBuilder {
 
   Status ApplyDeletion(int level, uint64_t number);
   Status ApplyAddition(const NewFile& file);
+  // Null if it is not among those that are used again.
+  [[nodiscard]] FileRef FindReused(const NewFile& file) const;
   // Keeps base's files unless they were deleted; a file that was deleted and added again, which is
   // how files move, stays the same object with its open reader.
   Status TakeBase(std::vector<std::vector<FileRef>>* levels, std::vector<FileRef>* removed);
@@ -67,6 +75,8 @@ class VersionBuilder {
   const std::string* const context_;
   std::shared_ptr<CacheCharge> charge_;
   TablePathsRef paths_;
+  const std::unordered_map<uint64_t, FileRef>* reused_ = nullptr;
+  bool made_up_ = false;
   std::unordered_map<uint64_t, Added> added_;
   std::unordered_map<uint64_t, int> deleted_from_base_;  // level by number
 };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,8 @@ namespace wal {
 class LogWriter;
 }
 
+class ManifestReplay;
+
 // A column family as the MANIFEST knows it. Shared with the run-time column family, which may
 // outlive the set.
 struct FamilyVersions {
@@ -41,7 +44,7 @@ struct FamilyVersions {
   uint32_t id = 0;
   std::string name;
   std::string comparator_name;
-  std::unique_ptr<InternalKeyComparator> icmp;
+  std::shared_ptr<InternalKeyComparator> icmp;
   int num_levels = 7;
   bool persist_timestamps = true;  // tables hold the timestamps of keys, if keys have any
   bool opened = true;              // false: in the MANIFEST, but not named by a read-only opener
@@ -67,6 +70,17 @@ struct FamilyVersions {
 struct FamilyEdit {
   FamilyVersions* family = nullptr;
   std::vector<VersionEdit*> edits;  // applied in order as one; LogAndApply fills in numbers
+};
+
+// What a MANIFEST that grows says at one moment, of the families that were opened.
+struct FollowedTree {
+  VersionRef version;
+  uint64_t next_epoch_number = 1;
+};
+struct FollowedTrees {
+  std::map<uint32_t, FollowedTree> by_family;
+  // Something that the MANIFEST does not say was made up; files must not be used again.
+  bool made_up = false;
 };
 
 // Limits of what may be made. A MANIFEST may have more, as others have none.
@@ -133,6 +147,17 @@ class VersionSet {
                  const std::set<uint64_t>& present = {}, const ManifestPoint* point = nullptr);
   static Status ListFamilies(const std::string& db_name, FileSystem* fs,
                              std::vector<std::string>* names);
+
+  // Instead of Recover, where another process writes the MANIFEST, and replay goes on as it grows:
+  // the trees that the replay stands at, which nobody sees yet.
+  Status BuildFollowed(ManifestReplay* replay, FollowedTrees* trees) VARVE_REQUIRES(kDbMutex);
+  // Puts them in force, with all that the replay says. Families that were made since the first call
+  // are left out; those that were dropped are forgotten, and marked so.
+  void Follow(ManifestReplay* replay, uint64_t manifest_number, const FollowedTrees& trees)
+      VARVE_REQUIRES(kDbMutex);
+  // What the next replay may use again.
+  void TakeFollowed(std::map<uint32_t, std::shared_ptr<FamilyVersions>>* families,
+                    std::unordered_map<uint64_t, FileRef>* files) VARVE_EXCLUDES(kDbMutex);
 
   // Logs all edits (one atomic group when there are several), syncs, then installs the new
   // versions. Serialises concurrent callers in order of arrival. The directory (`dir`, or opened
@@ -212,6 +237,9 @@ class VersionSet {
   // Tables that a logged edit removed, in this opening or before, and whose files may be there
   // still: a MANIFEST keeps knowing them, so that no later opening wonders about them.
   const std::set<uint64_t>& gone_tables() const VARVE_REQUIRES(kDbMutex) { return gone_tables_; }
+  void NoteGoneTables(std::set<uint64_t> tables) VARVE_REQUIRES(kDbMutex) {
+    gone_tables_ = std::move(tables);
+  }
   void ForgetGoneTable(uint64_t number) VARVE_REQUIRES(kDbMutex) { gone_tables_.erase(number); }
 
   // Of logs below MinLogNumber, those that an opening asked for and did not find were never put

@@ -84,6 +84,18 @@ LogTail::Met LogTail::PassZeros(uint64_t end, uint64_t* at) {
   const char* p = nullptr;
   if (!Fetch(*at, static_cast<size_t>(room), end, &p)) return Met::kEnd;
   if (!HasOnlyZeros(p, static_cast<size_t>(room))) return Met::kEnd;
+  uint64_t next = *at + room;
+  if (end - next < kHeaderBytes || !Fetch(next, kHeaderBytes, end, &p)) return Met::kEnd;
+  Fragment behind;
+  const Met met = ParseFragment(p, kBlockBytes, end, &next, &behind);
+  if (met != Met::kRecord) {
+    if (status_.IsCorruption()) status_ = Status::OK();
+    return Met::kEnd;
+  }
+  // Without the padding a header of that record would have had room.
+  const bool is_padding = behind.type >= kTimestampSizeType ||
+                          (HasRecyclableHeader(behind.type) && room < kRecyclableHeaderBytes);
+  if (!is_padding) return Met::kEnd;
   *at += room;
   return Met::kRecord;
 }

@@ -60,7 +60,9 @@ class LogTail {
   // From *at on, which moves past it, and past padding.
   Met ReadFragment(uint64_t end, uint64_t* at, Fragment* fragment);
   Met ParseFragment(const char* p, uint64_t room, uint64_t end, uint64_t* at, Fragment* fragment);
-  // Whether the rest of the block is padding; kRecord: it is, and *at is behind it.
+  // Whether the rest of the block is padding; kRecord: it is, and *at is behind it. Zeros may also
+  // be a place that a writer has taken and not filled, with records of others behind it: padding
+  // stands only before a record that is never cut, or where a recyclable header does not fit.
   Met PassZeros(uint64_t end, uint64_t* at);
   Met TakeControl(const Fragment& fragment, uint64_t at);
   Met Assemble(const Fragment& fragment, uint64_t at, bool* open, Slice* record);

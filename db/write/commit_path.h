@@ -85,6 +85,10 @@ class CommitPath {
   // Returns when everything given out before the call is visible (or has failed).
   virtual void WaitUntilVisible() = 0;
 
+  // The next write comes after `last`, and all up to it is visible. While nobody writes: where
+  // another process does.
+  virtual void StartFrom(SequenceNumber /*last*/) {}
+
   // From now on the order of writes is watched by key (key_stamps.h), and requests may have
   // conditions. Cannot be undone.
   virtual void WatchKeys() = 0;

@@ -24,6 +24,10 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
 
   Status Commit(const WriteOptions& options, WriteRequest* request,
                 UserWriteCallback* callback) final;
+  void StartFrom(SequenceNumber last) final {
+    newest_.store(last, std::memory_order_release);
+    visible_.store(last, std::memory_order_release);
+  }
   void WatchKeys() final;
   void ExpectCondition(const WriteCondition& condition) final;
   void WaitForAll() final { Drain(); }

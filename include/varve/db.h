@@ -115,9 +115,10 @@ class VARVE_EXPORT DB {
   // Changes no file; writes return NotSupported. A subset of column families may be listed. Ways of
   // writing, flushing and compacting that could be refused (unordered_write, compaction_style and
   // the like) are taken as by default, in GetOptions too.
-  // Nobody writes to the database meanwhile: beside a writer in another process, which deletes
-  // files that this one still wants, the opening or a later read may fail (it says Corruption or
-  // IOError of a file that is missing), or show less than what was written. Open it again then.
+  // Another process may write to the database meanwhile: the opening shows a state of it that is
+  // not older than the call, and keeps all tables open, so that later reads find them. With
+  // max_open_files other than -1 a later read may fail with IOError of a file that the writer has
+  // deleted; open it again then.
   static Status OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
                                 bool error_if_wal_file_exists = false);
   static Status OpenForReadOnly(const Options& options, const std::string& name,
@@ -140,13 +141,28 @@ class VARVE_EXPORT DB {
     });
   }
 
-  // NotSupported: following a database that another process writes.
+  // Opens, to be read, a database that another process, its primary, writes, and follows it; what
+  // that is and is not: varve/secondary.h. The LOG goes into `secondary_path`.
   static Status OpenAsSecondary(const Options& options, const std::string& name,
                                 const std::string& secondary_path, DB** dbptr);
+  static Status OpenAsSecondary(const Options& options, const std::string& name,
+                                const std::string& secondary_path, std::unique_ptr<DB>* dbptr) {
+    return Adopt(dbptr,
+                 [&](DB** db) { return OpenAsSecondary(options, name, secondary_path, db); });
+  }
   static Status OpenAsSecondary(const DBOptions& db_options, const std::string& name,
                                 const std::string& secondary_path,
                                 const std::vector<ColumnFamilyDescriptor>& column_families,
                                 std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
+  static Status OpenAsSecondary(const DBOptions& db_options, const std::string& name,
+                                const std::string& secondary_path,
+                                const std::vector<ColumnFamilyDescriptor>& column_families,
+                                std::vector<ColumnFamilyHandle*>* handles,
+                                std::unique_ptr<DB>* dbptr) {
+    return Adopt(dbptr, [&](DB** db) {
+      return OpenAsSecondary(db_options, name, secondary_path, column_families, handles, db);
+    });
+  }
 
   // NotSupported: following a database through hard links in a directory of one's own.
   static Status OpenAsFollower(const Options& options, const std::string& name,
@@ -889,13 +905,12 @@ class VARVE_EXPORT DB {
   // The innermost DB of wrappers.
   virtual DB* GetRootDB() { return this; }
 
-  // NotSupported, as OpenAsSecondary is.
+  // Of secondaries (varve/secondary.h; NotSupported elsewhere): to the newest state of the primary;
+  // to the primary's place, when that is gone; how far it is behind.
   virtual Status TryCatchUpWithPrimary() { return Status::NotSupported("TryCatchUpWithPrimary"); }
-  // NotSupported: makes a secondary the primary, whose process is gone.
   virtual Status Promote(const PromoteOptions& /*options*/) {
     return Status::NotSupported("Promote");
   }
-  // NotSupported: how far a secondary is behind.
   virtual Status GetSecondaryLag(SecondaryLag* /*lag*/) {
     return Status::NotSupported("GetSecondaryLag");
   }

@@ -34,16 +34,16 @@ VARVE_C_API rocksdb_t* rocksdb_open_for_read_only_column_families(
     rocksdb_column_family_handle_t** handles, unsigned char error_if_wal_file_exists,
     char** errptr);
 
-// NotSupported so far: following a database that another process writes.
-VARVE_C_REFUSED rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t* options,
-                                                     const char* name, const char* secondary_path,
-                                                     char** errptr);
-VARVE_C_REFUSED rocksdb_t* rocksdb_open_as_secondary_column_families(
+// Opens, to be read, a database that another process writes; the LOG goes into secondary_path.
+// rocksdb_try_catch_up_with_primary moves on to what has been written since.
+VARVE_C_API rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t* options, const char* name,
+                                                 const char* secondary_path, char** errptr);
+VARVE_C_API rocksdb_t* rocksdb_open_as_secondary_column_families(
     const rocksdb_options_t* options, const char* name, const char* secondary_path,
     int num_families, const char* const* family_names,
     const rocksdb_options_t* const* family_options, rocksdb_column_family_handle_t** handles,
     char** errptr);
-VARVE_C_REFUSED void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr);
+VARVE_C_API void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr);
 
 // Column family handles, iterators, snapshots and pinned values must be released before.
 VARVE_C_API void rocksdb_close(rocksdb_t* db);

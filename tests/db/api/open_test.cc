@@ -216,12 +216,6 @@ TEST_F(DbOpenTest, ReadOnlyNeedsADatabase) {
   EXPECT_FALSE(DB::ListColumnFamilies(options_, kName, &names).ok());
 }
 
-TEST_F(DbOpenTest, SecondaryIsRefused) {
-  DB* db = nullptr;
-  EXPECT_TRUE(DB::OpenAsSecondary(options_, kName, "/second", &db).IsNotSupported());
-  EXPECT_EQ(db, nullptr);
-}
-
 TEST_F(DbOpenTest, DestroyTakesOurFilesOnly) {
   options_.wal_dir = "/logs";
   Open();

@@ -31,6 +31,13 @@ bool ChildProcess::Kill() {
   return !ended;
 }
 
+bool ChildProcess::EndsWell() {
+  int status = 0;
+  const bool ended = pid_ > 0 && waitpid(pid_, &status, 0) == pid_;
+  pid_ = -1;
+  return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 FreshDirectory::FreshDirectory(const std::string& name) {
   const char* const base = getenv("TEST_TMPDIR");
   path_ = std::string(base != nullptr ? base : "/tmp") + "/varve-" + name + "-" +

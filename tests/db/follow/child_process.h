@@ -20,6 +20,8 @@ class ChildProcess {
 
   // False if it had ended by itself.
   bool Kill();
+  // Whether it ends by itself and says that all is well: the body returned.
+  bool EndsWell();
 
  private:
   pid_t pid_;

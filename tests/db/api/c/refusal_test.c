@@ -48,14 +48,6 @@ void TestRefusals(void) {
   Open(&f, "refusals", NULL);
   CheckMerging(&f);
   CheckRefusedOptions(&f);
-  const char* names[] = {"default"};
-  const rocksdb_options_t* options[] = {f.options};
-  rocksdb_column_family_handle_t* handles[1];
-  CHECK(rocksdb_open_as_secondary(f.options, f.path, "/tmp/secondary", &error) == NULL);
-  CHECK_ERROR(error, "Not implemented");
-  CHECK(rocksdb_open_as_secondary_column_families(f.options, f.path, "/tmp/secondary", 1, names,
-                                                  options, handles, &error) == NULL);
-  CHECK_ERROR(error, "Not implemented");
   rocksdb_try_catch_up_with_primary(f.db, &error);
   CHECK_ERROR(error, "Not implemented");
   rocksdb_repair_db(f.options, "/no/such/place", &error);

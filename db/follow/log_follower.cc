@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/follow/log_follower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "db/write/batch_reader.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+#include "util/coding/fixed.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+// False: there is no whole record, or *status says why nothing can be read.
+bool NextRecord(wal::LogTail* tail, Slice* record, Status* status) {
+  const wal::LogTail::Met met = tail->Next(UINT64_MAX, record);
+  if (met == wal::LogTail::Met::kError) *status = tail->status();
+  return met == wal::LogTail::Met::kRecord;
+}
+
+// Batches that are inserted together; they are copied out of the log's buffer.
+constexpr size_t kChunkBytes = 256 << 10;
+
+}  // namespace
+
+// Families that were not opened, or are gone, and what is in tables by now, is left out.
+class LogFollower::Resolver final : public MemTableResolver {
+ public:
+  Resolver(const LogFollower& follower, ColumnFamilySet* families)
+      : follower_(follower), families_(*families) {}
+
+  MemTable* Find(uint32_t id) override { return families_.Find(id); }
+  const Comparator* ComparatorOf(uint32_t id) override { return families_.ComparatorOf(id); }
+  std::string NameOf(uint32_t id) override { return families_.NameOf(id); }
+  bool IsAlreadyInTables(uint32_t id) override {
+    const auto needed = follower_.log_numbers_.find(id);
+    return needed == follower_.log_numbers_.end() || follower_.number() < needed->second;
+  }
+
+ private:
+  const LogFollower& follower_;
+  ColumnFamilySet& families_;
+};
+
+LogFollower::LogFollower(Engine* engine)
+    : engine_(engine), resolver_(std::make_unique<Resolver>(*this, &engine->state.families)) {}
+
+LogFollower::~LogFollower() = default;
+
+// Nobody else has what the replay has.
+void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+  log_numbers_.clear();
+  needed_ = UINT64_MAX;
+  for (const auto& [id, family] : replay->families()) {
+    if (engine_->state.families.FindById(id) == nullptr) continue;
+    log_numbers_[id] = family.versions->log_number;
+    needed_ = std::min(needed_, family.versions->log_number);
+  }
+  std::erase_if(ends_, [this](const auto& log) { return log.first < needed_; });
+}
+
+Status LogFollower::ListLogs(std::vector<uint64_t>* logs) const {
+  const DbContext& context = engine_->context;
+  std::vector<std::string> names;
+  const IOStatus s =
+      context.fs()->GetChildren(context.WalDirectory(), IOOptions(), &names, nullptr);
+  if (!s.ok() && !IsMissing(s)) return s;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
+    if (number <= kMaxFoundFileNumber) logs->push_back(number);
+  }
+  std::sort(logs->begin(), logs->end());
+  return Status::OK();
+}
+
+// Logs below those of the families may hold prepared sections: as at an opening (log_recovery.cc).
+Status LogFollower::FindFirst(const std::vector<uint64_t>& logs, ManifestReplay* replay,
+                              uint64_t* first) const {
+  const DbContext& context = engine_->context;
+  const uint64_t kept = replay->min_log_number_to_keep();
+  *first = std::max(needed_, kept);
+  if (kept >= needed_) return Status::OK();
+  const auto oldest = std::ranges::lower_bound(logs, kept);
+  if (oldest == logs.end() || *oldest >= needed_) return Status::OK();
+  if (kept != 0 || context.options().allow_2pc) {
+    *first = kept != 0 ? kept : *oldest;
+    return Status::OK();
+  }
+  for (auto log = oldest; log != logs.end() && *log < *first; ++log) {
+    bool has_sections = false;
+    VARVE_RETURN_IF_ERROR(HasSections(context.fs().get(), context.LogFileOptions(),
+                                      LogFileName(context.WalDirectory(), *log), *log,
+                                      &has_sections));
+    if (has_sections) *first = *log;
+  }
+  return Status::OK();
+}
+
+Status LogFollower::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const {
+  const DbContext& context = engine_->context;
+  return wal::LogTail::Open(context.fs().get(), LogFileName(context.WalDirectory(), number), number,
+                            context.LogFileOptions(), tail);
+}
+
+Status LogFollower::ReadOn(ManifestReplay* replay) {
+  NoteNeeds(replay);
+  manifest_at_ = std::to_string(replay->largest_number()) + " " +
+                 std::to_string(replay->last_sequence()) + " " + std::to_string(needed_);
+  std::vector<uint64_t> logs;
+  VARVE_RETURN_IF_ERROR(ListLogs(&logs));
+  uint64_t first = 0;
+  if (tail_ == nullptr) VARVE_RETURN_IF_ERROR(FindFirst(logs, replay, &first));
+  for (;;) {
+    if (tail_ != nullptr) VARVE_RETURN_IF_ERROR(Drain());
+    const auto next = tail_ != nullptr ? std::ranges::upper_bound(logs, tail_->number())
+                                       : std::ranges::lower_bound(logs, first);
+    if (next == logs.end()) return Status::OK();
+    std::unique_ptr<wal::LogTail> tail;
+    Status s = Open(*next, &tail);
+    // One that no family needs may go at any time.
+    if (IsMissing(s) && *next < needed_) {
+      logs.erase(next);
+      continue;
+    }
+    VARVE_RETURN_IF_ERROR(s);
+    Slice record;
+    if (!NextRecord(tail.get(), &record, &s)) {
+      VARVE_RETURN_IF_ERROR(s);
+      // Nothing is in it yet, or ever: another may come after it.
+      if (std::next(next) == logs.end()) return Status::OK();
+      logs.erase(next);
+      continue;
+    }
+    if (tail_ != nullptr) VARVE_RETURN_IF_ERROR(Drain());
+    VARVE_RETURN_IF_ERROR(CheckFollows(record, *next));
+    tail->PutBack();
+    MoveTo(std::move(tail));
+  }
+}
+
+Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
+  const uint64_t before = number();
+  if (before != 0 && needed_ > before) return Status::OK();  // what it lacks is in tables
+  PredecessorLog mark;
+  const DbContext& context = engine_->context;
+  if (ParsePredecessorRecord(first, &mark)) {
+    if (mark.number < needed_ || mark.number < before) return Status::OK();
+    if (mark.number == before && end() >= mark.bytes) return Status::OK();
+    return Status::Corruption(
+        LogFileName(context.WalDirectory(), mark.number),
+        "its end is missing: the next log says that it has " + std::to_string(mark.bytes) +
+            " bytes, " + std::to_string(mark.number == before ? end() : 0) + " can be read");
+  }
+  const bool goes_on =
+      first.size() >= kBatchHeaderBytes && DecodeFixed64(first.data()) == applied_ + 1;
+  if (goes_on || before == 0) return Status::OK();
+  // Writes without the log may have left the numbers out, or a log has come and gone meanwhile:
+  // the MANIFEST has moved on then.
+  const std::string here = std::to_string(before) + " " + std::to_string(next) + " " + manifest_at_;
+  if (met_.empty() && unsure_at_ == here) return Status::OK();
+  unsure_at_ = here;
+  return Status::Corruption(LogFileName(context.WalDirectory(), before),
+                            "ends at " + std::to_string(end()) +
+                                (met_.empty() ? "" : " with " + met_) + ", and log " +
+                                std::to_string(next) + " does not go on from there");
+}
+
+void LogFollower::MoveTo(std::unique_ptr<wal::LogTail> next) {
+  DbState& state = engine_->state;
+  if (tail_ != nullptr) {
+    DbLock lock(&state.mu);
+    for (const auto& [id, family] : state.families.all()) {
+      if (family->mem()->Empty()) continue;
+      family->SwitchMemTable(family->NewMemTable(applied_ + 1), next->number());
+    }
+  }
+  tail_ = std::move(next);
+  adapter_ = std::make_unique<TimestampAdapter>(TimestampsOf(state.families));
+  first_ = true;
+  first_batch_ = true;
+}
+
+Status LogFollower::Drain() {
+  BatchInserter inserter(resolver_.get());
+  chunk_.clear();
+  chunk_.reserve(kChunkBytes);
+  Slice record;
+  Status s;
+  while (s.ok() && NextRecord(tail_.get(), &record, &s)) {
+    s = Take(record, &inserter);
+  }
+  s.UpdateIfOk(inserter.Flush());
+  met_ = tail_->status().ok() ? "" : tail_->status().ToString();
+  ends_[number()] = end();
+  if (s.ok()) return s;
+  return Status::CopyAppendMessage(s, " in ",
+                                   LogFileName(engine_->context.WalDirectory(), number()) +
+                                       " before offset " + std::to_string(end()));
+}
+
+Status LogFollower::Take(const Slice& record, BatchInserter* inserter) {
+  PredecessorLog mark;
+  if (std::exchange(first_, false) && ParsePredecessorRecord(record, &mark)) return Status::OK();
+  bool has_marks = false;
+  VARVE_RETURN_IF_ERROR(CheckBatchStructure(record, &has_marks));
+  Slice batch;
+  VARVE_RETURN_IF_ERROR(adapter_->Adapt(record, tail_->timestamp_sizes(), &adapted_, &batch));
+  if (std::exchange(first_batch_, false) && !has_marks && DecodeFixed32(batch.data() + 8) != 0 &&
+      DecodeFixed64(batch.data()) <= applied_) {
+    return Status::Aborted("the primary has gone back behind what was read of it, to sequence " +
+                           std::to_string(DecodeFixed64(batch.data())) +
+                           "; open the secondary again");
+  }
+  return Apply(batch, has_marks, inserter);
+}
+
+Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* inserter) {
+  SequenceNumber next = DecodeFixed64(batch.data());
+  if (has_marks) {
+    VARVE_RETURN_IF_ERROR(inserter->Flush());
+    VARVE_RETURN_IF_ERROR(sections_.Apply(batch, number(), resolver_.get(), &next, nullptr));
+  } else {
+    if (chunk_.size() + batch.size() > chunk_.capacity()) {
+      VARVE_RETURN_IF_ERROR(inserter->Flush());
+      chunk_.clear();
+      chunk_.reserve(batch.size());
+    }
+    const size_t start = chunk_.size();
+    chunk_.append(batch.data(), batch.size());
+    VARVE_RETURN_IF_ERROR(
+        inserter->Insert(Slice(chunk_.data() + start, batch.size()), next, &next));
+  }
+  if (next > 0) applied_ = std::max(applied_, next - 1);
+  return Status::OK();
+}
+
+Status LogFollower::MeasureRest(uint64_t* bytes, SequenceNumber* newest) const {
+  *bytes = 0;
+  *newest = applied_;
+  std::vector<uint64_t> logs;
+  VARVE_RETURN_IF_ERROR(ListLogs(&logs));
+  for (const uint64_t log : logs) {
+    if (log < std::max(number(), needed_)) continue;
+    std::unique_ptr<wal::LogTail> tail;
+    Status s = Open(log, &tail);
+    if (IsMissing(s)) continue;
+    VARVE_RETURN_IF_ERROR(s);
+    const uint64_t read = log == number() ? end() : 0;
+    Slice record;
+    while (NextRecord(tail.get(), &record, &s)) {
+      if (tail->offset() <= read || record.size() < kBatchHeaderBytes) continue;
+      const uint32_t count = DecodeFixed32(record.data() + 8);
+      const SequenceNumber sequence = DecodeFixed64(record.data());
+      if (count > 0) *newest = std::max(*newest, sequence + count - 1);
+    }
+    VARVE_RETURN_IF_ERROR(s);
+    *bytes += tail->offset() - std::min(tail->offset(), read);
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

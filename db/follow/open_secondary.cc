@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/follow/open_secondary.h"
+
+#include <utility>
+
+#include "db/engine/engine.h"
+#include "db/follow/secondary.h"
+#include "db/recovery/database_directory.h"
+#include "db/recovery/engine_parts.h"
+#include "db/recovery/families.h"
+#include "db/recovery/sanitize.h"
+#include "db/recovery/table_directories.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/env/absolute_path.h"
+#include "util/env/info_log.h"
+
+namespace varve {
+
+namespace {
+
+Status CheckPlaces(const DbContext& context, const std::string& path) {
+  if (context.name().empty()) {
+    return Status::InvalidArgument("open as secondary: the database's name is empty");
+  }
+  if (path.empty()) return Status::InvalidArgument("open as secondary: secondary_path is empty");
+  for (const std::string& directory : {context.name(), context.WalDirectory()}) {
+    if (path == directory) {
+      return Status::InvalidArgument(
+          path, "open as secondary: secondary_path is a directory of the primary's");
+    }
+  }
+  return Status::OK();
+}
+
+Status MakeLog(const OpenRequest& request, const std::string& path, DbContext* context) {
+  std::shared_ptr<Logger> info_log = context->options().info_log;
+  if (info_log == nullptr) {
+    VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(context->fs().get(), path));
+    DBOptions options = request.options;
+    options.db_log_dir.clear();
+    VARVE_RETURN_IF_ERROR(CreateInfoLog(options, path, &info_log));
+  }
+  context->set_info_log(std::move(info_log));
+  return Status::OK();
+}
+
+void MakeVersionSet(Engine* engine) {
+  const DbContext& context = engine->context;
+  VersionSetOptions options;
+  options.db_name = context.name();
+  options.fs = context.fs();
+  options.file_options = context.file_options();
+  options.max_manifest_file_size = context.options().max_manifest_file_size;
+  options.use_fsync = context.options().use_fsync;
+  options.write_dbid = context.options().write_dbid_to_manifest;
+  options.info_log = context.info_log();
+  options.clock = context.clock();
+  options.statistics = context.statistics();
+  options.log_holder = &engine->state.sections;
+  // They write nothing before they begin.
+  engine->state.marks =
+      std::make_unique<wal::SyncedMarks>(context.fs(), context.name(), context.clock());
+  options.marks = engine->state.marks.get();
+  engine->state.versions = std::make_unique<VersionSet>(options, &engine->state.mu);
+}
+
+Status OpenIn(const OpenRequest& request, const std::string& path, Engine* engine,
+              std::unique_ptr<Secondary>* secondary) {
+  DbContext& context = engine->context;
+  VARVE_RETURN_IF_ERROR(CheckPlaces(context, path));
+  for (const ColumnFamilyDescriptor& family : request.families) {
+    VARVE_RETURN_IF_ERROR(PrepareTableFactory(family.options));
+  }
+  VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), request.families));
+  bool found = false;
+  VARVE_RETURN_IF_ERROR(FindDatabase(context, /*manifest_chosen=*/false, &found));
+  VARVE_ASSERT(found);
+  VARVE_RETURN_IF_ERROR(MakeLog(request, path, &context));
+  MakeVersionSet(engine);
+  if (const int most = context.options().max_open_files; most > 0) {
+    context.set_limited_tables(TableCache::NewLimitedCache(static_cast<int>(TablesFor(most))));
+  }
+  DbState& state = engine->state;
+  state.logs = std::make_unique<LogSet>(context.options().use_fsync, state.marks.get());
+  MakeWritePath(engine);
+  *secondary = std::make_unique<Secondary>(engine, request.families);
+  return (*secondary)->Open();
+}
+
+}  // namespace
+
+Status OpenSecondaryEngine(const OpenRequest& request, const std::string& path,
+                           std::shared_ptr<Engine>* engine, std::unique_ptr<Secondary>* secondary) {
+  VARVE_ASSERT(request.read_only && request.follows);
+  std::shared_ptr<Engine> made;
+  const Status s = Guarded([&] {
+    made = MakeEngine(request);
+    return OpenIn(request, AbsolutePath(made->context.fs().get(), path), made.get(), secondary);
+  });
+  if (s.ok()) {
+    LogInfo(made->context.info_log(), "secondary of %s", made->context.name().c_str());
+    *engine = std::move(made);
+    return s;
+  }
+  if (made == nullptr) return s;
+  LogError(made->context.info_log(), "open as secondary failed: %s", s.ToString().c_str());
+  secondary->reset();
+  ReleaseFamilies(made.get());
+  return s;
+}
+
+}  // namespace varve

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/follow/promotion.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "db/background/jobs.h"
+#include "db/recovery/families.h"
+#include "db/version/manifest_replay.h"
+#include "util/base/assert.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/env/io_error.h"
+
+namespace varve {
+
+namespace {
+
+constexpr char kOpenInstead[] = "; nothing was changed. Open the database with DB::Open instead";
+
+}  // namespace
+
+Status Promotion::CheckFamilies() {
+  DbLock lock(&engine_.state.mu);
+  std::string unnamed;
+  for (const auto& [id, family] : manifest_.replay()->families()) {
+    if (engine_.state.families.FindById(id) != nullptr) continue;
+    unnamed.append(" ").append(family.versions->name);
+  }
+  if (unnamed.empty()) return Status::OK();
+  return Status::InvalidArgument("promote: column families that the secondary has not opened",
+                                 unnamed.substr(1));
+}
+
+Status Promotion::CheckNothingLost() const {
+  const DbContext& context = engine_.context;
+  const wal::SyncedMark synced = wal::ReadSyncedMark(context.fs().get(), context.name());
+  const bool manifest_lost =
+      synced.manifest > manifest_.number() ||
+      (synced.manifest == manifest_.number() && synced.manifest_bytes > manifest_.end());
+  if (manifest_lost) {
+    return Status::Corruption(DescriptorFileName(context.name(), manifest_.number()),
+                              std::string("ends before what was durable") + kOpenInstead);
+  }
+  const bool log_lost = (synced.log > logs_.number() && synced.log_bytes != 0 &&
+                         synced.log >= manifest_.replay()->min_log_number_to_keep()) ||
+                        (synced.log == logs_.number() && synced.log_bytes > logs_.end());
+  if (!log_lost) return Status::OK();
+  return Status::Corruption(LogFileName(context.WalDirectory(), synced.log),
+                            std::string("ends before what was durable") + kOpenInstead);
+}
+
+Status Promotion::Check() {
+  VARVE_RETURN_IF_ERROR(CheckFamilies());
+  if (logs_.sections().met_any()) {
+    return Status::NotSupported("promote: the logs hold transactions in two phases",
+                                engine_.context.name() + kOpenInstead);
+  }
+  return CheckNothingLost();
+}
+
+// No number of a file that is there is used again. Of tables that edits have removed the new
+// MANIFEST knows those that are there.
+Status Promotion::NoteFiles() {
+  DbContext& context = engine_.context;
+  MadeDirectories made(context.fs().get());
+  VARVE_RETURN_IF_ERROR(TakeTableDirectories(context, wanted_, &made, &directories_));
+  std::vector<std::string> own;
+  std::vector<std::string> logs;
+  FileSystem* const fs = context.fs().get();
+  VARVE_RETURN_IF_ERROR(fs->GetChildren(context.name(), IOOptions(), &own, nullptr));
+  VARVE_RETURN_IF_ERROR(fs->GetChildren(context.WalDirectory(), IOOptions(), &logs, nullptr));
+  directories_[context.name()] = own;
+  const std::set<uint64_t> present = TablesIn(directories_);
+  std::vector<FamilyToOpen> wanted;
+  for (const ColumnFamilyDescriptor& family : wanted_) wanted.push_back(ToOpen(context, family));
+  ManifestReplay replay(DescriptorFileName(context.name(), manifest_.number()), &wanted,
+                        engine_.state.versions->obsolete_files());
+  replay.TellGoneAmong(&present);
+  VARVE_RETURN_IF_ERROR(replay.Read(fs, context.file_options()));
+  VersionSet& versions = *engine_.state.versions;
+  DbLock lock(&engine_.state.mu);
+  versions.NoteGoneTables(replay.TakeGoneTables());
+  for (const std::vector<std::string>* names : {&own, &logs}) {
+    for (const std::string& name : *names) {
+      uint64_t number = 0;
+      FileType type;
+      if (!ParseFileName(name, &number, &type) || number > kMaxFoundFileNumber) continue;
+      versions.MarkFileNumberUsed(number);
+    }
+  }
+  for (const uint64_t number : present) {
+    if (number <= kMaxFoundFileNumber) versions.MarkFileNumberUsed(number);
+  }
+  return Status::OK();
+}
+
+Status Promotion::KeepLogs() {
+  DbContext& context = engine_.context;
+  FileSystem* const fs = context.fs().get();
+  uint64_t needed = 0;
+  {
+    DbLock lock(&engine_.state.mu);
+    needed = engine_.state.versions->MinLogNumber();
+  }
+  for (const auto& [number, end] : logs_.ends()) {
+    if (number < needed) continue;
+    const std::string path = LogFileName(context.WalDirectory(), number);
+    uint64_t bytes = 0;
+    IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
+    if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
+    if (s.IsNotSupported()) s = IOStatus::OK();  // nothing was ever mapped on such a file system
+    // Later syncs cover new logs only.
+    if (s.ok()) {
+      s = fs->SyncFile(path, context.LogFileOptions(), IOOptions(), context.options().use_fsync,
+                       nullptr);
+    }
+    if (!s.ok()) return s;
+    engine_.state.logs->AddRecovered(number, end);
+  }
+  return Status::OK();
+}
+
+// In a MANIFEST of its own.
+Status Promotion::LogState() {
+  DbState& state = engine_.state;
+  const uint64_t current_log = state.logs->current_number();
+  VARVE_ASSERT(current_log != 0);
+  std::vector<FamilyEdit> edits;
+  std::vector<std::unique_ptr<VersionEdit>> owned;
+  for (const auto& [id, family] : state.families.all()) {
+    auto edit = std::make_unique<VersionEdit>();
+    edit->column_family = id;
+    if (family->mem()->Empty() && family->immutables().empty()) edit->log_number = current_log;
+    edits.push_back(FamilyEdit{family->versions(), {edit.get()}});
+    owned.push_back(std::move(edit));
+  }
+  return state.versions->LogAndApply(std::move(edits), engine_.context.directory(),
+                                     /*new_manifest=*/true);
+}
+
+Status Promotion::Run() {
+  Engine& e = engine_;
+  VARVE_RETURN_IF_ERROR(NoteFiles());
+  VARVE_RETURN_IF_ERROR(e.context.OpenDirectory());
+  VARVE_RETURN_IF_ERROR(e.context.OpenLogDirectory());
+  VARVE_RETURN_IF_ERROR(KeepLogs());
+  {
+    DbLock lock(&e.state.mu);
+    const SequenceNumber last =
+        std::max(e.state.versions->last_sequence(), manifest_.replay()->last_sequence());
+    e.state.versions->set_last_sequence(last);
+    e.state.commit->StartFrom(last);
+    for (const auto& [id, family] : e.state.families.all()) {
+      if (family->icmp().timestamp_size() != 0) e.new_logs.NoteStamped();
+    }
+    VARVE_RETURN_IF_ERROR(e.new_logs.Start(/*force=*/true));
+    VARVE_RETURN_IF_ERROR(LogState());
+  }
+  e.state.marks->Begin();
+  VARVE_RETURN_IF_ERROR(e.jobs->obsolete.SweepAtOpen({directories_, {}, {}, false}, &e.recovery));
+  DbLock lock(&e.state.mu);
+  for (const auto& [id, family] : e.state.families.all()) {
+    family->set_sequence_limit(kMaxSequenceNumber);
+    family->InstallSuperVersion();
+  }
+  e.stalls.Update();
+  e.context.BecomeWriter();
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: when the primary's process is killed at any moment, its secondary takes its place with
+// every acknowledged write, at once, and goes on from there; while the primary lives it is refused.
+// Method: a child has a child of its own that writes numbered steps, follows it as a secondary,
+// kills it, is promoted, and compares; then it writes on, and the database is opened again.
+// VARVE_PROMOTIONS=N sets the number of rounds.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "varve/db.h"
+#include "varve/listener.h"
+#include "varve/secondary.h"
+
+#include "tests/db/follow/child_process.h"
+#include "tests/db/follow/numbered_history.h"
+#include "tests/harness/database.h"
+#include "tests/harness/environment.h"
+#include "tests/harness/random.h"
+
+namespace varve::testing {
+
+namespace {
+
+struct Progress {
+  std::atomic<uint64_t> acked{0};
+  std::atomic<uint64_t> begun{0};
+};
+
+Options WriterOptions(uint64_t seed) {
+  Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = seed % 2 == 0 ? 32 << 10 : 64 << 20;
+  options.level0_file_num_compaction_trigger = 2;
+  options.target_file_size_base = 32 << 10;
+  options.allow_fallocate = seed % 3 != 0;  // what mapped logs need
+  options.info_log = SilentLogger();
+  return options;
+}
+
+[[noreturn]] void EndWith(const std::string& what) {
+  fprintf(stderr, "%s\n", what.c_str());
+  _exit(3);
+}
+
+void EndUnless(const Status& s, const char* what) {
+  if (!s.ok()) EndWith(std::string(what) + ": " + s.ToString());
+}
+
+void WriteForEver(const std::string& path, const Options& options, Progress* progress) {
+  DB* db = nullptr;
+  EndUnless(DB::Open(options, path, &db), "writer: open");
+  for (uint64_t n = 0;; n++) {
+    progress->begun.store(n + 1);
+    EndUnless(WriteHistory(db, {db->DefaultColumnFamily()}, n, n + 1, WriteOptions(), 50),
+              "writer");
+    progress->acked.store(n + 1);
+  }
+}
+
+uint64_t StepsOf(DB* db, const char* whose) {
+  uint64_t steps = 0;
+  for (const bool by_iterator : {false, true}) {
+    const HistoryState state =
+        ReadHistory(db, {db->DefaultColumnFamily()}, ReadOptions(), by_iterator);
+    if (!state.problem.empty()) EndWith(std::string(whose) + ": " + state.problem);
+    steps = state.steps;
+  }
+  return steps;
+}
+
+class Moves final : public EventListener {
+ public:
+  void OnDataMoved(DB*, const DataMoveInfo& info) override {
+    if (info.kind == DataMoveInfo::Kind::kPromotion && info.status.ok()) promotions++;
+  }
+  std::atomic<int> promotions{0};
+};
+
+void FollowKillAndPromote(uint64_t seed, const std::string& path) {
+  Random random(seed);
+  Options options = WriterOptions(seed);
+  void* const shared =
+      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const progress = new (shared) Progress();
+  ChildProcess writer([&] { WriteForEver(path + "/db", options, progress); });
+  while (progress->acked.load() == 0) usleep(100);
+  auto moves = std::make_shared<Moves>();
+  options.listeners = {moves};
+  DB* db = nullptr;
+  EndUnless(DB::OpenAsSecondary(options, path + "/db", path + "/second", &db), "secondary: open");
+  const uint64_t rounds = random.Below(5);
+  for (uint64_t i = 0; i < rounds; i++) {
+    usleep(static_cast<useconds_t>(random.Below(10'000)));
+    EndUnless(db->TryCatchUpWithPrimary(), "catch-up");
+    (void)StepsOf(db, "secondary");
+  }
+  if (db->Promote(PromoteOptions()).ok()) EndWith("promoted beside a living primary");
+  if (!db->Put(WriteOptions(), "a", "b").IsNotSupported()) EndWith("a secondary that writes");
+  if (!writer.Kill()) EndWith("the writer had ended");
+  EndUnless(db->Promote(PromoteOptions()), "promote");
+  if (moves->promotions.load() != 1) EndWith("nobody was told");
+  uint64_t steps = StepsOf(db, "promoted");
+  if (steps < progress->acked.load() || steps > progress->begun.load()) {
+    EndWith("promoted with " + std::to_string(steps) + " steps of " +
+            std::to_string(progress->acked.load()));
+  }
+  const uint64_t more = 1 + random.Below(2000);
+  EndUnless(WriteHistory(db, {db->DefaultColumnFamily()}, steps, steps + more, WriteOptions(), 50),
+            "promoted: write");
+  steps += more;
+  if (StepsOf(db, "written on") != steps) EndWith("the promoted database lacks its own writes");
+  if (random.OneIn(2)) EndUnless(db->Flush(FlushOptions()), "promoted: flush");
+  EndUnless(db->Close(), "promoted: close");
+  delete db;
+  EndUnless(DB::Open(options, path + "/db", &db), "open again");
+  if (StepsOf(db, "opened again") != steps) EndWith("the database lacks writes");
+  delete db;
+}
+
+TEST(PromotionTest, KilledPrimariesAreFollowedByTheirSecondaries) {
+  const uint64_t rounds = NumberFromEnvironment("VARVE_PROMOTIONS", 20);
+  for (uint64_t seed = 0; seed < rounds; seed++) {
+    const FreshDirectory directory("promotion");
+    ChildProcess round([&] { FollowKillAndPromote(seed, directory.path()); });
+    ASSERT_TRUE(round.EndsWell()) << "seed " << seed;
+  }
+}
+
+}  // namespace
+
+}  // namespace varve::testing

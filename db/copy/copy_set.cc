@@ -37,6 +37,7 @@ Status CopySet::Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<C
   DbState& state = engine->state;
   const auto owner = state.commit.get();
   VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, Duty::kLog | Duty::kCommit, owner));
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, Duty::kManifest, state.versions.get()));
   std::unique_ptr<CopySet> taken(new CopySet(engine));
   taken->sequence_ = state.versions->last_sequence();
   if (!engine->context.read_only()) {

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "varve/comparator.h"
+#include "varve/utilities/checkpoint.h"
 #include "varve/utilities/transaction.h"
 #include "varve/utilities/transaction_db.h"
 
@@ -194,11 +195,19 @@ class Case {
     Compact();
     Ignore(db()->SetOptions({{"level0_slowdown_writes_trigger", "20"}}));
     if (snapshot != nullptr) db()->ReleaseSnapshot(snapshot);
+    if (name_ == "OnDataMoved") MoveData();
     ColumnFamilyHandle* made = nullptr;
     Ignore(db()->CreateColumnFamily(ColumnFamilyOptions(), "made", &made));
     if (made == nullptr) return;
     Ignore(db()->DropColumnFamily(made));
     Ignore(db()->DestroyColumnFamilyHandle(made));
+  }
+
+  void MoveData() {
+    Checkpoint* raw = nullptr;
+    Ignore(Checkpoint::Create(db(), &raw));
+    const std::unique_ptr<Checkpoint> checkpoint(raw);
+    if (checkpoint != nullptr) Ignore(checkpoint->CreateCheckpoint("/moved"));
   }
 
   void Compact() {

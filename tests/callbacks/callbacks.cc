@@ -70,6 +70,7 @@ class Listener final : public EventListener {
   void OnErrorRecoveryEnd(const BackgroundErrorRecoveryInfo&) override {
     t_.Fire("OnErrorRecoveryEnd");
   }
+  void OnDataMoved(DB*, const DataMoveInfo&) override { t_.Fire("OnDataMoved"); }
   void OnDatabaseRecovered(const RecoveryInfo&) override { t_.Fire("OnDatabaseRecovered"); }
   void OnIOError(const IOErrorInfo&) override { t_.Fire("OnIOError"); }
 
@@ -229,6 +230,7 @@ const std::vector<Callback>& Callbacks() {
       {"OnFlushBegin"},
       {"OnFlushCompleted"},
       {"OnManualFlushScheduled"},
+      {"OnDataMoved"},
       {"OnCompactionBegin"},
       {"OnCompactionCompleted"},
       {"OnSubcompactionBegin"},
@@ -273,9 +275,9 @@ const std::set<std::string>& NeverCalled() {
   // The last three: before there is a database, and only where files are synced by ranges or
   // truncated.
   static const std::set<std::string> never = {
-      "OnBlobFileCreationStarted", "OnBlobFileCreated",       "OnBlobFileDeleted",
-      "OnExternalFileIngested",    "OnDatabaseRecovered",     "OnFileRangeSyncFinish",
-      "OnFileTruncateFinish",      "ShouldBeNotifiedOnFileIO"};
+      "OnChangeStreamExpired", "OnBlobFileCreationStarted", "OnBlobFileCreated",
+      "OnBlobFileDeleted",     "OnExternalFileIngested",    "OnDatabaseRecovered",
+      "OnFileRangeSyncFinish", "OnFileTruncateFinish",      "ShouldBeNotifiedOnFileIO"};
   return never;
 }
 

@@ -13,6 +13,11 @@
 
 #include "benchmarks/compare/digest.h"
 
+namespace c_library {
+class Library;
+struct Opaque;
+}  // namespace c_library
+
 namespace compare {
 
 // What an acknowledged write has survived: nothing, the end of the process, the end of the machine.
@@ -35,6 +40,14 @@ struct Abilities {
   bool replays_log = false;         // closing leaves writes in a log that opening replays
   bool writes_without_log = false;  // the log can be left out
   bool writes_unordered = false;
+  bool has_rocksdb_api = false;  // rocksdb() gives something
+};
+
+// An open database behind RocksDB's C API, for rows of calls that only that API has.
+struct RocksDbHandles {
+  const c_library::Library* library = nullptr;
+  c_library::Opaque* db = nullptr;
+  c_library::Opaque* options = nullptr;  // that it was opened with
 };
 
 // One thread's calls on an open database. Ended before the database is closed. Failures end the
@@ -65,6 +78,8 @@ class Engine {
   virtual void Close() = 0;
   virtual std::unique_ptr<Session> NewSession() = 0;
   virtual void Compact() = 0;
+  // Of the open database; nulls without that API.
+  virtual RocksDbHandles rocksdb() { return {}; }
 };
 
 // Each loads the library at `path`.

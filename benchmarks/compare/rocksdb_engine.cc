@@ -120,10 +120,11 @@ class RocksDbEngine final : public Engine {
     return "RocksDB";
   }
 
-  Abilities abilities() const override { return {true, true, true, true, true}; }
+  Abilities abilities() const override { return {true, true, true, true, true, true}; }
 
   void Open(const std::string& path, const Settings& settings) override {
     Opaque* const options = NewOptions(settings);
+    options_ = options;
     const char* const name = "default";
     const Opaque* const family_options = options;
     handles_.db =
@@ -141,6 +142,8 @@ class RocksDbEngine final : public Engine {
     const char* const none = nullptr;
     library_.Call<void>("compact_range", handles_.db, none, size_t{0}, none, size_t{0});
   }
+
+  RocksDbHandles rocksdb() override { return {&library_, handles_.db, options_}; }
 
  private:
   Opaque* NewOptions(const Settings& settings) const {
@@ -177,6 +180,7 @@ class RocksDbEngine final : public Engine {
   const RocksDbCalls calls_;
   Handles handles_;
   Opaque* family_ = nullptr;
+  Opaque* options_ = nullptr;
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ double InThreads(Run* run, int threads, Digest::Covers covers,
 
 std::vector<Row> AllRows() {
   std::vector<Row> all;
-  for (const auto rows : {WriteRows, ReadRows, MissRows, MixRows, LatencyRows}) {
+  for (const auto rows : {WriteRows, ReadRows, MissRows, MixRows, LatencyRows, MovingRows}) {
     for (Row& row : rows()) all.push_back(std::move(row));
   }
   return all;

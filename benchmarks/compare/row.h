@@ -92,6 +92,7 @@ std::vector<Row> ReadRows();
 std::vector<Row> MissRows();
 std::vector<Row> MixRows();
 std::vector<Row> LatencyRows();
+std::vector<Row> MovingRows();
 // All of them, in the order in which they are shown. Rows of one data set follow each other.
 std::vector<Row> AllRows();
 

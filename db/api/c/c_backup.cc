@@ -127,7 +127,7 @@ void rocksdb_create_backup_options_set_exclude_files_callback(
 }
 
 struct rocksdb_restore_options_t {
-  RestoreOptions rep;
+  RestoreOptions rep = RestoreOptions();
 };
 
 VARVE_C_HANDLE(restore_options);

@@ -77,6 +77,45 @@ TEST(ReaderBesideWriterTest, OpensEachTimeWithABufferedLog) {
   OpenBesideWriter(/*buffered_log=*/true, NumberFromEnvironment("VARVE_READER_OPENS", 10'000) / 2);
 }
 
+TEST(ReaderBesideWriterTest, SecondaryCatchesUpEachTime) {
+  const FreshDirectory directory("follower");
+  ChildProcess writer([&] { WriteForEver(directory.path() + "/db", BusyWriter(false)); });
+  std::unique_ptr<DB> db;
+  Options options;
+  options.info_log = SilentLogger();
+  ASSERT_TRUE(Eventually([&] {
+    return DB::OpenAsSecondary(options, directory.path() + "/db", directory.path() + "/own", &db)
+        .ok();
+  }));
+  ASSERT_TRUE(Eventually(
+      [&] { return db->TryCatchUpWithPrimary().ok() && db->GetLatestSequenceNumber() > 0; }));
+  ReadOptions past;
+  uint64_t past_steps = 0;
+  uint64_t before = 0;
+  const uint64_t rounds = NumberFromEnvironment("VARVE_READER_OPENS", 10'000) / 50;
+  for (uint64_t i = 0; i < rounds; i++) {
+    const Status s = db->TryCatchUpWithPrimary();
+    ASSERT_TRUE(s.ok()) << "round " << i << ": " << s.ToString();
+    const std::vector<ColumnFamilyHandle*> families = {db->DefaultColumnFamily()};
+    const HistoryState state = ReadHistory(db.get(), families, ReadOptions(), i % 2 == 0);
+    ASSERT_EQ(state.problem, "") << "round " << i;
+    ASSERT_GE(state.steps, before);
+    before = state.steps;
+    if (past.snapshot != nullptr) {
+      const HistoryState held = ReadHistory(db.get(), families, past, i % 2 != 0);
+      ASSERT_EQ(held.problem, "") << "round " << i;
+      ASSERT_EQ(held.steps, past_steps);
+    }
+    if (i % 10 != 0) continue;
+    db->ReleaseSnapshot(past.snapshot);
+    past.snapshot = db->GetSnapshot();
+    past_steps = before;
+  }
+  db->ReleaseSnapshot(past.snapshot);
+  EXPECT_GT(before, 0u);
+  EXPECT_TRUE(writer.Kill());
+}
+
 }  // namespace
 
 }  // namespace varve::testing

@@ -116,6 +116,10 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
                              const Slice* end) override;
   Status DeleteFilesInRanges(ColumnFamilyHandle* handle, const RangePtr* ranges, size_t n,
                              bool include_end) override;
+  Status PromoteL0(ColumnFamilyHandle* handle, int target_level) override;
+  Status ClipColumnFamily(ColumnFamilyHandle* handle, const Slice& begin_key,
+                          const Slice& end_key) override;
+  Status Excise(ColumnFamilyHandle* handle, const RangeOpt& range) override;
   Status WaitForCompact(const WaitForCompactOptions& options) override;
   Status SetOptions(ColumnFamilyHandle* handle,
                     const std::unordered_map<std::string, std::string>& new_options) override;
@@ -243,6 +247,10 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
   const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_traces);
   Status WaitForWork(const WaitForCompactOptions& options);
+  // For calls that remove ranges by a deletion and a flush: whether both may begin.
+  Status CheckRemoval(const char* name, ColumnFamilyHandle* handle, ColumnFamily** family);
+  // The deletion is durable, and in a table, when this has returned OK.
+  Status WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch);
   // Writes them down, or says that they have changed all the same.
   Status ChangedOptionsKept();
   Status CheckReadOptions(const ReadOptions& options) const;

@@ -26,6 +26,7 @@
 namespace varve {
 
 class ListedOperation;
+struct DeletedRange;
 
 class CompactionWork final : public CompactionScheduler {
  public:
@@ -98,6 +99,11 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_EXCLUDES(kDbMutex);
   Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                              bool include_end) VARVE_EXCLUDES(kDbMutex);
+  // The files of a range whose entries are deleted, by entries in tables that begin with the
+  // sequence number `deleted_at`. Does nothing while a snapshot is older.
+  Status DropDeleted(ColumnFamily* family, const DeletedRange& range, SequenceNumber deleted_at)
+      VARVE_EXCLUDES(kDbMutex);
+  Status PromoteL0(ColumnFamily* family, int target_level) VARVE_EXCLUDES(kDbMutex);
   Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end)
       VARVE_EXCLUDES(kDbMutex);
   // Ends manual compactions, returns when the last has ended, and refuses further ones until
@@ -210,6 +216,9 @@ class CompactionWork final : public CompactionScheduler {
   // Then carries it out. *ran: there was one.
   Status RunStep(Party* party, const Planner& planner, const RunControl& control,
                  CompactionResult* result, bool* ran) VARVE_REQUIRES(kDbMutex);
+  // One step on files that the plan names, which waits for no turn.
+  Status RunAtOnce(ColumnFamily* family, const Planner& planner, const RunControl& control)
+      VARVE_EXCLUDES(kDbMutex);
   RunControl ControlOf(const std::atomic<bool>* cancelled) const;
   // DisableManual stops what has the control of such calls.
   Status ManualObstacle(const ColumnFamily& family, const RunControl& control) const

@@ -396,26 +396,12 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   return s;
 }
 
-Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
-                                           bool include_end) {
-  RunControl control;
-  control.only_deletes = true;
+Status CompactionWork::RunAtOnce(ColumnFamily* family, const Planner& planner,
+                                 const RunControl& control) {
   const ManualTurn turn(this, *family, control);
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   DbLock lock(&state_.mu);
   Party party(this, TreeAdmission::Kind::kAtOnce, family);
-  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
-                              bool*) {
-    state_.mu.AssertHeld();
-    auto deletion = std::make_unique<CompactionPlan>();
-    PickFilesInRanges(ground.version, ranges, n, include_end, deletion.get());
-    if (deletion->inputs.empty()) return Status::OK();
-    for (const CompactionInputLevel& level : deletion->inputs) {
-      for (const FileRef& file : level.files) family->NoteDroppedWithFiles(file->largest_seq);
-    }
-    *plan = std::move(deletion);
-    return Status::OK();
-  };
   CompactionResult result;
   bool ran = false;
   return RunStep(&party, planner, control, &result, &ran);

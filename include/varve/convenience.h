@@ -185,7 +185,8 @@ VARVE_EXPORT std::vector<CompressionType> GetSupportedCompressions();
 VARVE_EXPORT void CancelAllBackgroundWork(DB* db, bool wait = false);
 
 // Deletes tables, below L0, that lie wholly within the range, with whatever snapshots still see in
-// them. include_end: `end` belongs to the range.
+// them. include_end: `end` belongs to the range. What such a table hid in others shows again: this
+// is for ranges that nobody reads any more, and DB::Excise for all others.
 VARVE_EXPORT Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family,
                                        const Slice* begin, const Slice* end,
                                        bool include_end = true);

@@ -844,18 +844,22 @@ class VARVE_EXPORT DB {
                                         handle);
   }
 
-  // NotSupported: removes all keys outside of [begin_key, end_key).
+  // Removes all keys outside of [begin_key, end_key), at once, then from the files. Snapshots,
+  // other writes, timestamps: as Excise.
   virtual Status ClipColumnFamily(ColumnFamilyHandle* /*column_family*/, const Slice& /*begin_key*/,
                                   const Slice& /*end_key*/) {
     return Status::NotSupported("ClipColumnFamily");
   }
 
-  // NotSupported: moves the tables of L0, which must not overlap, to a deeper level.
+  // Moves the tables of L0 to a deeper level, without reading them. InvalidArgument: there is no
+  // such level, it or one between has tables, or tables of L0 overlap or are being compacted.
   virtual Status PromoteL0(ColumnFamilyHandle* /*column_family*/, int /*target_level*/) {
     return Status::NotSupported("PromoteL0");
   }
 
-  // NotSupported: removes all of [begin, end), what is in no table of its own, too, at once.
+  // Removes [start, limit), at once and durably; tables in it leave unread unless a snapshot is
+  // older, which shows what it showed. Without a bound it is that of the keys there are: writes
+  // beyond it may come after. NotSupported with timestamps. After an error it may be in force.
   virtual Status Excise(ColumnFamilyHandle* /*column_family*/, const RangeOpt& /*range*/) {
     return Status::NotSupported("Excise");
   }
@@ -882,7 +886,7 @@ class VARVE_EXPORT DB {
   virtual Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* column_family, const Range* range,
                                               std::size_t n, TablePropertiesCollection* props) = 0;
 
-  // Deletes tables that lie wholly within the ranges; see convenience.h.
+  // Deletes tables that lie wholly within the ranges; see convenience.h, and the trap there.
   virtual Status DeleteFilesInRanges(ColumnFamilyHandle* /*column_family*/,
                                      const RangePtr* /*ranges*/, size_t /*n*/,
                                      bool /*include_end*/ = true) {

@@ -293,6 +293,19 @@ const Call kAdmin[] = {
        p.Expect("DeleteFilesInRanges", p.db()->DeleteFilesInRanges(p.family("a"), &range, 1),
                 {Status::kIncomplete});
      }},
+    {"ClipColumnFamily",
+     [](Player& p) {
+       p.Expect("ClipColumnFamily", p.db()->ClipColumnFamily(p.family("a"), "", "~"),
+                {Status::kIncomplete});
+     }},
+    {"Excise",
+     [](Player& p) {
+       p.Expect("Excise", p.db()->Excise(p.family("a"), RangeOpt("x", "z")), {Status::kIncomplete});
+     }},
+    {"PromoteL0",
+     [](Player& p) {
+       p.Expect("PromoteL0", p.db()->PromoteL0(p.family("a"), 1), {Status::kInvalidArgument});
+     }},
     {"WaitForCompact",
      [](Player& p) {
        WaitForCompactOptions options;

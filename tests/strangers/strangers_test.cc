@@ -312,9 +312,6 @@ const std::set<std::string> kWithoutRow = {
     "IngestExternalFileOptions)",
     "DB::PrepareFileIngestion(ColumnFamilyHandle*, std::vector<std::string>, "
     "IngestExternalFileOptions, std::unique_ptr<FileIngestionHandle>*)",
-    "DB::ClipColumnFamily(ColumnFamilyHandle*, Slice, Slice)",
-    "DB::PromoteL0(ColumnFamilyHandle*, int)",
-    "DB::Excise(ColumnFamilyHandle*, RangeOpt)",
     // Whole files are checked, whatever the snapshot.
     "DB::VerifyChecksum(ReadOptions)",
     "DB::VerifyFileChecksums(ReadOptions)",

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Whole ranges of keys: moved to a deeper level, clipped, and excised.
+//
+// An excision is one batch that deletes the range, which alone decides what is read, and so is
+// atomic and exact. Files that lie in the range then leave the tree unread, in this order:
+//   1. The batch is durable, and then in a table: no crash, and nobody who reads the MANIFEST
+//      alone, finds the files gone and the deletion not there.
+//   2. The files go that hold nothing newer than the batch, unless a snapshot is older. Which
+//      of them stay, as they are being compacted, makes no difference to a reader: what lies
+//      beneath those that go is deleted as well.
+
+#include <memory>
+#include <optional>
+
+#include "db/api/db_impl.h"
+#include "db/background/jobs.h"
+#include "db/compaction/whole_files.h"
+#include "db/write/write_batch_internal.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+
+namespace varve {
+
+namespace {
+
+Status NoTimestamps(const char* call, const ColumnFamily& family) {
+  if (family.icmp().timestamp_size() == 0) return Status::OK();
+  return Status::NotSupported(call, "column family " + family.name() +
+                                        " has user timestamps; delete the range as of a timestamp");
+}
+
+// The first and the last key there are. Both empty: there is none.
+struct Ends {
+  std::optional<std::string> first;
+  std::optional<std::string> last;
+};
+
+Status FindEnds(DB* db, ColumnFamilyHandle* handle, Ends* ends) {
+  ReadOptions options;
+  options.total_order_seek = true;
+  const std::unique_ptr<Iterator> it(db->NewIterator(options, handle));
+  it->SeekToFirst();
+  if (it->Valid()) ends->first = it->key().ToString();
+  VARVE_RETURN_IF_ERROR(it->status());
+  it->SeekToLast();
+  if (it->Valid()) ends->last = it->key().ToString();
+  return it->status();
+}
+
+// A range whose end may belong to it.
+struct Span {
+  std::string start;
+  std::string limit;
+  bool limit_included = false;
+};
+
+Status AddDeletion(ColumnFamilyHandle* handle, const Span& span, WriteBatch* batch) {
+  if (handle->GetComparator()->Compare(span.start, span.limit) < 0) {
+    VARVE_RETURN_IF_ERROR(batch->DeleteRange(handle, span.start, span.limit));
+  }
+  return span.limit_included ? batch->Delete(handle, span.limit) : Status::OK();
+}
+
+}  // namespace
+
+Status DbImpl::PromoteL0(ColumnFamilyHandle* handle, int target_level) try {
+  const OpenCall call = EnterCall();
+  Status s = CheckWritable(call);
+  ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
+  return family == nullptr ? s : engine_->jobs->compaction.PromoteL0(family, target_level);
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::CheckRemoval(const char* name, ColumnFamilyHandle* handle, ColumnFamily** family) {
+  Status s = CheckWritable();
+  *family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
+  if (*family == nullptr) return s;
+  if ((*family)->dropped()) return Status::ColumnFamilyDropped(name, (*family)->name());
+  VARVE_RETURN_IF_ERROR(NoTimestamps(name, **family));
+  // The flush would be refused when the deletion is in force already.
+  return RefuseHeldUp(name, Duty::kFlush | Duty::kCompaction, &engine_->lifecycle);
+}
+
+Status DbImpl::WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch) {
+  WriteOptions durably;
+  durably.sync = true;
+  VARVE_RETURN_IF_ERROR(Write(durably, batch));
+  FlushOptions at_once;
+  at_once.allow_write_stall = true;
+  return Flush(at_once, handle);
+}
+
+Status DbImpl::Excise(ColumnFamilyHandle* handle, const RangeOpt& range) try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  ColumnFamily* family = nullptr;
+  VARVE_RETURN_IF_ERROR(CheckRemoval("Excise", handle, &family));
+  const Comparator& order = *family->user_comparator();
+  const bool bounded = range.start.has_value() && range.limit.has_value();
+  if (bounded && order.Compare(*range.start, *range.limit) > 0) {
+    return Status::InvalidArgument("Excise", "the end of the range comes before its start");
+  }
+  const SequenceNumber before = GetLatestSequenceNumber();
+  Ends ends;
+  if (!bounded) VARVE_RETURN_IF_ERROR(FindEnds(this, handle, &ends));
+  if (!bounded && !ends.last.has_value()) return Status::OK();
+  Span span;
+  span.start = range.start.has_value() ? range.start->ToString() : *ends.first;
+  span.limit = range.limit.has_value() ? range.limit->ToString() : *ends.last;
+  span.limit_included = !range.limit.has_value();
+  // All there is may lie on the other side of the bound that was given.
+  const int way = order.Compare(span.start, span.limit);
+  if (way > 0 || (way == 0 && !span.limit_included)) return Status::OK();
+  WriteBatch batch;
+  VARVE_RETURN_IF_ERROR(AddDeletion(handle, span, &batch));
+  VARVE_RETURN_IF_ERROR(WriteRemoval(handle, &batch));
+  const DeletedRange deleted{span.start, span.limit, span.limit_included, before};
+  return engine_->jobs->compaction.DropDeleted(family, deleted,
+                                               WriteBatchInternal::Sequence(batch));
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::ClipColumnFamily(ColumnFamilyHandle* handle, const Slice& begin_key,
+                                const Slice& end_key) try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  ColumnFamily* family = nullptr;
+  VARVE_RETURN_IF_ERROR(CheckRemoval("ClipColumnFamily", handle, &family));
+  const Comparator& order = *family->user_comparator();
+  if (order.Compare(begin_key, end_key) > 0) {
+    return Status::InvalidArgument("ClipColumnFamily", "end_key comes before begin_key");
+  }
+  Ends ends;
+  VARVE_RETURN_IF_ERROR(FindEnds(this, handle, &ends));
+  if (!ends.first.has_value() || !ends.last.has_value()) return Status::OK();
+  WriteBatch batch;
+  if (order.Compare(*ends.first, begin_key) < 0) {
+    VARVE_RETURN_IF_ERROR(AddDeletion(handle, {*ends.first, begin_key.ToString()}, &batch));
+  }
+  if (order.Compare(*ends.last, end_key) >= 0) {
+    VARVE_RETURN_IF_ERROR(AddDeletion(handle, {end_key.ToString(), *ends.last, true}, &batch));
+  }
+  if (batch.Count() == 0) return Status::OK();
+  VARVE_RETURN_IF_ERROR(WriteRemoval(handle, &batch));
+  CompactRangeOptions options;
+  options.exclusive_manual_compaction = true;
+  options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  VARVE_RETURN_IF_ERROR(CompactRange(options, handle, nullptr, &begin_key));
+  return CompactRange(options, handle, &end_key, nullptr);
+} catch (...) {
+  return CaughtException();
+}
+
+}  // namespace varve

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Changes of a family's tree that users ask for and that leave files as they are.
+
+#include "db/compaction/whole_files.h"
+
+#include <algorithm>
+
+#include "db/background/compaction_work.h"
+#include "db/compaction/manual_picker.h"
+
+namespace varve {
+
+Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
+                                           bool include_end) {
+  RunControl control;
+  control.only_deletes = true;
+  return RunAtOnce(
+      family,
+      [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+        auto deletion = std::make_unique<CompactionPlan>();
+        PickFilesInRanges(ground.version, ranges, n, include_end, deletion.get());
+        if (deletion->inputs.empty()) return Status::OK();
+        for (const CompactionInputLevel& level : deletion->inputs) {
+          for (const FileRef& file : level.files) family->NoteDroppedWithFiles(file->largest_seq);
+        }
+        *plan = std::move(deletion);
+        return Status::OK();
+      },
+      control);
+}
+
+Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& range,
+                                   SequenceNumber deleted_at) {
+  RunControl control;
+  control.only_deletes = true;
+  return RunAtOnce(
+      family,
+      [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+        // Whoever looks later is at the deletion or after it.
+        if (state_.snapshots.OldestHeld() >= deleted_at) *plan = PickDeleted(ground.version, range);
+        return Status::OK();
+      },
+      control);
+}
+
+Status CompactionWork::PromoteL0(ColumnFamily* family, int target_level) {
+  return RunAtOnce(
+      family,
+      [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+        return PickPromotion(ground.version, target_level, plan);
+      },
+      RunControl());
+}
+
+}  // namespace varve

@@ -21,9 +21,11 @@ inline constexpr MutexRank kDbMutex = kDbRanks + 100;
 inline constexpr MutexRank kOpenCalls = kDbRanks + 200;
 inline constexpr MutexRank kScrubber = kDbRanks + 210;
 inline constexpr MutexRank kStatisticsHistory = kDbRanks + 220;
+inline constexpr MutexRank kStagedIngestions = kDbRanks + 230;
 // Of wal, version, column_family and read.
 inline constexpr MutexRank kFamilySet = kDbRanks + 300;
 inline constexpr MutexRank kFamilyOptions = kDbRanks + 310;
+inline constexpr MutexRank kIngestedRanges = kDbRanks + 315;  // over comparators of users
 inline constexpr MutexRank kSnapshots = kDbRanks + 320;
 inline constexpr MutexRank kTombstoneRuns = kDbRanks + 330;  // over comparators of users
 inline constexpr MutexRank kPreparedSections = kDbRanks + 340;

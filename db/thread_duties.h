@@ -46,6 +46,7 @@ class Duty {
     kCall = 64,        // a public call, which Close waits for as well
     kManifest = 128,   // the MANIFEST is written; of a VersionSet
     kLog = 256,        // the log is written or synced; of a CommitPath
+    kIngestion = 512,  // ingested tables on their way into the tree; of a Lifecycle
   };
   static constexpr uint32_t kAny = 255;
 

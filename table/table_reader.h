@@ -124,6 +124,8 @@ class TableReader {
   virtual const std::shared_ptr<const FragmentedTombstones>& tombstones() const = 0;
 
   virtual const std::shared_ptr<const TableProperties>& properties() const = 0;
+  // Before it is shared: every entry has this sequence number from now on, whatever the file says.
+  virtual void SetSequence(SequenceNumber sequence) = 0;
   // No key has a newer one. Empty: not known, or keys have none.
   virtual const std::string& newest_timestamp() const = 0;
   // Approximate byte offset in the file where the key's data starts.

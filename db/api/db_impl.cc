@@ -532,6 +532,15 @@ const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) {
   return TakeSnapshot(timestamp, /*holds_traces=*/false);
 }
 
+bool DbImpl::HoldsIngestionsUp() const {
+  if (duties::innermost == nullptr) [[likely]]
+    return false;
+  constexpr uint32_t kOfLifecycle = Duty::kFlush | Duty::kIngestion | Duty::kRecovery;
+  return Duty::Find(kOfLifecycle, &engine_->lifecycle) != nullptr ||
+         Duty::Find(Duty::kCommit | Duty::kLog, engine_->state.commit.get()) != nullptr ||
+         Duty::Find(Duty::kManifest, engine_->state.versions.get()) != nullptr;
+}
+
 const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_traces) try {
   if (!CheckOpen().ok()) return nullptr;
   int64_t now = 0;
@@ -540,6 +549,11 @@ const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_traces) try 
   // Under the mutex, so that no compaction's list of snapshots misses one that is older than it
   // sees.
   DbLock lock(&engine_->state.mu);
+  if (engine_->state.ingest_windows.any()) {
+    if (HoldsIngestionsUp()) return nullptr;
+    engine_->state.ingest_windows.AwaitNone();
+    if (engine_->lifecycle.closed()) return nullptr;
+  }
   if (engine_->lifecycle.closed()) return nullptr;  // Close has counted them
   return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now, timestamp,
                                           holds_traces);

@@ -182,6 +182,9 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status IngestExternalFile(ColumnFamilyHandle* handle, const std::vector<std::string>& files,
                             const IngestExternalFileOptions& options) override;
   Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) override;
+  Status PrepareFileIngestion(const std::vector<IngestExternalFileArg>& args,
+                              std::unique_ptr<FileIngestionHandle>* handle) override;
+  Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& handles) override;
   Status VerifyChecksum(const ReadOptions& options) override;
   Status VerifyFileChecksums(const ReadOptions& options) override;
   Status GetDbIdentity(std::string& identity) const override;
@@ -246,6 +249,9 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status CheckWritable(const OpenCall& call) const;
   Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
   const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_traces);
+  // Whether the thread is called back from what an ingestion may wait for, and so cannot wait for
+  // one.
+  bool HoldsIngestionsUp() const;
   Status WaitForWork(const WaitForCompactOptions& options);
   // For calls that remove ranges by a deletion and a flush: whether both may begin.
   Status CheckRemoval(const char* name, ColumnFamilyHandle* handle, ColumnFamily** family);

@@ -207,15 +207,6 @@ void DbImpl::GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* metad
   if (call.inside()) DescribeAllFamilies(engine_.get(), metadata);
 }
 
-Status DbImpl::IngestExternalFile(ColumnFamilyHandle*, const std::vector<std::string>&,
-                                  const IngestExternalFileOptions&) {
-  return Status::NotSupported("IngestExternalFile");
-}
-
-Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>&) {
-  return Status::NotSupported("IngestExternalFiles");
-}
-
 Status DbImpl::VerifyChecksum(const ReadOptions& options) try {
   const OpenCall call = EnterCall();
   Status s = CheckOpen(call);

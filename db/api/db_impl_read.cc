@@ -100,15 +100,18 @@ SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
   const Snapshot* held = nullptr;
   for (int tries = 1;; tries++) {
     if (tries > kTries && options.snapshot == nullptr) held = GetSnapshot();
+    const uint64_t rounds = engine_->state.ingest_windows.Rounds();
     for (auto& [family, super_version] : *pinned)
       super_version = family->AcquireAt(options.snapshot);
     const SequenceNumber seq = held != nullptr || pinned->empty()
                                    ? (held != nullptr ? held->GetSequenceNumber() : 0)
                                    : StableReadSequence(options, *pinned->begin()->second);
     ReleaseSnapshot(held);
-    const bool one_moment = std::all_of(pinned->begin(), pinned->end(), [](const auto& pin) {
-      return pin.first->SuperVersionNumber() == pin.second->number();
-    });
+    const bool half_ingested = rounds % 2 != 0 || rounds != engine_->state.ingest_windows.Rounds();
+    const bool one_moment =
+        !half_ingested && std::all_of(pinned->begin(), pinned->end(), [](const auto& pin) {
+          return pin.first->SuperVersionNumber() == pin.second->number();
+        });
     if (one_moment || tries > kTries || options.snapshot != nullptr || pinned->size() < 2) {
       return seq;
     }

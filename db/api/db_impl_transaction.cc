@@ -65,9 +65,17 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
   Status s;
   ColumnFamily* const family = engine_->state.Resolve(handle, &s);
   if (family == nullptr) return s;
-  ReadGuard super_version(family);
-  return FindNewestAsOf(*super_version, ReadSequence(ReadOptions(), *super_version), key,
-                        family->user_comparator()->GetMaxTimestamp(), newest, nullptr);
+  {
+    ReadGuard super_version(family);
+    VARVE_RETURN_IF_ERROR(
+        FindNewestAsOf(*super_version, ReadSequence(ReadOptions(), *super_version), key,
+                       family->user_comparator()->GetMaxTimestamp(), newest, nullptr));
+  }
+  // Tables count from the moment in which readers had them, whatever number their entries have.
+  const SequenceNumber ingested = family->ingested_ranges().Newest(key);
+  newest->found |= ingested != 0;
+  newest->sequence = std::max(newest->sequence, ingested);
+  return Status::OK();
 } catch (...) {
   return CaughtException();
 }
@@ -120,6 +128,10 @@ Status DbImpl::WriteIf(const WriteOptions& options, WriteBatch* updates,
 
 SequenceNumber DbImpl::WaitForAllWrites() {
   engine_->state.commit->WaitForAll();
+  if (engine_->state.ingest_windows.any() && !HoldsIngestionsUp()) {
+    DbLock lock(&engine_->state.mu);
+    engine_->state.ingest_windows.AwaitNone();
+  }
   return engine_->state.versions->last_sequence();
 }
 

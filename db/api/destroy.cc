@@ -64,7 +64,8 @@ Status DeleteDirectory(FileSystem* fs, const std::string& directory,
 Status DeleteBeside(FileSystem* fs, const std::string& db_name, const std::string& directory,
                     FileType type) {
   if (IsOfAnotherDatabase(fs, db_name, directory)) return Status::OK();
-  const Status lost = DeleteDirectory(fs, directory + "/lost", type);
+  Status lost = DeleteDirectory(fs, directory + "/lost", type);
+  lost.UpdateIfOk(DeleteDirectory(fs, StagingDirectory(directory), type));
   const Status s = DeleteDirectory(fs, directory, type);
   return lost.ok() ? s : lost;
 }
@@ -133,7 +134,8 @@ Status DestroyDB(const std::string& given_name, const Options& options,
       note(DeleteDirectory(fs.get(), ArchivalDirectory(wal_dir), kWalFile));
     note(DeleteBeside(fs.get(), name, wal_dir, kWalFile));
   }
-  for (const std::string& directory : {name + "/lost", ArchivalDirectory(name)}) {
+  for (const std::string& directory :
+       {name + "/lost", ArchivalDirectory(name), StagingDirectory(name)}) {
     note(DeleteDirectory(fs.get(), directory));
   }
   // Last, and not before all that only this directory tells of has gone.

@@ -194,6 +194,12 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
     InstallSuperVersions();
     return Lift(severity);
   }
+  {
+    // They fail, and end, while writes are stopped; none begins.
+    VARVE_RETURN_IF_ERROR(RefuseHeldUp("Resume", Duty::kIngestion, &with_.lifecycle));
+    DbLock lock(&with_.state.mu);
+    with_.state.ingest_windows.AwaitNone();
+  }
   std::vector<std::shared_ptr<ColumnFamily>> pinned;
   VARVE_RETURN_IF_ERROR(SwitchAll(&pinned));
   DbLock lock(&with_.state.mu);

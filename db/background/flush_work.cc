@@ -314,6 +314,7 @@ bool FlushWork::Pick(ColumnFamily* family, Extent extent, FlushInput* input) {
     if (extent == Extent::kPiece && enough) break;
     input->memtables.push_back(imm.mem);
     imm.picked = true;
+    if (imm.ends_table > 0) break;
   }
   return !input->memtables.empty();
 }
@@ -324,6 +325,14 @@ void FlushWork::Unpick(const FamilyFlush& flush) {
       imm.picked = false;
     }
   }
+}
+
+// That of its newest memtable, unless the family is gone.
+uint64_t FlushWork::EpochOf(const FamilyFlush& flush) {
+  const auto& newest = flush.input.memtables.back();
+  const auto& immutables = flush.family->immutables();
+  const auto imm = std::ranges::find(immutables, newest, &ImmutableMemTable::mem);
+  return imm == immutables.end() ? kUnknownEpochNumber : imm->epoch_number;
 }
 
 bool FlushWork::WantsFlush(const ColumnFamily& family, FlushReason reason) const {
@@ -509,7 +518,10 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
     flush.edit.log_number = flush.input.memtables.back()->next_log_number();
     VARVE_ASSERT(flush.edit.log_number != 0);
     flush.edit.numbers.prev_log = 0;
-    if (flush.result.wrote_file) flush.edit.new_files.push_back(flush.result.file);
+    if (flush.result.wrote_file) {
+      flush.result.file.epoch_number = EpochOf(flush);
+      flush.edit.new_files.push_back(flush.result.file);
+    }
     if (!flush.result.full_history_ts_low.empty()) {
       flush.edit.family.full_history_ts_low = flush.result.full_history_ts_low;
     }
@@ -741,6 +753,35 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
     if (!s.ok() && !s.IsColumnFamilyDropped()) return s;
   }
   return Status::OK();
+}
+
+Status FlushWork::FlushFrozen(const std::vector<Frozen>& frozen, FlushReason reason) {
+  for (;;) {
+    Job job{{}, reason};
+    bool left = false;
+    for (const Frozen& each : frozen) {
+      if (each.family->dropped()) continue;
+      bool unpicked = false;
+      for (const ImmutableMemTable& imm : each.family->immutables()) {
+        if (imm.mem->id() > each.memtable) break;
+        left = true;
+        unpicked |= !imm.picked;
+      }
+      if (unpicked) job.families.push_back(each.family);
+    }
+    if (!left) return Status::OK();
+    if (lifecycle_.shutting_down()) {
+      return Status::ShutdownInProgress("flush: the database is being closed");
+    }
+    if (errors_.state().severity() >= ErrorState::Severity::kHard) return errors_.state().error();
+    if (job.families.empty()) {
+      state_.work.AwaitWorkFor(kPoolPollMicros);
+      continue;
+    }
+    const Status s = RunJob(job, Extent::kAll);
+    if (!s.ok() && !s.IsColumnFamilyDropped())
+      return errors_.Reported(s, BackgroundErrorReason::kFlush);
+  }
 }
 
 Status FlushWork::SwitchFullMemTables() {

@@ -110,6 +110,16 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason,
                   bool together = false) VARVE_REQUIRES(kDbMutex);
 
+  // What was frozen of a family up to a memtable, by its id.
+  struct Frozen {
+    std::shared_ptr<ColumnFamily> family;
+    uint64_t memtable = 0;
+  };
+  // Flushes these in this thread, as far as no other flush has them, and returns when all are in
+  // tables. Background work may be paused.
+  Status FlushFrozen(const std::vector<Frozen>& frozen, FlushReason reason)
+      VARVE_REQUIRES(kDbMutex);
+
   bool AnythingFull() override VARVE_REQUIRES(kDbMutex);
   bool AnythingDue() override VARVE_REQUIRES(kDbMutex);
   Status SwitchFullMemTables() override VARVE_REQUIRES(kDbMutex);
@@ -155,6 +165,7 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   void RestAfterFailure() VARVE_REQUIRES(kDbMutex);
   bool Pick(ColumnFamily* family, Extent extent, FlushInput* input) VARVE_REQUIRES(kDbMutex);
   void Unpick(const FamilyFlush& flush) VARVE_REQUIRES(kDbMutex);
+  static uint64_t EpochOf(const FamilyFlush& flush) VARVE_REQUIRES(kDbMutex);
   bool WantsFlush(const ColumnFamily& family, FlushReason reason) const VARVE_REQUIRES(kDbMutex);
   bool WaitForOlder(const std::vector<FamilyFlush>& flushes) VARVE_REQUIRES(kDbMutex);
   Status Install(std::vector<FamilyFlush>* flushes, FlushReason reason) VARVE_REQUIRES(kDbMutex);

@@ -288,8 +288,27 @@ Status ObsoleteFiles::SweepAtOpen(const Leftovers& leftovers, RecoveryReport* re
     SetAside(directory, unexplained, report);
   }
   Delete(doomed);
+  for (const auto& [directory, entries] : leftovers.directories) {
+    if (std::ranges::find(entries, kStagingBaseName) != entries.end()) UnlinkStaged(directory);
+  }
   DeleteTracesOfRepairs();
   return s;
+}
+
+// Each may be another name of a file of a user's: nothing but the name goes.
+void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
+  FileSystem* const fs = with_.context.fs().get();
+  const std::string staging = StagingDirectory(directory);
+  std::vector<std::string> names;
+  if (!fs->GetChildren(staging, IOOptions(), &names, nullptr).ok()) return;
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
+    fs->DeleteFile(staging + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
+  }
+  // Fails if anybody else's files are in there.
+  fs->DeleteDir(staging, IOOptions(), nullptr).PermitUncheckedError();
 }
 
 // What a repair has noted that came no further is over: an opening has begun to make files.

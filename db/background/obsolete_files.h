@@ -96,6 +96,8 @@ class ObsoleteFiles final : public FilePurger {
                std::vector<std::string>* doomed, std::vector<std::string>* unexplained)
       VARVE_EXCLUDES(kDbMutex);
   void DeleteTracesOfRepairs();
+  // What ingestions that came to no end have staged.
+  void UnlinkStaged(const std::string& directory);
   Status SweepLogs(const std::vector<uint64_t>& damaged_logs, std::vector<std::string>* doomed,
                    RecoveryReport* report);
   // Moves of `tables` to `doomed` what goes beyond the limits of one opening.

@@ -52,6 +52,7 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
       remembered_merge_operator_(versions->merge_operator),
       versions_(std::move(versions)),
       env_(env),
+      ingested_ranges_(versions_->icmp.get()),
       has_merge_operator_(options->merge_operator != nullptr),
       options_(options),
       options_as_set_(std::move(options)),
@@ -189,7 +190,7 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
   // From here to the end of its history it moves without asking for memory.
   history_.reserve(history_.size() + immutables_.size() + 1);
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
-  immutables_.push_back(ImmutableMemTable{mem_});
+  immutables_.push_back(ImmutableMemTable{mem_, versions_->next_epoch_number++});
   try {
     Activate(&fresh);
   } catch (...) {

@@ -16,6 +16,7 @@
 #include "varve/db.h"
 
 #include "db/column_family/family_work.h"
+#include "db/column_family/ingested_ranges.h"
 #include "db/column_family/memtable_resolver.h"
 #include "db/column_family/stall_counts.h"
 #include "db/column_family/super_version_source.h"
@@ -70,7 +71,13 @@ struct FamilyEnvironment {
 // A memtable that takes no more writes, on its way to L0.
 struct ImmutableMemTable {
   std::shared_ptr<MemTable> mem;
+  // Of the table that it becomes, given to it when it was switched: a table that is added to L0
+  // later, before this one is flushed, is newer.
+  uint64_t epoch_number = kUnknownEpochNumber;
   bool picked = false;  // by a flush under way
+  // How many ingestions are under way whose tables are newer than this and older than the next: no
+  // table may have entries of both.
+  int ends_table = 0;
 };
 
 // Locking: the active memtable is replaced only while the commit path is held exclusively *and* the
@@ -209,6 +216,9 @@ class ColumnFamily final : public SuperVersionSource,
     newest_dropped_with_files_.store(largest, std::memory_order_release);
   }
 
+  // Where tables were ingested lately.
+  IngestedRanges& ingested_ranges() { return ingested_ranges_; }
+
   // --- Scheduling state
   bool flush_requested VARVE_GUARDED_BY(kDbMutex) = false;  // asked for, not picked yet
   // Each of other immutables; they are installed in order.
@@ -231,6 +241,7 @@ class ColumnFamily final : public SuperVersionSource,
   const std::shared_ptr<FamilyVersions> versions_;
   const FamilyEnvironment env_;
   std::atomic<SequenceNumber> newest_dropped_with_files_{0};
+  IngestedRanges ingested_ranges_;
   const bool has_merge_operator_;
   std::shared_ptr<TableCache> table_cache_;
   // Read by writers before they check the family; set once under the DB mutex.

@@ -10,6 +10,7 @@
 #include "db/column_family/column_family.h"
 #include "db/db_mutex.h"
 #include "db/engine/change_positions.h"
+#include "db/engine/ingest_windows.h"
 #include "db/engine/prepared_sections.h"
 #include "db/engine/work_signal.h"
 #include "db/read/live_snapshots.h"
@@ -32,6 +33,7 @@ struct DbState {
   ColumnFamilySet families;
   LiveSnapshots snapshots;
   PreparedSections sections;
+  IngestWindows ingest_windows{&work};
   std::unique_ptr<LogSet> logs;
   ChangePositions positions;                   // hold logs: gone before them
   std::atomic<uint64_t> transaction_bytes{0};  // updates and locks of open transactions

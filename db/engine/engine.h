@@ -15,6 +15,7 @@
 #include "db/engine/log_gate.h"
 #include "db/engine/new_logs.h"
 #include "db/engine/recovery_report.h"
+#include "db/engine/staged_ingestions.h"
 #include "db/engine/stall_control.h"
 #include "db/engine/statistics_history.h"
 #include "db/engine/tree_admission.h"
@@ -47,6 +48,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   WorkStatistics statistics;
   StatisticsHistory history;
   TreeAdmission tree VARVE_GUARDED_BY(kDbMutex){[this] { state.work.SignalAll(); }};
+  std::shared_ptr<StagedIngestions> staged_ingestions = std::make_shared<StagedIngestions>();
   std::unique_ptr<WriteAdmission> admission;  // made with `host`
   std::shared_ptr<Jobs> jobs;
 };

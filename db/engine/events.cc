@@ -110,6 +110,11 @@ void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& inf
   ForEach(context, "OnTableFileDeleted", [&](EventListener* l) { l->OnTableFileDeleted(info); });
 }
 
+void ExternalFileIngested(const DbContext& context, const ExternalFileIngestionInfo& info) {
+  ForEach(context, "OnExternalFileIngested",
+          [&](EventListener* l) { l->OnExternalFileIngested(context.db(), info); });
+}
+
 void MemTableSealed(const DbContext& context, const MemTableInfo& info) {
   ForEach(context, "OnMemTableSealed", [&](EventListener* l) { l->OnMemTableSealed(info); });
 }

@@ -36,6 +36,7 @@ void SubcompactionCompleted(const DbContext& context, const SubcompactionJobInfo
 void ColumnFamilyHandleDeletionStarted(const DbContext& context, ColumnFamilyHandle* handle);
 void ManualFlushScheduled(const DbContext& context, const std::vector<ManualFlushInfo>& info);
 void TableFileDeleted(const DbContext& context, const TableFileDeletionInfo& info);
+void ExternalFileIngested(const DbContext& context, const ExternalFileIngestionInfo& info);
 void MemTableSealed(const DbContext& context, const MemTableInfo& info);
 void StallConditionsChanged(const DbContext& context, const WriteStallInfo& info);
 void JobPressureChanged(const DbContext& context, const BackgroundJobPressure& pressure);

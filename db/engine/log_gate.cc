@@ -8,6 +8,7 @@
 namespace varve {
 
 Status LogGate::Lock() {
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("LockWAL", Duty::kFlush | Duty::kIngestion, &lifecycle_));
   {
     DbLock lock(&state_.mu);
     while (locking_) state_.work.Wait();
@@ -27,6 +28,8 @@ Status LogGate::Lock() {
     if (!s.ok()) state_.commit->ExitExclusive();
   }
   DbLock lock(&state_.mu);
+  // What has its place already comes into sight.
+  if (s.ok()) state_.ingest_windows.AwaitNone();
   VARVE_ASSERT(locking_ && locks_ == 0);
   locking_ = false;
   locks_ = s.ok() ? 1 : 0;

@@ -138,11 +138,11 @@ void TreeAdmission::FindThoseThatEnd() {
   }
 }
 
-// For the party's extent.
+// For the party's extent. Plans go beside each other, and files are added beside plans.
 bool TreeAdmission::FamilyIsFree(const Party& party) const {
   return std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {
     return step->family_ == party.family_ &&
-           (step->extent_ == Extent::kFamily || party.extent_ == Extent::kFamily);
+           (step->extent_ != Extent::kPlan || party.extent_ == Extent::kFamily);
   });
 }
 
@@ -170,6 +170,8 @@ bool TreeAdmission::MayPlan(const Party& party) const {
   }
   if (paused_ > 0 && party.kind_ != Kind::kAtOnce) return false;
   if (party.kind_ == Kind::kAlone) return MayBeAlone(party);
+  // As flushes do, beside whoever is alone.
+  if (party.kind_ == Kind::kAtOnce && party.extent_ == Extent::kAddition) return true;
   if (!alone_.empty() && alone_.front()->ticket_ < party.ticket_) return false;
   return MayGoBeforeThoseInLine(party);
 }

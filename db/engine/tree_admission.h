@@ -28,8 +28,9 @@ class TreeAdmission {
     kAtOnce,  // with one step on files that it names: takes no turn, and a pause is not for it
   };
   enum class Extent : uint8_t {
-    kPlan,    // others may have steps in the family, with other files
-    kFamily,  // nobody else may
+    kPlan,      // others may have steps in the family, with other files
+    kFamily,    // nobody else may
+    kAddition,  // it adds files, beside plans under way; nobody else begins a step until it ends
   };
 
   // One that changes the tree of a family. Its owner keeps it in place from Enter to Leave.

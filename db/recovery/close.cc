@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/recovery/close.h"
 
+#include <set>
+#include <string>
+
 #include "db/background/jobs.h"
 #include "db/engine/engine.h"
 #include "db/recovery/families.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/caught_exception.h"
+#include "util/env/file_names.h"
 #include "util/env/info_log.h"
 
 namespace varve {
@@ -69,6 +73,26 @@ bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
   return false;
 }
 
+// Ingestions that nobody has committed.
+void DiscardStaged(Engine* engine) {
+  Engine& e = *engine;
+  e.staged_ingestions->DiscardAll();
+  if (!e.staged_ingestions->any_directory()) return;
+  BestEffort([&e] {
+    std::set<std::string> directories;
+    {
+      DbLock lock(&e.state.mu);
+      for (const auto& [id, family] : e.state.families.all())
+        directories.insert(family->table_paths().directory(0));
+    }
+    for (const std::string& directory : directories) {
+      e.context.fs()
+          ->DeleteDir(StagingDirectory(directory), IOOptions(), nullptr)
+          .PermitUncheckedError();
+    }
+  });
+}
+
 // What was inside when Close began has ended when this returns, writes and all other calls.
 Status EndCalls(Engine* engine) {
   Engine& e = *engine;
@@ -85,6 +109,7 @@ Status EndCalls(Engine* engine) {
     e.state.work.SignalAll();
   }
   if (!VARVE_CANARY(kCallsBesideClose)) e.lifecycle.calls().WaitUntilAllLeft();
+  DiscardStaged(engine);
   return s;
 }
 

@@ -162,16 +162,21 @@ void TableCache::ForgetReadLatencies() {
   }
 }
 
+RandomAccessFileReader::Options TableCache::ReaderOptions(const TableFacts& file, int level) {
+  RandomAccessFileReader::Options options;
+  options.stats = options_.statistics;
+  options.clock = options_.clock;
+  options.rate_limiter = options_.file_options.rate_limiter;
+  options.read_histogram = SST_READ_MICROS;
+  options.read_latencies = ReadLatenciesOf(level);
+  options.temperature = file.temperature;
+  options.in_last_level = level == options_.cf_options->num_levels - 1;
+  return options;
+}
+
 IOStatus TableCache::OpenFile(const FileMetaData& file, int level,
                               std::unique_ptr<RandomAccessFileReader>* handle) {
-  RandomAccessFileReader::Options reader_options;
-  reader_options.stats = options_.statistics;
-  reader_options.clock = options_.clock;
-  reader_options.rate_limiter = options_.file_options.rate_limiter;
-  reader_options.read_histogram = SST_READ_MICROS;
-  reader_options.read_latencies = ReadLatenciesOf(level);
-  reader_options.temperature = file.temperature;
-  reader_options.in_last_level = level == options_.cf_options->num_levels - 1;
+  const RandomAccessFileReader::Options reader_options = ReaderOptions(file, level);
   RecordTick(options_.statistics, NO_FILE_OPENS);
   return options_.paths->UseFile(file, [&](const std::string& name) {
     return RandomAccessFileReader::Open(options_.fs.get(), name, options_.file_options,
@@ -196,15 +201,26 @@ Status TableCache::OpenReader(FileMetaData* opened, int level,
                               std::unique_ptr<TableReader>* reader) {
   const uint64_t start = options_.clock != nullptr ? options_.clock->NowMicros() : 0;
   std::unique_ptr<RandomAccessFileReader> handle = std::move(opened->opened_ahead);
-  const FileMetaData& file = *opened;
-  if (handle == nullptr) VARVE_RETURN_IF_ERROR(OpenFile(file, level, &handle));
+  if (handle == nullptr) VARVE_RETURN_IF_ERROR(OpenFile(*opened, level, &handle));
+  const std::string name = handle->file_name();
+  const Status s = OpenTable(*opened, name, level, std::move(handle), reader);
+  if (options_.clock != nullptr) {
+    RecordTimeToHistogram(options_.statistics, TABLE_OPEN_IO_MICROS,
+                          options_.clock->NowMicros() - start);
+  }
+  return s;
+}
+
+Status TableCache::OpenTable(const TableFacts& file, const std::string& name, int level,
+                             std::unique_ptr<RandomAccessFileReader> handle,
+                             std::unique_ptr<TableReader>* reader) {
   const ColumnFamilyOptions& cf = *options_.cf_options;
   TableOpenOptions open;
   open.icmp = options_.icmp;
   open.factory = cf.table_factory;
   open.prefix_extractor = cf.prefix_extractor;
   open.statistics = options_.statistics;
-  open.file_name = handle->file_name();
+  open.file_name = name;
   open.file_number = file.number;
   open.level = level;
   open.largest_seq = file.largest_seq;
@@ -213,12 +229,30 @@ Status TableCache::OpenReader(FileMetaData* opened, int level,
   open.charge = charge_;
   open.check_cached_blocks = cf.block_protection_bytes_per_key != 0;
   open.skip_filters = cf.optimize_filters_for_hits && level == cf.num_levels - 1;
-  Status s = TableReader::Open(open, std::move(handle), file.size, reader);
-  if (options_.clock != nullptr) {
-    RecordTimeToHistogram(options_.statistics, TABLE_OPEN_IO_MICROS,
-                          options_.clock->NowMicros() - start);
+  return TableReader::Open(open, std::move(handle), file.size, reader);
+}
+
+Status TableCache::OpenOutside(const TableFacts& file, const std::string& path,
+                               const std::string& name, int level,
+                               std::unique_ptr<TableReader>* reader) {
+  std::unique_ptr<RandomAccessFileReader> handle;
+  VARVE_RETURN_IF_ERROR(RandomAccessFileReader::Open(options_.fs.get(), path, options_.file_options,
+                                                     ReaderOptions(file, level), &handle));
+  return OpenTable(file, name, level, std::move(handle), reader);
+}
+
+void TableCache::Adopt(FileMetaData* file, std::unique_ptr<TableReader> reader) {
+  file->SetCounts(CountsOf(*reader->properties()));
+  Cache* const cache = options_.limited.get();
+  if (cache == nullptr) {
+    VARVE_ASSERT(file->reader.load(std::memory_order_relaxed) == nullptr);
+    file->reader.store(reader.release(), std::memory_order_release);
+    return;
   }
-  return s;
+  const ReaderKey key(file->number);
+  if (cache->Insert(key.slice(), reader.get(), &kReaderHelper, /*charge=*/1).ok()) {
+    (void)reader.release();  // the cache's now
+  }
 }
 
 }  // namespace varve

@@ -16,6 +16,7 @@
 
 #include "db/version/file_metadata.h"
 #include "util/base/assert.h"
+#include "util/env/random_access_file_reader.h"
 #include "util/mem/cache_charge.h"
 #include "util/metrics/histogram.h"
 #include "util/sync/io_mutex.h"
@@ -85,6 +86,14 @@ class TableCache {
   Status OpenAhead(FileMetaData* file, int level,
                    const std::function<Status(const RandomAccessFileReader&)>& look);
 
+  // A reader of a file that is not in the tree yet, at `path`: nobody else knows of it. Messages
+  // call it `name`. The level is where it is expected to come. With a largest_seq of
+  // kMaxSequenceNumber entries have the numbers that stand in the file.
+  Status OpenOutside(const TableFacts& file, const std::string& path, const std::string& name,
+                     int level, std::unique_ptr<TableReader>* reader);
+  // Keeps such a reader as if Find had opened it. Before anybody else meets the file. Best effort.
+  void Adopt(FileMetaData* file, std::unique_ptr<TableReader> reader);
+
   // Drops an obsolete file's reader from the limited cache.
   void Evict(uint64_t file_number) {
     if (options_.limited != nullptr) Evict(options_.limited.get(), file_number);
@@ -103,9 +112,13 @@ class TableCache {
   // TimedOut once the options' deadline has passed: no table is opened then.
   Status CheckTime(const ReadOptions& options, const FileMetaData& file) const;
   std::shared_ptr<SharedHistogram> ReadLatenciesOf(int level);
+  RandomAccessFileReader::Options ReaderOptions(const TableFacts& file, int level);
   IOStatus OpenFile(const FileMetaData& file, int level,
                     std::unique_ptr<RandomAccessFileReader>* handle);
   Status OpenReader(FileMetaData* file, int level, std::unique_ptr<TableReader>* reader);
+  Status OpenTable(const TableFacts& file, const std::string& name, int level,
+                   std::unique_ptr<RandomAccessFileReader> handle,
+                   std::unique_ptr<TableReader>* reader);
 
   // Opens of one file wait for each other, so that it is opened once; those of others rarely do.
   static constexpr size_t kStripes = 16;

@@ -101,6 +101,16 @@ class CommitPath {
   // have such. Held exclusively by the caller, who does not have the DB mutex.
   virtual void RaiseTo(SequenceNumber sequence) = 0;
 
+  // Tables are about to be added to the database, by a caller that knows where in the order of
+  // writes they belong: gives out `count` numbers that no write has, the first of which is
+  // returned. They are visible at once, though readers do not have the tables yet; so requests with
+  // conditions are refused until EndAddition. With a count above 0 the path is held exclusively.
+  virtual SequenceNumber BeginAddition(uint64_t count) = 0;
+  // Readers have them. If keys are watched, one more number is given out, and conditions that go by
+  // older ones are refused: they may go by what was read without the tables. Returns the newest
+  // number given out. Not under the DB mutex.
+  virtual SequenceNumber EndAddition() = 0;
+
   // Keeps every writer out between the two calls: no insertion is under way, the log is whole, and
   // the calling thread may change the log and the memtables. Throws RefusedCall where the thread
   // has a write on its way, or keeps writers out already. ExitExclusive may come from another

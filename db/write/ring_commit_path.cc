@@ -78,7 +78,8 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
     const bool closed = closed_;
     const bool refused = !closed && host_->Refuses(*request);
     if (!closed && !refused && ring_.HasRoom()) [[likely]] {
-      if (request->condition() != nullptr && !stamps_->Allow(*request->condition())) {
+      if (request->condition() != nullptr &&
+          (additions_ > 0 || !stamps_->Allow(*request->condition()))) {
         lock_.Unlock();
         request->condition()->refused = true;
         return Status::Busy();
@@ -202,6 +203,51 @@ void RingCommitPath::WatchKeys() {
   const KeyStamps* const watched = stamps_.get();
   lock_.Unlock();
   watched_.store(watched, std::memory_order_release);
+}
+
+template <typename Change>
+SequenceNumber RingCommitPath::GiveOut(uint64_t count, Change change) {
+  for (;;) {
+    lock_.Lock();
+    if (ring_.HasRoom()) break;
+    const CommitRing::Ticket next = ring_.next();
+    lock_.Unlock();
+    ring_.AwaitRoom(next);
+  }
+  const SequenceNumber before = newest_.load(std::memory_order_relaxed);
+  count = change(count);
+  const SequenceNumber last = before + count;
+  VARVE_ASSERT(last >= before && last <= kMaxSequenceNumber);
+  const CommitRing::Ticket ticket = ring_.Take(last);
+  newest_.store(last, std::memory_order_release);
+  if (stamps_ != nullptr && count > 0) stamps_->RaiseAll(last);
+  lock_.Unlock();
+  ring_.Complete(ticket);
+  ring_.WaitRetired(ticket);
+  return before;
+}
+
+SequenceNumber RingCommitPath::BeginAddition(uint64_t count) {
+  if (count == 0) {
+    lock_.Lock();
+    additions_++;
+    const SequenceNumber newest = newest_.load(std::memory_order_relaxed);
+    lock_.Unlock();
+    return newest + 1;
+  }
+  return 1 + GiveOut(count, [this](uint64_t n) VARVE_NO_THREAD_SAFETY_ANALYSIS {
+           additions_++;
+           return n;
+         });
+}
+
+SequenceNumber RingCommitPath::EndAddition() {
+  GiveOut(0, [this](uint64_t) VARVE_NO_THREAD_SAFETY_ANALYSIS -> uint64_t {
+    VARVE_ASSERT(additions_ > 0);
+    additions_--;
+    return stamps_ == nullptr ? 0 : 1;
+  });
+  return newest();
 }
 
 void RingCommitPath::ExpectCondition(const WriteCondition& condition) {

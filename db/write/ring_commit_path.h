@@ -32,6 +32,8 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   void ExpectCondition(const WriteCondition& condition) final;
   void WaitForAll() final { Drain(); }
   void RaiseTo(SequenceNumber sequence) final;
+  SequenceNumber BeginAddition(uint64_t count) final;
+  SequenceNumber EndAddition() final;
   void EnterExclusive() final;
   bool EnterExclusiveWithin(uint64_t micros) final;
   void ExitExclusive() final;
@@ -59,6 +61,10 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   };
 
   void Publish(SequenceNumber sequence) override;
+  // Gives out numbers that no write has; returns when they are visible. `change` is called first,
+  // in the same hold of the lock.
+  template <typename Change>
+  SequenceNumber GiveOut(uint64_t count, Change change) VARVE_EXCLUDES(lock_);
   Status Reserve(const WriteOptions& options, WriteRequest* request, Reservation* reservation);
   // Nothing but numbers is touched under the lock, and a small record copied.
   Status ReserveLocked(const WriteOptions& options, WriteRequest* request, Reservation* reservation)
@@ -79,6 +85,7 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   alignas(64) TinyLock lock_;
   bool closed_ VARVE_GUARDED_BY(lock_) = false;                // nobody may take a slot for a write
   std::unique_ptr<KeyStamps> stamps_ VARVE_GUARDED_BY(lock_);  // null: keys are not watched
+  int additions_ VARVE_GUARDED_BY(lock_) = 0;                  // begun and not ended
   // Changed under lock_; read without it by those who want to know what was given out (acquire: a
   // write that has returned is in).
   std::atomic<SequenceNumber> newest_;

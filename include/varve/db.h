@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,17 +52,6 @@ class VARVE_EXPORT ColumnFamilyHandle {
   virtual Status GetDescriptor(ColumnFamilyDescriptor* desc) = 0;
 
   virtual const Comparator* GetComparator() const = 0;
-};
-
-struct GetMergeOperandsOptions {
-  using ContinueCallback = std::function<bool(Slice)>;
-
-  // Size of the caller's array; must be positive.
-  int expected_max_number_of_operands = 0;
-
-  // Called newest first; false ends the search after that operand. If it throws, the call ends as
-  // Aborted.
-  ContinueCallback continue_cb;
 };
 
 // All methods may be called by several threads at once unless they say otherwise. Calls without a
@@ -420,7 +408,8 @@ class VARVE_EXPORT DB {
                               const std::vector<ColumnFamilyHandle*>& column_families,
                               std::vector<Iterator*>* iterators) = 0;
 
-  // A state to read from, for ReadOptions::snapshot. To be released, not deleted.
+  // A state to read from, for ReadOptions::snapshot. To be released, not deleted. nullptr if there
+  // can be none: the database is closed, or it would wait for an ingestion, called from a callback.
   virtual const Snapshot* GetSnapshot() = 0;
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
 
@@ -789,7 +778,8 @@ class VARVE_EXPORT DB {
   }
   virtual void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* /*metadata*/) {}
 
-  // NotSupported: adding tables that were written elsewhere.
+  // Files of an SstFileWriter become tables, newer than all that was written before; writers go
+  // on meanwhile. Readers see all files or none, held snapshots none; GetSnapshot waits.
   virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
                                     const std::vector<std::string>& external_files,
                                     const IngestExternalFileOptions& options) = 0;
@@ -798,10 +788,13 @@ class VARVE_EXPORT DB {
     return IngestExternalFile(DefaultColumnFamily(), external_files, options);
   }
 
-  // NotSupported: the same over several column families, all or nothing.
+  // The same over several column families, all or nothing. InvalidArgument besides: one is given
+  // twice, or there are checksums for some files only.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
 
-  // NotSupported: ingestion in two steps; the first writes nothing that a reader or a writer sees.
+  // The first of two steps: does all that takes time. Files are staged in the directory of the
+  // database, synced, and looked into; no reader and no writer sees anything of it, and sources
+  // stay. *handle is null after an error.
   virtual Status PrepareFileIngestion(const std::vector<IngestExternalFileArg>& /*args*/,
                                       std::unique_ptr<FileIngestionHandle>* /*handle*/) {
     return Status::NotSupported("PrepareFileIngestion");
@@ -816,7 +809,7 @@ class VARVE_EXPORT DB {
     arg.options = options;
     return PrepareFileIngestion({arg}, handle);
   }
-  // NotSupported: the second step, of one or of several, which come into force at once or not.
+  // The second step, of one or of several, which come into force at once or not.
   virtual Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& /*handles*/) {
     return Status::NotSupported("CommitFileIngestionHandles");
   }

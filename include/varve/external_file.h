@@ -18,30 +18,31 @@ namespace varve {
 
 class ColumnFamilyHandle;
 
-// Refused: IngestExternalFiles is NotSupported.
+// What goes to one column family.
 struct IngestExternalFileArg {
   ColumnFamilyHandle* column_family = nullptr;
-  std::vector<std::string> external_files;
+  std::vector<std::string> external_files;  // A later one is newer, where they overlap.
   IngestExternalFileOptions options;
 
   // Of whole files, one for each file, or none: then they are computed where the database keeps
-  // such checksums.
+  // such checksums. Without a DBOptions::file_checksum_gen_factory they are ignored.
   std::vector<std::string> files_checksums;
   std::vector<std::string> files_checksum_func_names;
   Temperature file_temperature = Temperature::kUnknown;
 
-  // The files replace what the column family holds in this range, all of it if neither limit is
-  // given. snapshot_consistency must be false.
+  // NotSupported if it is set: the files replace what the column family holds in this range, all of
+  // it if neither limit is given.
   std::optional<RangeOpt> atomic_replace_range;
 };
 
 // Files that DB::PrepareFileIngestion has staged, for one commit. Deleting it aborts what is not
-// committed; after the database is closed every call on it is an error.
+// committed. It may outlive the database, whose closing aborts it: calls are ShutdownInProgress
+// then. One thread at a time.
 class VARVE_EXPORT FileIngestionHandle {
  public:
   virtual ~FileIngestionHandle() = default;
 
-  // Removes what was staged. InvalidArgument: it has been committed.
+  // Removes what was staged. InvalidArgument: it has been committed, or aborted.
   virtual Status Abort() = 0;
 };
 

@@ -447,7 +447,7 @@ class VARVE_EXPORT EventListener : public Customizable {
 
   // DB::DestroyColumnFamilyHandle is about to delete it. Nothing is held up.
   virtual void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* /*handle*/) {}
-  // Never called: this engine does not ingest files.
+  // For each file, when readers see it.
   virtual void OnExternalFileIngested(DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
 
   // A checkpoint, export, import, backup, restore or promotion is over, whatever came of it. `db`

@@ -748,27 +748,37 @@ struct WaitForCompactOptions {
 
 // ---- Other calls ----
 
-// Refused: IngestExternalFile is NotSupported, whatever it is asked for.
+// How files become tables: DB::IngestExternalFile.
 struct IngestExternalFileOptions {
-  bool move_files = false;  // Hard-link instead of copying; the original is unlinked.
+  // Without the two, files are copied.
+  bool move_files = false;  // Hard-link instead; the original is unlinked after success.
   bool link_files = false;  // Hard-link and keep the original. Not with move_files.
-  bool failed_move_fall_back_to_copy = true;
+  bool failed_move_fall_back_to_copy = true;  // Where there can be no link.
 
-  // Snapshots taken before the ingestion do not see the files.
+  // Snapshots taken before the ingestion do not see the files: while there are any, files get a
+  // sequence number.
   bool snapshot_consistency = true;
 
+  // False: InvalidArgument if a file needs a sequence number, as something older overlaps it.
   bool allow_global_seqno = true;
-  bool allow_blocking_flush = true;  // Flush overlapping memtables.
-  bool ingest_behind = false;        // NotSupported unless false.
-  bool write_global_seqno = false;   // Also store the sequence number in the file (old readers).
+  // False: InvalidArgument if memtables overlap a file. The call would flush them, writers go on.
+  bool allow_blocking_flush = true;
+  bool ingest_behind = false;  // NotSupported unless false.
+  // Also store the sequence number in the file, for RocksDB before 5.16. The file is copied then.
+  bool write_global_seqno = false;
 
+  // Read every block first, and check the order of all keys.
   bool verify_checksums_before_ingest = false;
   size_t verify_checksums_readahead_size = 0;  // Bytes; 0: default.
+  // Of given checksums of whole files: false believes them.
   bool verify_file_checksum = true;
 
-  bool fail_if_not_bottommost_level = false;
-  bool allow_db_generated_files = false;  // NotSupported unless false.
-  bool fill_cache = true;
+  bool fail_if_not_bottommost_level = false;  // TryAgain instead.
+  // Tables of databases may come, too: their entries keep their sequence numbers, so they must not
+  // overlap what is in the database, nor are there to be snapshots; of files that overlap each
+  // other the older ones are given first. InvalidArgument otherwise.
+  bool allow_db_generated_files = false;
+  bool fill_cache = true;  // With blocks that are read first. The same for all column families.
 
   // Filters and indexes of files that go to the last level are read ahead.
   bool prefetch_lmax_index_and_filter_blocks = true;
@@ -791,6 +801,17 @@ struct LiveFilesStorageInfoOptions {
 // For DB::CreateColumnFamilyWithImport.
 struct ImportColumnFamilyOptions {
   bool move_files = false;  // Hard-link instead of copying; the originals are unlinked.
+};
+
+struct GetMergeOperandsOptions {
+  using ContinueCallback = std::function<bool(Slice)>;
+
+  // Size of the caller's array; must be positive.
+  int expected_max_number_of_operands = 0;
+
+  // Called newest first; false ends the search after that operand. If it throws, the call ends as
+  // Aborted.
+  ContinueCallback continue_cb;
 };
 
 struct SizeApproximationOptions {

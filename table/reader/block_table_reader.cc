@@ -214,4 +214,13 @@ size_t BlockTableReader::MemoryUsage() const {
   return sum;
 }
 
+void BlockTableReader::SetSequence(SequenceNumber sequence) {
+  parts_.override_seq = sequence;
+  if (parts_.tombstones == nullptr) return;
+  std::vector<FragmentedTombstones::Tombstone> tombstones = parts_.tombstones->InKeyOrder();
+  for (auto& tombstone : tombstones) tombstone.seq = sequence;
+  parts_.tombstones =
+      FragmentedTombstones::Build(std::move(tombstones), parts_.tombstones->comparator());
+}
+
 }  // namespace varve

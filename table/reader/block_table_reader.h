@@ -71,6 +71,7 @@ class BlockTableReader final : public TableReader {
   const std::shared_ptr<const TableProperties>& properties() const override {
     return parts_.properties;
   }
+  void SetSequence(SequenceNumber sequence) override;
   const std::string& newest_timestamp() const override { return parts_.newest_timestamp; }
   uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                const Slice& internal_key) const override;
@@ -119,7 +120,7 @@ class BlockTableReader final : public TableReader {
   Status ListMetaBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
   Status VerifyDataBlocks(const BlockReadContext& context, const PaceReads& pace) const;
 
-  const BlockTableParts parts_;
+  BlockTableParts parts_;  // constant once it is shared
   ChargedBytes charged_;
 };
 

@@ -7,6 +7,8 @@
 #include "varve/change_stream.h"
 #include "varve/comparator.h"
 #include "varve/convenience.h"
+#include "varve/external_file.h"
+#include "varve/sst_file_writer.h"
 #include "varve/utilities/checkpoint.h"
 
 #include "tests/matrix/call_table.h"
@@ -36,6 +38,18 @@ ColumnFamilyHandle* Create(Player& p, const std::string& name) {
   const std::lock_guard<std::mutex> lock(stage.mu);
   (s.ok() ? stage.made : stage.unmade).insert(name);
   return handle;
+}
+
+// A table with one entry; empty: it could not be made, as the disk is full, say.
+std::string WriteExternalFile(Player& p, const std::string& key, const std::string& value) {
+  const std::string path = "/outside-" + p.NewFamily() + ".sst";
+  Options options = p.stage().options;
+  options.env = p.stage().env.get();
+  SstFileWriter writer(EnvOptions(), options);
+  Status s = writer.Open(path);
+  if (s.ok()) s = writer.Put(key, value);
+  if (s.ok()) s = writer.Finish();
+  return s.ok() ? path : std::string();
 }
 
 void CloseAndCount(Player& p, const Status& s) {
@@ -305,6 +319,35 @@ const Call kAdmin[] = {
     {"PromoteL0",
      [](Player& p) {
        p.Expect("PromoteL0", p.db()->PromoteL0(p.family("a"), 1), {Status::kInvalidArgument});
+     }},
+    {"IngestExternalFile",
+     [](Player& p) {
+       // A key that only this player has.
+       const std::string key = p.Key();
+       const std::string value = p.Value();
+       const std::string path = WriteExternalFile(p, key, value);
+       if (path.empty()) return;
+       IngestExternalFileOptions options;
+       options.move_files = p.random.OneIn(2);
+       const Status s = p.db()->IngestExternalFile(p.family("a"), {path}, options);
+       // The family may be dropped.
+       p.Expect("IngestExternalFile", s, {Status::kInvalidArgument});
+       p.Wrote(s, "a", key, &value);
+     }},
+    {"PrepareFileIngestion",
+     [](Player& p) {
+       const std::string key = p.Key();
+       const std::string value = p.Value();
+       const std::string path = WriteExternalFile(p, key, value);
+       if (path.empty()) return;
+       std::unique_ptr<FileIngestionHandle> handle;
+       Status s = p.db()->PrepareFileIngestion(p.family("default"), {path},
+                                               IngestExternalFileOptions(), &handle);
+       p.Expect("PrepareFileIngestion", s);
+       if (!s.ok() || p.random.OneIn(3)) return;
+       s = p.db()->CommitFileIngestionHandle(handle.get());
+       p.Expect("CommitFileIngestionHandles", s);
+       p.Wrote(s, "default", key, &value);
      }},
     {"WaitForCompact",
      [](Player& p) {

@@ -255,6 +255,18 @@ const Call kDb[] = {
     {"DB::Excise(ColumnFamilyHandle*, RangeOpt)",
      [](const Scene& s) { return s.db->Excise(s.family, RangeOpt("a", "z")); },
      "ColumnFamilyDropped"},
+    {"DB::IngestExternalFile(ColumnFamilyHandle*, std::vector<std::string>, "
+     "IngestExternalFileOptions)",
+     [](const Scene& s) {
+       return s.db->IngestExternalFile(s.family, {"none.sst"}, IngestExternalFileOptions());
+     }},
+    {"DB::PrepareFileIngestion(ColumnFamilyHandle*, std::vector<std::string>, "
+     "IngestExternalFileOptions, std::unique_ptr<FileIngestionHandle>*)",
+     [](const Scene& s) {
+       std::unique_ptr<FileIngestionHandle> handle;
+       return s.db->PrepareFileIngestion(s.family, {"none.sst"}, IngestExternalFileOptions(),
+                                         &handle);
+     }},
     {"::DeleteFilesInRange(DB*, ColumnFamilyHandle*, Slice*, Slice*, bool)",
      [](const Scene& s) { return DeleteFilesInRange(s.db, s.family, nullptr, nullptr); },
      "ColumnFamilyDropped"},

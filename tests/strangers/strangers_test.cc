@@ -307,11 +307,6 @@ const std::set<std::string> kWithoutRow = {
     "ImportColumnFamilyOptions, ExportImportFilesMetaData, ColumnFamilyHandle**)",
     // It lists what is there.
     "TransactionDB::GetAllPreparedTransactions(std::vector<Transaction*>*)",
-    // Refused by name.
-    "DB::IngestExternalFile(ColumnFamilyHandle*, std::vector<std::string>, "
-    "IngestExternalFileOptions)",
-    "DB::PrepareFileIngestion(ColumnFamilyHandle*, std::vector<std::string>, "
-    "IngestExternalFileOptions, std::unique_ptr<FileIngestionHandle>*)",
     // Whole files are checked, whatever the snapshot.
     "DB::VerifyChecksum(ReadOptions)",
     "DB::VerifyFileChecksums(ReadOptions)",

@@ -104,6 +104,10 @@ std::string TableFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, TableFileBaseName(number));
 }
 
+std::string StagingDirectory(const std::string& tables) {
+  return tables + "/" + kStagingBaseName;
+}
+
 std::string LevelDbTableFileName(const std::string& dbname, uint64_t number) {
   return Join(dbname, Padded(number) + ".ldb");
 }

@@ -15,6 +15,10 @@ namespace varve {
 // in ".ldb" and are only read.
 std::string LogFileName(const std::string& dbname, uint64_t number);
 std::string TableFileName(const std::string& dbname, uint64_t number);
+// In which tables stand that are on their way into a directory of tables, under the names that they
+// will have there.
+inline constexpr const char* kStagingBaseName = "ingest";
+std::string StagingDirectory(const std::string& tables);
 std::string LevelDbTableFileName(const std::string& dbname, uint64_t number);
 std::string DescriptorFileName(const std::string& dbname, uint64_t number);
 std::string CurrentFileName(const std::string& dbname);

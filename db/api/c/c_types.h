@@ -139,11 +139,6 @@ struct CompactionOptionsAndMore : CompactionOptions {
   int output_temperature_override = 0;
 };
 
-struct IngestExternalFileOptionsAndMore : IngestExternalFileOptions {
-  bool prefetch_lmax_index_and_filter_blocks = true;
-  int file_opening_threads = 1;
-};
-
 struct UniversalOptionsAndMore : CompactionOptionsUniversal {
   int max_read_amp = -1;
   bool reduce_file_locking = true;
@@ -293,7 +288,7 @@ struct rocksdb_compaction_options_t {
 };
 
 struct rocksdb_ingestexternalfileoptions_t {
-  varve::c::IngestExternalFileOptionsAndMore rep;
+  varve::IngestExternalFileOptions rep;
 };
 
 struct rocksdb_wait_for_compact_options_t {

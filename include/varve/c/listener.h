@@ -298,7 +298,7 @@ VARVE_C_API const rocksdb_writestallcondition_t* rocksdb_writestallinfo_cur(
 VARVE_C_API const rocksdb_writestallcondition_t* rocksdb_writestallinfo_prev(
     const rocksdb_writestallinfo_t* info);
 
-// Never told so far: there is no ingestion yet.
+// Of a file that was ingested.
 VARVE_C_API const char* rocksdb_externalfileingestioninfo_cf_name(
     const rocksdb_externalfileingestioninfo_t* info, size_t* size);
 VARVE_C_API const char* rocksdb_externalfileingestioninfo_external_file_path(

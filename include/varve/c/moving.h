@@ -93,13 +93,16 @@ VARVE_C_API void rocksdb_sstfilewriter_put(rocksdb_sstfilewriter_t* writer, cons
 
 // ---- Ingestion ----
 
-// Not supported so far: both answer NotSupported.
-VARVE_C_REFUSED void rocksdb_ingest_external_file_cf(
-    rocksdb_t* db, rocksdb_column_family_handle_t* family, const char* const* file_list,
-    size_t list_len, const rocksdb_ingestexternalfileoptions_t* options, char** errptr);
-VARVE_C_REFUSED void rocksdb_ingest_external_file(
-    rocksdb_t* db, const char* const* file_list, size_t list_len,
-    const rocksdb_ingestexternalfileoptions_t* options, char** errptr);
+// As DB::IngestExternalFile (varve/db.h).
+VARVE_C_API void rocksdb_ingest_external_file_cf(rocksdb_t* db,
+                                                 rocksdb_column_family_handle_t* family,
+                                                 const char* const* file_list, size_t list_len,
+                                                 const rocksdb_ingestexternalfileoptions_t* options,
+                                                 char** errptr);
+VARVE_C_API void rocksdb_ingest_external_file(rocksdb_t* db, const char* const* file_list,
+                                              size_t list_len,
+                                              const rocksdb_ingestexternalfileoptions_t* options,
+                                              char** errptr);
 
 // Fields of IngestExternalFileOptions (varve/options.h) under their names.
 VARVE_C_API unsigned char rocksdb_ingestexternalfileoptions_get_allow_blocking_flush(

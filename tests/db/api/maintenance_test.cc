@@ -493,8 +493,6 @@ TEST_F(DbMaintenanceTest, DisabledManualCompactionsEndAsIncomplete) {
 TEST_F(DbMaintenanceTest, FeaturesOfAnotherDaySayTheirName) {
   Open();
   const Status kCases[] = {
-      db()->IngestExternalFile({"/x.sst"}, IngestExternalFileOptions()),
-      db()->IngestExternalFiles({}),
       db()->TryCatchUpWithPrimary(),
   };
   for (const Status& s : kCases) {

@@ -83,8 +83,8 @@ Numbers HistogramsThatStayEmpty() {
   Numbers none = {ASYNC_READ_BYTES, POLL_WAIT_MICROS, ASYNC_PREFETCH_ABORT_MICROS,
                   // Flushes do not read, and tables are opened when they are wanted.
                   FILE_READ_FLUSH_MICROS, FILE_READ_DB_OPEN_MICROS};
-  for (const char* group : {"iodispatcher", "block.key.distribution", "ingest.external",
-                            "rate.limiter.wait", "open.and.compact"}) {
+  for (const char* group :
+       {"iodispatcher", "block.key.distribution", "rate.limiter.wait", "open.and.compact"}) {
     AddGroup(HistogramsNameMap, group, &none);
   }
   AddGroup(HistogramsNameMap, "blobdb", &none);

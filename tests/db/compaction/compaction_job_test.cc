@@ -499,6 +499,7 @@ class LosingTable final : public TableReader {
   const std::shared_ptr<const TableProperties>& properties() const override {
     return whole_->properties();
   }
+  void SetSequence(SequenceNumber /*sequence*/) override {}
   const std::string& newest_timestamp() const override { return whole_->newest_timestamp(); }
   uint64_t ApproximateOffsetOf(const ReadOptions& options, const Slice& key) const override {
     return whole_->ApproximateOffsetOf(options, key);

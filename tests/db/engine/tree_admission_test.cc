@@ -188,7 +188,7 @@ class World {
     if (script.kind == Kind::kAlone && actors_[step].id != actors_[i].id) return true;
     return scripts_[step].family == script.family &&
            ((scripts_[step].files & script.files) != 0 || script.extent == Extent::kFamily ||
-            scripts_[step].extent == Extent::kFamily);
+            scripts_[step].extent != Extent::kPlan);
   }
 
   void Fail(size_t i, const std::string& what) {
@@ -270,14 +270,15 @@ class World {
       const Actor& other = actors_[j];
       const bool same_thread = other.id == actors_[i].id;
       const bool in_step = other.place == Place::kInStep;
-      if (other.began && other.place != Place::kDone && !same_thread) {
+      if (other.began && other.place != Place::kDone && !same_thread &&
+          script.extent != Extent::kAddition) {
         Fail(i, "begins beside one that is alone");
       }
       if (in_step && script.kind == Kind::kAlone && !same_thread) {
         Fail(i, "is not alone");
       }
       if (in_step && scripts_[j].family == script.family &&
-          (script.extent == Extent::kFamily || scripts_[j].extent == Extent::kFamily)) {
+          (script.extent == Extent::kFamily || scripts_[j].extent != Extent::kPlan)) {
         Fail(i, "begins in a family that is another's, or takes one that is not free");
       }
       if (script.kind == Kind::kJob && other.waits && scripts_[j].kind != Kind::kJob &&
@@ -448,6 +449,12 @@ Script Whole(int steps = 1) {
   return script;
 }
 
+Script Addition() {
+  Script script = Call(Kind::kAtOnce, 0, 1);
+  script.extent = Extent::kAddition;
+  return script;
+}
+
 Script Idle(Script script) {
   script.idle = true;
   return script;
@@ -486,6 +493,7 @@ TEST(TreeAdmissionTest, EveryHistoryOfThreeEndsAndKeepsTheRules) {
       In(1, Call(Kind::kAlone, 1)),
       Call(Kind::kAtOnce, 2, 1),
       Whole(),
+      Addition(),
       Idle(Call(Kind::kCall, 1)),
       Pauser(),
   };
@@ -513,6 +521,7 @@ TEST(TreeAdmissionTest, WhoWaitsHasItsTurnWhateverOthersDo) {
       {Call(Kind::kAlone, 1), Forever(Call(Kind::kCall, 1)), Forever(Call(Kind::kAlone, 2))},
       {Whole(), Forever(Call(Kind::kCall, 2)), Forever(Call(Kind::kAtOnce, 4, 1))},
       {Call(Kind::kAlone, 1), Forever(Call(Kind::kAtOnce, 4, 1)), Forever(Whole())},
+      {Addition(), Forever(Call(Kind::kAlone, 1)), Forever(Job(1))},
   };
   for (size_t i = 0; i < companies.size(); i++) {
     SCOPED_TRACE(i);

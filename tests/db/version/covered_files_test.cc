@@ -85,6 +85,7 @@ class TombstonesOnly final : public TableReader {
     return nullptr;
   }
   const std::shared_ptr<const TableProperties>& properties() const override { return properties_; }
+  void SetSequence(SequenceNumber /*sequence*/) override {}
   const std::string& newest_timestamp() const override { return newest_timestamp_; }
   uint64_t ApproximateOffsetOf(const ReadOptions&, const Slice&) const override { return 0; }
   Status VerifyChecksum(const ReadOptions&, const PaceReads&) const override { return Unasked(); }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Ingestion: files from outside, in one call or in two steps.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "db/api/db_impl.h"
+#include "db/ingest/commit.h"
+#include "db/ingest/prepare.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/metrics/perf_counters.h"
+
+namespace varve {
+
+namespace {
+
+// What users get of a prepared ingestion. It knows the list of staged ones, not the database.
+class IngestionHandle final : public FileIngestionHandle {
+ public:
+  IngestionHandle(std::shared_ptr<StagedIngestions> staged, std::shared_ptr<Ingestion> ingestion)
+      : staged_(std::move(staged)), ingestion_(std::move(ingestion)) {}
+  ~IngestionHandle() override { Abort().PermitUncheckedError(); }
+
+  Status Abort() override {
+    VARVE_RETURN_IF_ERROR(Take("Abort"));
+    ingestion_->Discard();
+    return Status::OK();
+  }
+
+  // OK for one caller: the ingestion is its own then.
+  Status Take(const char* call) {
+    if (staged_->Take(ingestion_.get())) return Status::OK();
+    if (staged_->closed()) {
+      return Status::ShutdownInProgress(call, "the database of the prepared ingestion is closed");
+    }
+    return Status::InvalidArgument(call, "the ingestion has been committed or aborted");
+  }
+  bool BelongsTo(const StagedIngestions* staged) const { return staged_.get() == staged; }
+  const std::shared_ptr<Ingestion>& ingestion() const { return ingestion_; }
+
+ private:
+  const std::shared_ptr<StagedIngestions> staged_;
+  const std::shared_ptr<Ingestion> ingestion_;
+};
+
+}  // namespace
+
+Status DbImpl::IngestExternalFile(ColumnFamilyHandle* handle, const std::vector<std::string>& files,
+                                  const IngestExternalFileOptions& options) {
+  IngestExternalFileArg arg;
+  arg.column_family = handle;
+  arg.external_files = files;
+  arg.options = options;
+  return IngestExternalFiles({arg});
+}
+
+Status DbImpl::IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) try {
+  std::unique_ptr<FileIngestionHandle> handle;
+  VARVE_RETURN_IF_ERROR(PrepareFileIngestion(args, &handle));
+  return CommitFileIngestionHandles({handle.get()});
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::PrepareFileIngestion(const std::vector<IngestExternalFileArg>& args,
+                                    std::unique_ptr<FileIngestionHandle>* handle) try {
+  if (handle == nullptr) {
+    return Status::InvalidArgument("PrepareFileIngestion: the place for the handle is null");
+  }
+  handle->reset();
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckWritable(call));
+  const PerfTimer<&PerfContext::file_ingestion_nanos, kEnableTime> timer;
+  std::shared_ptr<Ingestion> ingestion;
+  VARVE_RETURN_IF_ERROR(PrepareIngestion(engine_.get(), args, &ingestion));
+  *handle = std::make_unique<IngestionHandle>(engine_->staged_ingestions, std::move(ingestion));
+  return Status::OK();
+} catch (...) {
+  return CaughtException();
+}
+
+Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& handles) try {
+  const OpenCall call = EnterCall();
+  VARVE_RETURN_IF_ERROR(CheckWritable(call));
+  const PerfTimer<&PerfContext::file_ingestion_nanos, kEnableTime> timer;
+  if (handles.empty()) {
+    return Status::InvalidArgument("CommitFileIngestionHandles: no handles are given");
+  }
+  std::vector<IngestionHandle*> ours;
+  for (FileIngestionHandle* const handle : handles) {
+    auto* const one = dynamic_cast<IngestionHandle*>(handle);
+    if (one == nullptr || !one->BelongsTo(engine_->staged_ingestions.get())) {
+      return Status::InvalidArgument(
+          "CommitFileIngestionHandles: a handle is null, or of another database");
+    }
+    if (std::ranges::find(ours, one) != ours.end()) {
+      return Status::InvalidArgument("CommitFileIngestionHandles: a handle is given twice");
+    }
+    ours.push_back(one);
+  }
+  std::vector<std::shared_ptr<Ingestion>> ingestions;
+  for (IngestionHandle* const one : ours) {
+    const Status s = one->Take("CommitFileIngestionHandles");
+    if (!s.ok()) {
+      for (const auto& taken : ingestions) engine_->staged_ingestions->Add(taken);
+      return s;
+    }
+    ingestions.push_back(one->ingestion());
+  }
+  Status s;
+  {
+    IngestCommit commit(engine_.get(), ingestions);
+    s = Guarded([&] { return commit.Run(); });
+  }
+  for (const auto& ingestion : ingestions) ingestion->Discard();
+  return s;
+} catch (...) {
+  return CaughtException();
+}
+
+}  // namespace varve

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/ingest/commit.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "db/background/jobs.h"
+#include "db/background/new_tables.h"
+#include "db/engine/events.h"
+#include "db/ingest/memtable_overlap.h"
+#include "db/ingest/staging.h"
+#include "util/base/assert.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/env/info_log.h"
+#include "util/env/io_error.h"
+#include "util/metrics/perf_counters.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+// Memtables up to this size are flushed while snapshots wait.
+constexpr uint64_t kFlushedInWindowBytes = uint64_t{1} << 20;
+
+KeyRange RangeOf(const InternalKeyComparator& icmp, const NewFile& file) {
+  return {true, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest)};
+}
+
+// The bound of an entry with that number. The end of a range tombstone has none.
+void SetSequence(InternalKey* bound, SequenceNumber sequence) {
+  if (bound->sequence() == kMaxSequenceNumber) return;
+  const std::string key = bound->user_key().ToString();
+  bound->Set(key, sequence, bound->type());
+}
+
+// Whether tables that come there are open from the beginning, with index and filter.
+bool OpensAhead(const ColumnFamily& family, const IngestExternalFileOptions& options, int level) {
+  const bool is_last = level == family.options()->num_levels - 1;
+  return !is_last || options.prefetch_lmax_index_and_filter_blocks;
+}
+
+}  // namespace
+
+IngestCommit::IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions)
+    : e_(*engine), ingestions_(std::move(ingestions)) {}
+
+IngestCommit::~IngestCommit() {
+  CloseWindow();
+  DbLock lock(&e_.state.mu);
+  if (!in_force_) GiveUp();
+  LeaveTrees();
+}
+
+Status IngestCommit::Collect() {
+  std::map<uint32_t, std::unique_ptr<Part>> parts;
+  for (const auto& ingestion : ingestions_) {
+    for (FamilyShare& share : ingestion->shares()) {
+      std::unique_ptr<Part>& part = parts[share.family->id()];
+      if (part == nullptr) part = std::make_unique<Part>(share.family, share.options);
+      part->options = share.options;
+      for (StagedTable& table : share.tables) {
+        part->tables.push_back(&table);
+        part->to_place.push_back({RangeOf(share.family->icmp(), table.file), false});
+      }
+    }
+  }
+  for (auto& [id, part] : parts) parts_.push_back(std::move(part));
+  return Status::OK();
+}
+
+Status IngestCommit::Run() {
+  const DbContext& context = e_.context;
+  const StopWatch watch(context.clock(), context.statistics(), INGEST_EXTERNAL_FILE_RUN_MICROS);
+  VARVE_RETURN_IF_ERROR(
+      RefuseHeldUp("IngestExternalFile", Duty::kFlush | Duty::kIngestion, &e_.lifecycle));
+  const Duty duty(Duty::kIngestion, &e_.lifecycle, "an ingestion");
+  VARVE_RETURN_IF_ERROR(Collect());
+  VARVE_RETURN_IF_ERROR(FlushAhead());
+  VARVE_RETURN_IF_ERROR(NameFiles());
+  {
+    DbLock lock(&e_.state.mu);
+    VARVE_RETURN_IF_ERROR(EnterTrees());
+    bool decided = false;
+    VARVE_RETURN_IF_ERROR(DecideBesideWriters(&decided));
+    if (!decided) {
+      DbUnlock unlock(&e_.state.mu);
+      VARVE_RETURN_IF_ERROR(DecideAlone());
+    }
+    VARVE_RETURN_IF_ERROR(MakeDurable());
+    Show();
+  }
+  CloseWindow();
+  Finish();
+  return Status::OK();
+}
+
+// ---- Before the order point ----
+
+Status IngestCommit::EnterTrees() {
+  for (const auto& part : parts_) {
+    e_.tree.Enter(&part->party);
+    part->entered = true;
+    while (!e_.tree.Ask(&part->party, TreeAdmission::Extent::kAddition) ||
+           e_.state.ingest_windows.Awaited()) {
+      if (e_.lifecycle.shutting_down()) {
+        return Status::ShutdownInProgress("IngestExternalFile: the database is being closed");
+      }
+      if (!e_.tree.MayWait(&part->party)) {
+        return Status::Busy("IngestExternalFile",
+                            "called back from a change of the tree that it would wait for");
+      }
+      e_.state.work.AwaitWork();
+    }
+    e_.tree.Begin(&part->party);
+    part->in_step = true;
+  }
+  return Status::OK();
+}
+
+void IngestCommit::LeaveTrees() noexcept {
+  BestEffort([this] {
+    e_.state.mu.AssertHeld();
+    for (const auto& part : parts_) {
+      if (part->in_step) e_.tree.End(&part->party);
+      if (part->entered) e_.tree.Leave(&part->party);
+      part->in_step = part->entered = false;
+      if (!part->family->dropped()) e_.jobs->compaction.Schedule(part->family.get());
+    }
+  });
+}
+
+Status IngestCommit::FlushAhead() {
+  std::vector<ColumnFamily*> large;
+  {
+    DbLock lock(&e_.state.mu);
+    VARVE_RETURN_IF_ERROR(CheckWritable());
+    VARVE_RETURN_IF_ERROR(LookIntoMemTables());
+    for (const auto& part : parts_) {
+      if (!part->in_memory) continue;
+      if (!part->options.allow_blocking_flush) return CheckPlaces(*part);
+      if (e_.tree.paused() > 0) continue;
+      if (part->family->MemTableBytes() > kFlushedInWindowBytes)
+        large.push_back(part->family.get());
+    }
+  }
+  if (large.empty()) return Status::OK();
+  return e_.jobs->flush.FlushFamilies(large, FlushOptions(), FlushReason::kExternalFileIngestion);
+}
+
+Status IngestCommit::NameFiles() {
+  FileSystem* const fs = e_.context.fs().get();
+  for (const auto& part : parts_) {
+    for (StagedTable* const table : part->tables) {
+      std::string name = part->family->table_paths().FileName(table->file);
+      VARVE_RETURN_IF_ERROR(fs->RenameFile(table->path, name, IOOptions(), nullptr));
+      table->path = std::move(name);
+    }
+  }
+  return Status::OK();
+}
+
+// ---- The order point ----
+
+Status IngestCommit::CheckWritable() {
+  for (const auto& part : parts_) {
+    if (part->family->dropped()) {
+      return Status::InvalidArgument("IngestExternalFile: the column family was dropped",
+                                     part->family->name());
+    }
+  }
+  VARVE_RETURN_IF_ERROR(e_.lifecycle.CheckOpen());
+  return e_.errors.state().writes_stopped() ? e_.errors.state().error() : Status::OK();
+}
+
+Status IngestCommit::LookIntoMemTables() {
+  for (const auto& part : parts_) {
+    ColumnFamily& family = *part->family;
+    for (TableToPlace& table : part->to_place) table.in_memory = false;
+    part->in_memory = false;
+    VARVE_RETURN_IF_ERROR(
+        MarkOverlapped(*family.mem(), family.icmp(), &part->to_place, &part->in_memory));
+    for (const ImmutableMemTable& imm : family.immutables()) {
+      VARVE_RETURN_IF_ERROR(
+          MarkOverlapped(*imm.mem, family.icmp(), &part->to_place, &part->in_memory));
+    }
+  }
+  return Status::OK();
+}
+
+Status IngestCommit::Place() {
+  const bool any_snapshot = e_.state.snapshots.count() > 0;
+  for (const auto& part : parts_) {
+    const ColumnFamily& family = *part->family;
+    const VersionRef& version = family.current();
+    PlacementGround ground;
+    ground.icmp = &family.icmp();
+    ground.version = version.get();
+    ground.running = &family.running_compactions;
+    ground.style = family.options()->compaction_style;
+    ground.base_level = family.shape().base_level;
+    ground.all_need_it = part->options.snapshot_consistency && any_snapshot;
+    part->places = PlaceTables(ground, part->to_place);
+    VARVE_RETURN_IF_ERROR(CheckPlaces(*part));
+  }
+  return Status::OK();
+}
+
+Status IngestCommit::CheckPlaces(const Part& part) const {
+  const std::string family = "IngestExternalFile: column family " + part.family->name();
+  if (part.in_memory && !part.options.allow_blocking_flush) {
+    return Status::InvalidArgument(
+        family, "a memtable overlaps the files, and allow_blocking_flush is false");
+  }
+  if (std::ranges::any_of(part.tables, &StagedTable::db_generated))
+    VARVE_RETURN_IF_ERROR(CheckOwnSequences(part));
+  const int last_level = part.family->options()->num_levels - 1;
+  for (size_t i = 0; i < part.places.size(); i++) {
+    const TablePlace& place = part.places[i];
+    if (part.tables[i]->db_generated && (place.stopped || e_.state.snapshots.count() > 0)) {
+      return Status::InvalidArgument(part.tables[i]->source,
+                                     "is of a database and keeps its sequence numbers: nothing in "
+                                     "this one may overlap it, and no snapshot be held");
+    }
+    if (part.options.fail_if_not_bottommost_level && place.level != last_level) {
+      return Status::TryAgain(part.tables[i]->source,
+                              "cannot go to the last level, and fail_if_not_bottommost_level is "
+                              "set: compact the range first");
+    }
+    if (!place.needs_sequence) continue;
+    if (!part.options.allow_global_seqno) {
+      return Status::InvalidArgument(part.tables[i]->source,
+                                     "needs a sequence number, as it overlaps data, another file, "
+                                     "or a snapshot is held, and allow_global_seqno is false");
+    }
+    if (part.family->icmp().timestamp_size() != 0 && place.overlaps) {
+      return Status::InvalidArgument(part.tables[i]->source,
+                                     "overlaps data or another file, which files with timestamps "
+                                     "must not");
+    }
+  }
+  return Status::OK();
+}
+
+// Files of databases keep their numbers, which must say what is newer as the order given does.
+Status IngestCommit::CheckOwnSequences(const Part& part) {
+  for (size_t i = 0; i < part.tables.size(); i++) {
+    const StagedTable& table = *part.tables[i];
+    for (size_t older = 0; older < i && part.places[i].overlaps; older++) {
+      const StagedTable& other = *part.tables[older];
+      if (!table.db_generated && !other.db_generated) continue;
+      if (!part.to_place[i].range.Overlaps(part.family->icmp(), part.to_place[older].range))
+        continue;
+      const bool both = table.db_generated && other.db_generated;
+      if (both && table.file.smallest_seq > other.file.largest_seq) continue;
+      return Status::InvalidArgument(
+          table.source, "overlaps " + other.source + ", and is not newer by its sequence numbers");
+    }
+  }
+  return Status::OK();
+}
+
+bool IngestCommit::AnyNeedsSequence() const {
+  return std::ranges::any_of(parts_, [](const auto& part) {
+    return std::ranges::any_of(part->places, &TablePlace::needs_sequence) ||
+           std::ranges::any_of(part->tables, &StagedTable::db_generated);
+  });
+}
+
+// While the log is locked the state of the database is to stay as it is: the commit path is asked.
+Status IngestCommit::DecideBesideWriters(bool* decided) {
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  VARVE_RETURN_IF_ERROR(LookIntoMemTables());
+  VARVE_RETURN_IF_ERROR(Place());
+  *decided = !AnyNeedsSequence() && !e_.log_gate.locked() && !e_.log_gate.locking();
+  if (!*decided) return Status::OK();
+  OpenWindow(0);
+  FillInEdits(0);
+  return Status::OK();
+}
+
+Status IngestCommit::DecideAlone() {
+  const ExclusiveCommit exclusive(e_.state.commit.get());
+  const PerfTimer<&PerfContext::file_ingestion_blocking_live_writes_nanos> timer;
+  DbLock lock(&e_.state.mu);
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  VARVE_RETURN_IF_ERROR(LookIntoMemTables());
+  VARVE_RETURN_IF_ERROR(Place());
+  VARVE_RETURN_IF_ERROR(SwitchOverlapped());
+  // The switch may have released the mutex: nobody has written, but trees may have changed.
+  VARVE_RETURN_IF_ERROR(CheckWritable());
+  VARVE_RETURN_IF_ERROR(Place());
+  const SequenceNumber before = e_.state.versions->last_sequence();
+  OpenWindow(SequencesNeeded(before));
+  FillInEdits(before + 1);
+  return Status::OK();
+}
+
+// All that the tables will have are given out; those of databases bring theirs along.
+uint64_t IngestCommit::SequencesNeeded(SequenceNumber before) const {
+  uint64_t needed = 0;
+  for (const auto& part : parts_) {
+    uint64_t of_part = 0;
+    for (size_t i = 0; i < part->tables.size(); i++) {
+      const StagedTable& table = *part->tables[i];
+      if (!table.db_generated) {
+        if (part->places[i].needs_sequence) of_part++;
+      } else if (table.file.largest_seq > before) {
+        needed = std::max(needed, table.file.largest_seq - before);
+      }
+    }
+    needed = std::max(needed, of_part);
+  }
+  return needed;
+}
+
+// With atomic_flush all families are switched, and flushed, together.
+Status IngestCommit::SwitchOverlapped() {
+  const bool together = e_.context.options().atomic_flush;
+  std::vector<ColumnFamily*> families;
+  const bool any = std::ranges::any_of(parts_, &Part::in_memory);
+  if (!any) return Status::OK();
+  if (together) {
+    for (const auto& [id, family] : e_.state.families.all()) families.push_back(family.get());
+  } else {
+    for (const auto& part : parts_) {
+      if (part->in_memory) families.push_back(part->family.get());
+    }
+  }
+  VARVE_RETURN_IF_ERROR(e_.jobs->flush.SwitchMemTables(families));
+  frozen_.reserve(families.size());
+  for (ColumnFamily* const family : families) {
+    if (family->dropped() || family->immutables().empty()) continue;
+    ImmutableMemTable& last = family->immutables().back();
+    frozen_.push_back({family->shared_from_this(), last.mem->id()});
+    last.ends_table++;
+  }
+  return Status::OK();
+}
+
+void IngestCommit::OpenWindow(uint64_t sequences) {
+  const SequenceNumber first = e_.state.commit->BeginAddition(sequences);
+  VARVE_ASSERT(sequences == 0 || first + sequences == e_.state.versions->last_sequence() + 1);
+  (void)first;
+  e_.state.ingest_windows.Open();
+  window_open_ = true;
+}
+
+void IngestCommit::FillInEdits(SequenceNumber first) {
+  for (const auto& part : parts_) {
+    SequenceNumber next = first;
+    part->edit.column_family = part->family->id();
+    for (size_t i = 0; i < part->tables.size(); i++) {
+      NewFile& file = part->tables[i]->file;
+      file.level = part->places[i].level;
+      file.epoch_number = part->family->versions()->next_epoch_number++;
+      file.marked_for_compaction = part->tables[i]->only_tombstone;
+      if (part->places[i].needs_sequence && !part->tables[i]->db_generated) {
+        file.smallest_seq = file.largest_seq = next++;
+        SetSequence(&file.smallest, file.largest_seq);
+        SetSequence(&file.largest, file.largest_seq);
+      }
+      part->edit.new_files.push_back(file);
+    }
+  }
+}
+
+// ---- From the order point on ----
+
+Status IngestCommit::MakeDurable() {
+  VARVE_RETURN_IF_ERROR(e_.jobs->flush.FlushFrozen(frozen_, FlushReason::kExternalFileIngestion));
+  {
+    DbUnlock unlock(&e_.state.mu);
+    VARVE_RETURN_IF_ERROR(WriteSequences());
+  }
+  std::vector<FamilyEdit> edits;
+  for (const auto& part : parts_) {
+    edits.push_back(FamilyEdit{part->family->versions(), {&part->edit}});
+  }
+  Status s = e_.state.versions->LogAndApply(std::move(edits), e_.context.directory());
+  if (s.ok()) {
+    in_force_ = true;
+    // The tables of a family that was dropped before are nobody's.
+    for (const auto& part : parts_) part->in_force = !part->family->versions()->dropped;
+    return s;
+  }
+  if (s.IsIOError() || s.IsNoSpace()) {
+    s = e_.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
+  }
+  return s;
+}
+
+// With write_global_seqno: into the files, which are copies, where their writer has left room.
+Status IngestCommit::WriteSequences() {
+  for (const auto& part : parts_) {
+    if (!part->options.write_global_seqno) continue;
+    for (size_t i = 0; i < part->tables.size(); i++) {
+      StagedTable& table = *part->tables[i];
+      const uint64_t at = table.properties->external_sst_file_global_seqno_offset;
+      if (table.file.largest_seq == 0) continue;
+      if (at == 0 || at > table.file.size - sizeof(uint64_t)) {
+        return Status::InvalidArgument(table.source, "has no room for a sequence number");
+      }
+      VARVE_RETURN_IF_ERROR(WriteSequence(e_.context, table.path, at, table.file.largest_seq));
+      // Its bytes are others now.
+      VARVE_RETURN_IF_ERROR(FillInChecksum(e_.context, &table));
+      part->edit.new_files[i].checksum = table.file.checksum;
+    }
+  }
+  return Status::OK();
+}
+
+// What was opened to be looked into stays open, as nobody else has met the files yet.
+void IngestCommit::AdoptReaders(Part* part) {
+  std::unordered_map<uint64_t, StagedTable*> by_number;
+  for (StagedTable* const table : part->tables) by_number[table->file.number] = table;
+  const Version& version = *part->family->current();
+  for (int level = 0; level < version.num_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      const auto it = by_number.find(file->number);
+      if (it == by_number.end() || it->second->reader == nullptr) continue;
+      StagedTable& table = *it->second;
+      // Another level may want other parts of a table in memory.
+      if (table.expected_level != level || !OpensAhead(*part->family, part->options, level))
+        continue;
+      if (file->largest_seq != 0 && !table.db_generated)
+        table.reader->SetSequence(file->largest_seq);
+      part->family->table_cache()->Adopt(file.get(), std::move(table.reader));
+    }
+  }
+}
+
+// In the hold in which the edits came into force.
+void IngestCommit::Show() {
+  e_.state.ingest_windows.BeginShowing();
+  for (const auto& part : parts_) {
+    if (!part->in_force) continue;
+    BestEffort([&] {
+      e_.state.mu.AssertHeld();
+      AdoptReaders(part.get());
+    });
+    e_.errors.InstallSuperVersion(part->family.get()).PermitUncheckedError();
+  }
+  e_.state.ingest_windows.EndShowing();
+  e_.stalls.Update();
+  for (const auto& part : parts_) {
+    if (!part->in_force) continue;
+    std::vector<NewFile> closed;
+    for (size_t i = 0; i < part->tables.size(); i++) {
+      const NewFile& file = part->edit.new_files[i];
+      e_.context.NoteTable(part->family->table_paths(), file);
+      if (part->tables[i]->expected_level != file.level &&
+          OpensAhead(*part->family, part->options, file.level)) {
+        closed.push_back(file);
+      }
+    }
+    OpenNewTables(&e_.state.mu, part->family.get(), closed);
+  }
+}
+
+void IngestCommit::CloseWindow() noexcept {
+  if (!window_open_) return;
+  window_open_ = false;
+  const SequenceNumber seen_from = e_.state.commit->EndAddition();
+  BestEffort([&] {
+    for (const auto& part : parts_) {
+      if (!in_force_ || part->to_place.empty()) continue;
+      const InternalKeyComparator& icmp = part->family->icmp();
+      KeyRange all;
+      for (const TableToPlace& table : part->to_place) all.Include(icmp, table.range);
+      part->family->ingested_ranges().Add(all.smallest.ToString(), all.largest.ToString(),
+                                          seen_from);
+    }
+  });
+  DbLock lock(&e_.state.mu);
+  e_.state.ingest_windows.Close();
+}
+
+void IngestCommit::GiveUp() noexcept {
+  for (const FlushWork::Frozen& frozen : frozen_) {
+    for (ImmutableMemTable& imm : frozen.family->immutables()) {
+      if (imm.mem->id() == frozen.memtable) imm.ends_table--;
+    }
+  }
+  frozen_.clear();
+  BestEffort([this] {
+    e_.state.mu.AssertHeld();
+    for (const auto& part : parts_) {
+      // Files that are in doubt are the version set's.
+      for (StagedTable* const table : part->tables) {
+        if (e_.state.versions->TableInDoubt(table->file.number)) table->path.clear();
+      }
+    }
+  });
+}
+
+// ---- When they are in sight ----
+
+void IngestCommit::RemoveSources() {
+  for (const auto& part : parts_) {
+    for (const StagedTable* const table : part->tables) {
+      if (!table->moves || !part->in_force) continue;
+      const IOStatus s = e_.context.fs()->DeleteFile(table->source, IOOptions(), nullptr);
+      if (s.ok() || IsMissing(s)) continue;
+      LogWarn(e_.context.info_log(), "[%s] ingested, but the source is left over: %s",
+              part->family->name().c_str(), s.ToString().c_str());
+    }
+  }
+}
+
+void IngestCommit::TellListeners() {
+  for (const auto& part : parts_) {
+    for (const StagedTable* const table : part->tables) {
+      if (!part->in_force) continue;
+      const NewFile& file = table->file;
+      LogInfo(e_.context.info_log(), "[%s] ingested %s as table #%llu: L%d, sequence %llu",
+              part->family->name().c_str(), table->source.c_str(),
+              static_cast<unsigned long long>(file.number), file.level,
+              static_cast<unsigned long long>(file.largest_seq));
+      if (!events::Wanted(e_.context)) continue;
+      ExternalFileIngestionInfo info;
+      info.cf_name = part->family->name();
+      info.external_file_path = table->source;
+      info.internal_file_path = part->family->table_paths().FileName(file);
+      info.global_seqno = file.largest_seq;
+      info.table_properties = *table->properties;
+      events::ExternalFileIngested(e_.context, info);
+    }
+  }
+}
+
+void IngestCommit::Finish() {
+  for (const auto& part : parts_) {
+    for (StagedTable* const table : part->tables) {
+      if (part->in_force) table->path.clear();  // it is the family's now, or goes with it
+    }
+  }
+  RemoveSources();
+  TellListeners();
+  DbLock lock(&e_.state.mu);
+  e_.stalls.Tell();
+}
+
+}  // namespace varve

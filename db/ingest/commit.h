@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The second step of an ingestion: the tables get their place in the order of writes and in the
+// trees, and come into sight, while writers go on.
+//
+// There are two moments. In the first, the order point, it is decided what is older than the
+// tables, and what is newer: what is in memtables and trees then is older. In the second the tables
+// are shown to readers. Between them lie the flush of the memtables that have something older in
+// the tables' ranges, and the write of the MANIFEST. Why that is right:
+//
+// 1. What is older lies beneath. A family's tables are placed by what its version, its memtables
+//    and the compactions under way are in one hold of the DB mutex. If nothing has anything in a
+//    table's range, the table needs no place in the order, and its entries keep number 0. Otherwise
+//    writers are kept out for that hold: a memtable with something in the range is switched, and
+//    the table gets a number that is newer than all writes before it and older than all after it.
+// 2. What is newer lies above. It is in the memtable that the switch has made, or in one that has
+//    nothing in the range yet; epochs are given to memtables when they are switched, and to the
+//    tables at the order point, so L0 is in the right order however late each comes into it. No
+//    flush merges memtables of before with such of after (ImmutableMemTable::ends_table). No
+//    compaction begins in the family until the tables are in the tree (TreeAdmission::kAddition),
+//    so nothing newer can get beneath them; what those under way will put where was looked at.
+// 3. What is older in memtables is flushed before the tables are shown, as readers end their search
+//    at the first entry they find, and look into memtables first.
+// 4. Nobody sees a half. A reader's super-version has all tables of a family or none. Who pins
+//    several families does it again if ingested tables came into sight meanwhile
+//    (IngestWindows::Rounds).
+// 5. Snapshots do not change. One taken before the order point is older than the tables, which get
+//    a number if there is any. None can be taken from there on until the tables are shown
+//    (IngestWindows). All other readers hold their super-version as long as their number.
+// 6. Transactions hear of the tables: conditional writes are refused between the two moments
+//    (CommitPath::BeginAddition), and then go by the time at which the tables were shown
+//    (IngestedRanges).
+// 7. All or nothing: the families' edits are one atomic group. What fails before it is written
+//    leaves nothing; after a failed write the tables stay until it is known what is in force
+//    (VersionSet::TableInDoubt). Sources that are to be moved go last.
+
+#include <memory>
+#include <vector>
+
+#include "db/background/flush_work.h"
+#include "db/engine/engine.h"
+#include "db/engine/tree_admission.h"
+#include "db/ingest/ingestion.h"
+#include "db/ingest/placement.h"
+#include "db/version/version_edit.h"
+
+namespace varve {
+
+// One call's commit of ingestions that were taken from the list of staged ones. What is left of
+// them when this goes is discarded by their owners.
+class IngestCommit {
+ public:
+  IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions);
+  ~IngestCommit() VARVE_EXCLUDES(kDbMutex);
+  IngestCommit(const IngestCommit&) = delete;
+  IngestCommit& operator=(const IngestCommit&) = delete;
+
+  Status Run() VARVE_EXCLUDES(kDbMutex);
+
+ private:
+  // One family's tables, of all ingestions.
+  struct Part {
+    Part(std::shared_ptr<ColumnFamily> of, const IngestExternalFileOptions& with)
+        : family(std::move(of)), options(with), party(TreeAdmission::Kind::kAtOnce, family.get()) {}
+
+    std::shared_ptr<ColumnFamily> family;
+    IngestExternalFileOptions options;
+    std::vector<StagedTable*> tables;  // oldest first
+    std::vector<TableToPlace> to_place;
+    std::vector<TablePlace> places;
+    bool in_memory = false;  // some table is overlapped by a memtable
+    VersionEdit edit;
+    bool in_force = false;
+    TreeAdmission::Party party;
+    bool entered = false;
+    bool in_step = false;
+  };
+
+  Status Collect();
+  // Waits until the trees may be added to; nobody else begins to change them then.
+  Status EnterTrees() VARVE_REQUIRES(kDbMutex);
+  void LeaveTrees() noexcept VARVE_REQUIRES(kDbMutex);
+  // Large memtables that overlap: snapshots shall not wait until they are flushed.
+  Status FlushAhead() VARVE_EXCLUDES(kDbMutex);
+  // Staged files get names of tables, in the directory of the family.
+  Status NameFiles() VARVE_EXCLUDES(kDbMutex);
+
+  // The order point. False, with nothing changed: writers must be kept out for it.
+  Status DecideBesideWriters(bool* decided) VARVE_REQUIRES(kDbMutex);
+  Status DecideAlone() VARVE_EXCLUDES(kDbMutex);
+  Status CheckWritable() VARVE_REQUIRES(kDbMutex);
+  Status LookIntoMemTables() VARVE_REQUIRES(kDbMutex);
+  Status Place() VARVE_REQUIRES(kDbMutex);
+  Status CheckPlaces(const Part& part) const VARVE_REQUIRES(kDbMutex);
+  static Status CheckOwnSequences(const Part& part);
+  bool AnyNeedsSequence() const;
+  uint64_t SequencesNeeded(SequenceNumber before) const;
+  // Switches the memtables that must be flushed before the tables are shown.
+  Status SwitchOverlapped() VARVE_REQUIRES(kDbMutex);
+  void OpenWindow(uint64_t sequences) VARVE_REQUIRES(kDbMutex);
+  void FillInEdits(SequenceNumber first) VARVE_REQUIRES(kDbMutex);
+
+  // From the order point on.
+  Status MakeDurable() VARVE_REQUIRES(kDbMutex);
+  Status WriteSequences() VARVE_EXCLUDES(kDbMutex);
+  void AdoptReaders(Part* part) VARVE_REQUIRES(kDbMutex);
+  void Show() VARVE_REQUIRES(kDbMutex);
+  void CloseWindow() noexcept VARVE_EXCLUDES(kDbMutex);
+  // Of what has failed: files that may be in force are not discarded with the rest.
+  void GiveUp() noexcept VARVE_REQUIRES(kDbMutex);
+
+  void Finish() VARVE_EXCLUDES(kDbMutex);
+  void RemoveSources();
+  void TellListeners();
+
+  Engine& e_;
+  const std::vector<std::shared_ptr<Ingestion>> ingestions_;
+  std::vector<std::unique_ptr<Part>> parts_;  // by family id
+  std::vector<FlushWork::Frozen> frozen_;     // what is to be flushed
+  bool window_open_ = false;
+  bool in_force_ = false;
+};
+
+}  // namespace varve

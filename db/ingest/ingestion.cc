@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/ingest/ingestion.h"
+
+#include "util/base/caught_exception.h"
+
+namespace varve {
+
+// The staging directory stays until the database is closed: others may be about to stage files.
+void Ingestion::Discard() noexcept {
+  std::vector<FamilyShare> shares = std::move(shares_);
+  shares_.clear();
+  BestEffort([&] {
+    for (FamilyShare& share : shares) {
+      for (StagedTable& table : share.tables) {
+        table.reader.reset();
+        if (table.path.empty()) continue;
+        fs_->DeleteFile(table.path, IOOptions(), nullptr).PermitUncheckedError();
+      }
+    }
+  });
+}
+
+}  // namespace varve

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One ingestion as it is prepared: the tables that are staged, and what is known of each.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "varve/external_file.h"
+#include "varve/options.h"
+#include "varve/table_properties.h"
+
+#include "db/column_family/column_family.h"
+#include "db/engine/context.h"
+#include "db/engine/staged_ingestions.h"
+#include "db/version/version_edit.h"
+#include "table/table_reader.h"
+
+namespace varve {
+
+// A file in the staging directory, whose name is the number that the table will have, so it is
+// nobody else's. Whatever table an opening finds there it unlinks, and does nothing else with it,
+// as it may be another name of a user's file.
+struct StagedTable {
+  std::string source;  // as the user wrote it
+  std::string path;    // where it is now; empty: nowhere
+  // Of the table to come. The bounds have sequence number 0.
+  NewFile file;
+  bool moves = false;           // the source goes when the table is in force
+  bool only_tombstone = false;  // one of a range, and nothing else
+  bool db_generated = false;    // entries keep their numbers, which are those of `file`
+  int expected_level = 0;       // that `reader` was opened for
+  std::shared_ptr<const TableProperties> properties;
+  std::unique_ptr<TableReader> reader;
+};
+
+// What goes to one family.
+struct FamilyShare {
+  std::shared_ptr<ColumnFamily> family;
+  IngestExternalFileOptions options;
+  std::vector<StagedTable> tables;  // as given: a later one is newer
+};
+
+// Thread safety: one thread at a time.
+class Ingestion final : public StagedIngestion {
+ public:
+  explicit Ingestion(std::shared_ptr<FileSystem> fs) : fs_(std::move(fs)) {}
+  ~Ingestion() override { Discard(); }
+  Ingestion(const Ingestion&) = delete;
+  Ingestion& operator=(const Ingestion&) = delete;
+
+  std::vector<FamilyShare>& shares() { return shares_; }
+  void Discard() noexcept override;
+
+ private:
+  const std::shared_ptr<FileSystem> fs_;
+  std::vector<FamilyShare> shares_;
+};
+
+}  // namespace varve

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Where in a tree tables from outside belong, as a pure function: as deep as they can be without
+// anything older above them, and whether they need a number in the order of writes.
+
+#include <vector>
+
+#include "varve/options.h"
+
+#include "db/compaction/input_span.h"
+#include "db/compaction/plan.h"
+#include "db/version/version.h"
+
+namespace varve {
+
+// All of one hold of the DB mutex.
+struct PlacementGround {
+  const InternalKeyComparator* icmp = nullptr;
+  const Version* version = nullptr;
+  const std::vector<const CompactionPlan*>* running = nullptr;
+  CompactionStyle style = kCompactionStyleLevel;
+  int base_level = 1;        // levels above it, but for L0, are kept empty
+  bool all_need_it = false;  // a snapshot must not see the tables, say
+};
+
+// One table to be placed; a later one is newer.
+struct TableToPlace {
+  KeyRange range;
+  bool in_memory = false;  // a memtable has something in the range
+};
+
+struct TablePlace {
+  int level = 0;
+  bool stopped = false;         // by something that is there
+  bool overlaps = false;        // that, or another of the tables
+  bool needs_sequence = false;  // that, or the ground asks for it
+};
+
+// A table goes to the deepest level above which, and in which, nothing is in its range: neither a
+// file, by its bounds, nor what a compaction under way is about to put there. What stopped it
+// further down is older than the table, which then needs a number. So do all of them if any two
+// overlap: these go into levels above each other, or to L0, in their order.
+std::vector<TablePlace> PlaceTables(const PlacementGround& ground,
+                                    const std::vector<TableToPlace>& tables);
+
+// Whether any two of the tables overlap.
+bool AnyOverlap(const InternalKeyComparator& icmp, const std::vector<TableToPlace>& tables);
+
+}  // namespace varve

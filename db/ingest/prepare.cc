@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/ingest/prepare.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "db/ingest/staging.h"
+#include "db/ingest/table_description.h"
+#include "util/base/caught_exception.h"
+#include "util/base/status_macros.h"
+#include "util/env/file_names.h"
+#include "util/metrics/statistics.h"
+
+namespace varve {
+
+namespace {
+
+constexpr int kOpeningThreadsMax = 64;
+
+Status CheckOptions(const IngestExternalFileArg& arg) {
+  const IngestExternalFileOptions& options = arg.options;
+  if (options.move_files && options.link_files) {
+    return Status::InvalidArgument("IngestExternalFile: both move_files and link_files");
+  }
+  if (options.file_opening_threads < 1) {
+    return Status::InvalidArgument("IngestExternalFile: file_opening_threads must be at least 1");
+  }
+  if (options.ingest_behind) {
+    return Status::NotSupported(
+        "IngestExternalFile: ingest_behind, which needs cf_allow_ingest_behind");
+  }
+  if (options.write_global_seqno && options.allow_db_generated_files) {
+    return Status::InvalidArgument(
+        "IngestExternalFile: allow_db_generated_files, whose entries keep their numbers, and "
+        "write_global_seqno");
+  }
+  if (arg.atomic_replace_range.has_value()) {
+    return Status::NotSupported("IngestExternalFiles: atomic_replace_range");
+  }
+  return Status::OK();
+}
+
+Status CheckArg(const IngestExternalFileArg& arg) {
+  if (arg.external_files.empty()) {
+    return Status::InvalidArgument("IngestExternalFile: no files are given");
+  }
+  const size_t files = arg.external_files.size();
+  const size_t checksums = arg.files_checksums.size();
+  if (checksums != arg.files_checksum_func_names.size() || (checksums != 0 && checksums != files)) {
+    return Status::InvalidArgument(
+        "IngestExternalFiles: there must be as many checksums, and names of their functions, as "
+        "files, or none");
+  }
+  return CheckOptions(arg);
+}
+
+// One file's way into the staging directory.
+class Preparation {
+ public:
+  Preparation(Engine* engine, const IngestExternalFileArg& arg, FamilyShare* share)
+      : e_(*engine), arg_(arg), share_(*share) {}
+
+  Status Run();
+
+ private:
+  Status StageAll();
+  Status Stage(size_t i);
+  Status CheckChecksum(size_t i, StagedTable* table);
+
+  Engine& e_;
+  const IngestExternalFileArg& arg_;
+  FamilyShare& share_;
+  std::string directory_;
+  uint64_t now_ = 0;
+};
+
+Status Preparation::Run() {
+  int64_t now = 0;
+  if (e_.context.clock()->GetCurrentTime(&now).ok() && now > 0) now_ = static_cast<uint64_t>(now);
+  directory_ = StagingDirectory(share_.family->table_paths().directory(0));
+  const int last_level = share_.family->options()->num_levels - 1;
+  const bool is_fifo = share_.family->options()->compaction_style == kCompactionStyleFIFO;
+  for (const std::string& source : arg_.external_files) {
+    StagedTable& table = share_.tables.emplace_back();
+    table.source = source;
+    table.file.number = e_.state.versions->NewFileNumber();
+    table.moves = arg_.options.move_files;
+    table.file.temperature = arg_.file_temperature;
+    table.file.times = {now_, now_};
+    table.expected_level = is_fifo ? 0 : last_level;
+  }
+  e_.staged_ingestions->NoteDirectory();
+  VARVE_RETURN_IF_ERROR(e_.context.fs()->CreateDirIfMissing(directory_, IOOptions(), nullptr));
+  return StageAll();
+}
+
+// In threads of its own, if more than one is asked for. The first error counts, in the order given.
+Status Preparation::StageAll() {
+  std::vector<Status> statuses(share_.tables.size());
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+  const auto work = [&] {
+    for (;;) {
+      const size_t i = next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= statuses.size() || failed.load(std::memory_order_relaxed)) return;
+      statuses[i] = Guarded([&] { return Stage(i); });
+      if (!statuses[i].ok()) failed.store(true, std::memory_order_relaxed);
+    }
+  };
+  const size_t wanted = std::min<size_t>(
+      static_cast<size_t>(std::min(share_.options.file_opening_threads, kOpeningThreadsMax)),
+      statuses.size());
+  std::vector<std::thread> helpers;
+  const Duty* const duties = duties::innermost;
+  // Without memory for another thread those that there are do all of it.
+  BestEffort([&] {
+    helpers.reserve(wanted - 1);
+    while (helpers.size() + 1 < wanted) {
+      helpers.emplace_back([&] {
+        const DutiesOf of_caller(duties);
+        work();
+      });
+    }
+  });
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  for (const Status& s : statuses) VARVE_RETURN_IF_ERROR(s);
+  return Status::OK();
+}
+
+Status Preparation::Stage(size_t i) {
+  StagedTable& table = share_.tables[i];
+  const std::string path = TableFileName(directory_, table.file.number);
+  VARVE_RETURN_IF_ERROR(StageFile(e_.context, table.source, path, WayOf(share_.options)));
+  table.path = path;
+  VARVE_RETURN_IF_ERROR(e_.context.fs()->GetFileSize(path, IOOptions(), &table.file.size, nullptr));
+  VARVE_RETURN_IF_ERROR(DescribeExternalTable(*share_.family, share_.options, &table));
+  return CheckChecksum(i, &table);
+}
+
+// Where the database keeps such checksums it has one of each table. One that is given is compared,
+// or believed.
+Status Preparation::CheckChecksum(size_t i, StagedTable* table) {
+  if (e_.context.options().file_checksum_gen_factory == nullptr) return Status::OK();
+  if (arg_.files_checksums.empty()) return FillInChecksum(e_.context, table);
+  const std::string& given = arg_.files_checksums[i];
+  const std::string& function = arg_.files_checksum_func_names[i];
+  if (!share_.options.verify_file_checksum) {
+    table->file.checksum = {given, function};
+    return Status::OK();
+  }
+  VARVE_RETURN_IF_ERROR(FillInChecksum(e_.context, table, function));
+  if (table->file.checksum.value == given) return Status::OK();
+  return Status::Corruption(table->source, "the whole file's checksum is not the one given");
+}
+
+Status PrepareFamilies(Engine* engine, const std::vector<IngestExternalFileArg>& args,
+                       Ingestion* ingestion) {
+  std::set<const ColumnFamily*> families;
+  for (const IngestExternalFileArg& call : args) {
+    VARVE_RETURN_IF_ERROR(CheckArg(call));
+    Status s;
+    ColumnFamily* const family = engine->state.Resolve(call.column_family, &s);
+    if (family == nullptr) return s;
+    if (family->dropped()) {
+      return Status::InvalidArgument("IngestExternalFile: the column family was dropped",
+                                     family->name());
+    }
+    if (!families.insert(family).second) {
+      return Status::InvalidArgument("IngestExternalFiles: a column family is named twice",
+                                     family->name());
+    }
+    if (call.options.fill_cache != args.front().options.fill_cache) {
+      return Status::InvalidArgument(
+          "IngestExternalFiles: fill_cache must be the same for all column families");
+    }
+    ingestion->shares().push_back({family->shared_from_this(), call.options, {}});
+  }
+  for (size_t i = 0; i < args.size(); i++) {
+    VARVE_RETURN_IF_ERROR(Preparation(engine, args[i], &ingestion->shares()[i]).Run());
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status PrepareIngestion(Engine* engine, const std::vector<IngestExternalFileArg>& args,
+                        std::shared_ptr<Ingestion>* result) {
+  const DbContext& context = engine->context;
+  const StopWatch watch(context.clock(), context.statistics(), INGEST_EXTERNAL_FILE_PREPARE_MICROS);
+  if (args.empty()) return Status::InvalidArgument("IngestExternalFiles: no files are given");
+  auto ingestion = std::make_shared<Ingestion>(context.fs());
+  VARVE_RETURN_IF_ERROR(PrepareFamilies(engine, args, ingestion.get()));
+  engine->staged_ingestions->Add(ingestion);
+  *result = std::move(ingestion);
+  return Status::OK();
+}
+
+}  // namespace varve

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Goal: files from outside come into the database whole, where nothing older lies above them, with
+// a number in the order of writes where one is needed, and stay. Method: small files, and what
+// metadata, reads and openings say afterwards.
+
+#include <gmock/gmock.h>
+
+#include <memory>
+
+#include "varve/external_file.h"
+#include "varve/file_checksum.h"
+#include "varve/perf_context.h"
+#include "varve/statistics.h"
+
+#include "tests/db/ingest/ingest_fixture.h"
+
+namespace varve::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(IngestTest, GoesToTheLastLevelOfAnEmptyDatabase) {
+  Open();
+  const std::string file = Make(ExternalFile().Put("a", "1").Put("b", "2"));
+  ASSERT_EQ(Ingest({file}).ToString(), "OK");
+  EXPECT_EQ(Places(), "L6:0");
+  EXPECT_EQ(Scan(), "a=1 b=2");
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(db()->GetLatestSequenceNumber(), 0u);
+  EXPECT_TRUE(Exists(file));
+  EXPECT_EQ(StagedFiles(), 0u);
+  Reopen();
+  EXPECT_EQ(Places(), "L6:0");
+  EXPECT_EQ(Scan(), "a=1 b=2");
+}
+
+TEST_F(IngestTest, ManyFilesOfOneCall) {
+  Open();
+  std::vector<std::string> files;
+  for (int i = 0; i < 30; i++) {
+    const std::string key = std::to_string(100 + i);
+    files.push_back(Make(ExternalFile().Put(key + "a", "v").Put(key + "b", "v")));
+  }
+  IngestExternalFileOptions options;
+  options.file_opening_threads = 4;
+  ASSERT_EQ(Ingest(files, options).ToString(), "OK");
+  EXPECT_EQ(Levels(), "0,0,0,0,0,0,30");
+  EXPECT_EQ(Get("115b"), "v");
+}
+
+TEST_F(IngestTest, LinksAndMoves) {
+  Open();
+  IngestExternalFileOptions link;
+  link.link_files = true;
+  const std::string linked = Make(ExternalFile().Put("a", "1"));
+  ASSERT_EQ(Ingest({linked}, link).ToString(), "OK");
+  EXPECT_TRUE(Exists(linked));
+  uint64_t links = 0;
+  ASSERT_TRUE(file_system()->NumFileLinks(linked, IOOptions(), &links, nullptr).ok());
+  EXPECT_EQ(links, 2u);
+  IngestExternalFileOptions move;
+  move.move_files = true;
+  const std::string moved = Make(ExternalFile().Put("b", "2"));
+  ASSERT_EQ(Ingest({moved}, move).ToString(), "OK");
+  EXPECT_FALSE(Exists(moved));
+  EXPECT_EQ(Scan(), "a=1 b=2");
+  move.link_files = true;
+  EXPECT_TRUE(Ingest({linked}, move).IsInvalidArgument());
+}
+
+TEST_F(IngestTest, CopiesWhereThereCanBeNoLink) {
+  Open();
+  IngestExternalFileOptions move;
+  move.move_files = true;
+  const std::string file = Make(ExternalFile().Put("a", "1"));
+  FaultRule no_link;
+  no_link.calls = Only(FaultCall::kLink);
+  no_link.sticky = true;
+  faults().Inject(no_link);
+  move.failed_move_fall_back_to_copy = false;
+  EXPECT_TRUE(Ingest({file}, move).IsIOError());
+  EXPECT_TRUE(Exists(file));
+  EXPECT_EQ(StagedFiles(), 0u);
+  move.failed_move_fall_back_to_copy = true;
+  EXPECT_TRUE(Ingest({file}, move).ok());
+  EXPECT_FALSE(Exists(file));
+  EXPECT_EQ(Scan(), "a=1");
+}
+
+TEST_F(IngestTest, IsNewerThanWhatItOverlaps) {
+  Open();
+  Put("a", "old");
+  Put("c", "old");
+  Flush();
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  ASSERT_EQ(Ingest({Make(ExternalFile().Put("a", "new").Delete("c").Put("d", "new"))}).ToString(),
+            "OK");
+  EXPECT_EQ(Places(), "L0:3 L1:2");
+  EXPECT_EQ(Scan(), "a=new d=new");
+  Put("d", "newer");
+  EXPECT_EQ(Scan(), "a=new d=newer");
+  Reopen();
+  EXPECT_EQ(Scan(), "a=new d=newer");
+  EXPECT_EQ(db()->GetLatestSequenceNumber(), 4u);
+}
+
+TEST_F(IngestTest, OverlappedMemTablesAreFlushedBeneath) {
+  Open();
+  Put("a", "old");
+  Put("b", "old");
+  ASSERT_EQ(Ingest({Make(ExternalFile().Put("b", "new"))}).ToString(), "OK");
+  EXPECT_EQ(Scan(), "a=old b=new");
+  EXPECT_EQ(Places(), "L0:3 L0:2");
+  Put("b", "newer");
+  EXPECT_EQ(Get("b"), "newer");
+  Reopen();
+  EXPECT_EQ(Scan(), "a=old b=newer");
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Scan(), "a=old b=newer");
+}
+
+TEST_F(IngestTest, MemTablesBesideItStay) {
+  Open();
+  Put("a", "1");
+  Put("z", "1");
+  ASSERT_EQ(Ingest({Make(ExternalFile().Put("m", "2"))}).ToString(), "OK");
+  EXPECT_EQ(Places(), "L6:0");
+  EXPECT_EQ(Scan(), "a=1 m=2 z=1");
+}
+
+TEST_F(IngestTest, FilesThatOverlapEachOther) {
+  Open();
+  const std::string first = Make(ExternalFile().Put("a", "1").Put("c", "1"));
+  const std::string second = Make(ExternalFile().Put("b", "2").Put("c", "2"));
+  const std::string third = Make(ExternalFile().DeleteRange("a", "b").Put("x", "3"));
+  ASSERT_EQ(Ingest({first, second, third}).ToString(), "OK");
+  EXPECT_EQ(Scan(), "b=2 c=2 x=3");
+  EXPECT_EQ(Places(), "L4:3 L5:2 L6:1");
+  IngestExternalFileOptions options;
+  options.allow_global_seqno = false;
+  EXPECT_TRUE(Ingest({first, second}, options).IsInvalidArgument());
+}
+
+TEST_F(IngestTest, RangeTombstonesDeleteWhatIsOlder) {
+  Open();
+  for (const char* key : {"a", "b", "c", "d"}) Put(key, "1");
+  ASSERT_EQ(Ingest({Make(ExternalFile().DeleteRange("b", "d").Put("c", "2"))}).ToString(), "OK");
+  // Of one file none is older than the other.
+  EXPECT_EQ(Scan(), "a=1 c=2 d=1");
+  Put("b", "3");
+  EXPECT_EQ(Scan(), "a=1 b=3 c=2 d=1");
+  ASSERT_EQ(Ingest({Make(ExternalFile().DeleteRange("a", "zz"))}).ToString(), "OK");
+  EXPECT_EQ(Scan(), "");
+  Reopen();
+  EXPECT_EQ(Scan(), "");
+}
+
+TEST_F(IngestTest, RangeTombstonesInMemoryCount) {
+  Open();
+  ASSERT_TRUE(db()->DeleteRange(WriteOptions(), Handle("default"), "a", "z").ok());
+  ASSERT_EQ(Ingest({Make(ExternalFile().Put("m", "1"))}).ToString(), "OK");
+  EXPECT_EQ(Get("m"), "1");
+  EXPECT_EQ(Places(), "L0:2 L0:1");
+}
+
+TEST_F(IngestTest, SnapshotsDoNotChange) {
+  Open();
+  Put("a", "1");
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  ASSERT_EQ(Ingest({Make(ExternalFile().Put("m", "2"))}).ToString(), "OK");
+  EXPECT_EQ(Places(), "L6:2");
+  EXPECT_EQ(Get("m"), "2");
+  EXPECT_EQ(Get("m", "default", snapshot), "NOT_FOUND");
+  IngestExternalFileOptions options;
+  options.snapshot_consistency = false;
+  ASSERT_EQ(Ingest({Make(ExternalFile().Put("n", "3"))}, options).ToString(), "OK");
+  EXPECT_EQ(Get("n", "default", snapshot), "3");
+  db()->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(IngestTest, OptionsRefuse) {
+  Open();
+  Put("b", "1");
+  const std::string file = Make(ExternalFile().Put("a", "2").Put("c", "2"));
+  IngestExternalFileOptions options;
+  options.allow_blocking_flush = false;
+  EXPECT_TRUE(Ingest({file}, options).IsInvalidArgument());
+  Flush();
+  options.fail_if_not_bottommost_level = true;
+  EXPECT_TRUE(Ingest({file}, options).IsTryAgain());
+  EXPECT_EQ(Scan(), "b=1");
+  EXPECT_EQ(StagedFiles(), 0u);
+  EXPECT_EQ(Files(kTableFile).size(), 1u);
+  EXPECT_TRUE(Ingest({}).IsInvalidArgument());
+  EXPECT_TRUE(db()->IngestExternalFiles({}).IsInvalidArgument());
+  IngestExternalFileArg arg;
+  arg.column_family = Handle("default");
+  arg.external_files = {file};
+  EXPECT_TRUE(db()->IngestExternalFiles({arg, arg}).IsInvalidArgument());
+  arg.files_checksums = {"x", "y"};
+  EXPECT_TRUE(db()->IngestExternalFiles({arg}).IsInvalidArgument());
+  EXPECT_TRUE(Ingest({"/outside/none.sst"}).IsPathNotFound());
+}
+
+TEST_F(IngestTest, RefusesWhatIsNoTableForIt) {
+  Open();
+  ExternalFile unmarked;
+  unmarked.Put("a", "1").version = 0;
+  EXPECT_TRUE(Ingest({Make(unmarked)}).IsCorruption());
+  ExternalFile of_another;
+  of_another.Put("a", "1").family_id = 7;
+  EXPECT_TRUE(Ingest({Make(of_another)}).IsInvalidArgument());
+  ExternalFile ordered_otherwise;
+  ordered_otherwise.Put("a", "1").comparator = ReverseBytewiseComparator();
+  EXPECT_TRUE(Ingest({Make(ordered_otherwise)}).IsInvalidArgument());
+  ExternalFile numbered;
+  numbered.Put("a", "1").sequence = 5;
+  EXPECT_TRUE(Ingest({Make(numbered)}).IsCorruption());
+  EXPECT_TRUE(Ingest({Make(ExternalFile())}).IsInvalidArgument());
+  WriteFile("/outside/text.sst", "no table at all, though long enough to be one, one might think");
+  EXPECT_TRUE(Ingest({"/outside/text.sst"}).IsCorruption());
+  EXPECT_EQ(Scan(), "");
+  EXPECT_EQ(Files(kTableFile).size(), 0u);
+  EXPECT_EQ(StagedFiles(), 0u);
+}
+
+TEST_F(IngestTest, SeveralFamiliesAtOnce) {
+  Open({"default", "other"});
+  Put("a", "old");
+  Put("a", "old", "other");
+  IngestExternalFileArg first;
+  first.column_family = Handle("default");
+  first.external_files = {Make(ExternalFile().Put("a", "1"))};
+  IngestExternalFileArg second;
+  second.column_family = Handle("other");
+  second.external_files = {Make(ExternalFile().Put("a", "2")), Make(ExternalFile().Put("b", "3"))};
+  ASSERT_EQ(db()->IngestExternalFiles({first, second}).ToString(), "OK");
+  EXPECT_EQ(Get("a"), "1");
+  EXPECT_EQ(Scan(ReadOptions(), "other"), "a=2 b=3");
+  // Both begin with the same number, and a file that needs none has none.
+  EXPECT_EQ(Places(), "L0:3 L0:1");
+  EXPECT_EQ(Places("other"), "L0:3 L0:2 L6:0");
+  Reopen();
+  EXPECT_EQ(Scan(ReadOptions(), "other"), "a=2 b=3");
+}
+
+TEST_F(IngestTest, TwoSteps) {
+  Open();
+  const std::string file = Make(ExternalFile().Put("a", "1"));
+  std::unique_ptr<FileIngestionHandle> first;
+  std::unique_ptr<FileIngestionHandle> second;
+  IngestExternalFileOptions options;
+  ASSERT_EQ(db()->PrepareFileIngestion(Handle("default"), {file}, options, &first).ToString(),
+            "OK");
+  ASSERT_EQ(db()->PrepareFileIngestion(Handle("default"), {Make(ExternalFile().Put("b", "2"))},
+                                       options, &second)
+                .ToString(),
+            "OK");
+  EXPECT_EQ(StagedFiles(), 2u);
+  EXPECT_EQ(Scan(), "");
+  EXPECT_TRUE(db()->CommitFileIngestionHandles({first.get(), first.get()}).IsInvalidArgument());
+  EXPECT_TRUE(db()->CommitFileIngestionHandles({first.get(), nullptr}).IsInvalidArgument());
+  ASSERT_EQ(db()->CommitFileIngestionHandles({first.get(), second.get()}).ToString(), "OK");
+  EXPECT_EQ(Scan(), "a=1 b=2");
+  EXPECT_TRUE(db()->CommitFileIngestionHandle(first.get()).IsInvalidArgument());
+  EXPECT_TRUE(first->Abort().IsInvalidArgument());
+  EXPECT_EQ(StagedFiles(), 0u);
+}
+
+TEST_F(IngestTest, AbortedStepsLeaveNothing) {
+  Open();
+  const std::string file = Make(ExternalFile().Put("a", "1"));
+  std::unique_ptr<FileIngestionHandle> handle;
+  ASSERT_EQ(db()->PrepareFileIngestion(Handle("default"), {file}, {}, &handle).ToString(), "OK");
+  ASSERT_TRUE(handle->Abort().ok());
+  EXPECT_EQ(StagedFiles(), 0u);
+  EXPECT_TRUE(db()->CommitFileIngestionHandle(handle.get()).IsInvalidArgument());
+  ASSERT_EQ(db()->PrepareFileIngestion(Handle("default"), {file}, {}, &handle).ToString(), "OK");
+  EXPECT_EQ(StagedFiles(), 1u);
+  handle.reset();
+  EXPECT_EQ(StagedFiles(), 0u);
+  EXPECT_TRUE(Exists(file));
+  // A handle outlives the database, which keeps nothing for it.
+  ASSERT_EQ(db()->PrepareFileIngestion(Handle("default"), {file}, {}, &handle).ToString(), "OK");
+  ASSERT_TRUE(Close().ok());
+  EXPECT_EQ(StagedFiles(), 0u);
+  EXPECT_TRUE(handle->Abort().IsShutdownInProgress());
+}
+
+TEST_F(IngestTest, OpeningsSweepWhatIsStaged) {
+  Open();
+  const std::string file = Make(ExternalFile().Put("a", "1"));
+  IngestExternalFileOptions options;
+  options.link_files = true;
+  std::unique_ptr<FileIngestionHandle> handle;
+  ASSERT_EQ(db()->PrepareFileIngestion(Handle("default"), {file}, options, &handle).ToString(),
+            "OK");
+  const std::string bytes = ReadFile(file);
+  Kill();
+  EXPECT_EQ(StagedFiles(), 1u);
+  Open();
+  EXPECT_EQ(StagedFiles(), 0u);
+  EXPECT_EQ(ReadFile(file), bytes);
+}
+
+TEST_F(IngestTest, ListenersAndCountersHear) {
+  class Watch final : public EventListener {
+   public:
+    void OnExternalFileIngested(DB*, const ExternalFileIngestionInfo& info) override {
+      infos.push_back(info);
+    }
+    std::vector<ExternalFileIngestionInfo> infos;
+  };
+  const auto watch = std::make_shared<Watch>();
+  options_.listeners.push_back(watch);
+  options_.statistics = CreateDBStatistics();
+  Open();
+  Put("a", "0");
+  SetPerfLevel(kEnableTime);
+  get_perf_context()->Reset();
+  const std::string file = Make(ExternalFile().Put("a", "1"));
+  ASSERT_EQ(Ingest({file}).ToString(), "OK");
+  SetPerfLevel(kDisable);
+  ASSERT_EQ(watch->infos.size(), 1u);
+  EXPECT_EQ(watch->infos[0].external_file_path, file);
+  EXPECT_EQ(watch->infos[0].global_seqno, 2u);
+  EXPECT_EQ(watch->infos[0].cf_name, "default");
+  EXPECT_TRUE(Exists(watch->infos[0].internal_file_path));
+  EXPECT_EQ(watch->infos[0].table_properties.num_entries, 1u);
+  EXPECT_GT(get_perf_context()->file_ingestion_nanos, 0u);
+  EXPECT_GT(get_perf_context()->file_ingestion_blocking_live_writes_nanos, 0u);
+  HistogramData data;
+  options_.statistics->histogramData(INGEST_EXTERNAL_FILE_PREPARE_MICROS, &data);
+  EXPECT_EQ(data.count, 1u);
+  options_.statistics->histogramData(INGEST_EXTERNAL_FILE_RUN_MICROS, &data);
+  EXPECT_EQ(data.count, 1u);
+}
+
+TEST_F(IngestTest, NumbersInFiles) {
+  Open();
+  Put("a", "old");
+  IngestExternalFileOptions options;
+  options.write_global_seqno = true;
+  options.link_files = true;
+  const std::string file = Make(ExternalFile().Put("a", "new"));
+  const std::string bytes = ReadFile(file);
+  ASSERT_EQ(Ingest({file}, options).ToString(), "OK");
+  // Whatever was asked for, the user's own file is not written into.
+  EXPECT_EQ(ReadFile(file), bytes);
+  bool written = false;
+  for (const std::string& table : Files(kTableFile)) {
+    const std::string now = ReadFile(std::string(kName) + "/" + table);
+    written |= now.size() == bytes.size() && now != bytes;
+  }
+  EXPECT_TRUE(written);
+  EXPECT_EQ(Get("a"), "new");
+  Reopen();
+  EXPECT_EQ(Get("a"), "new");
+  EXPECT_TRUE(db()->VerifyChecksum().ok());
+}
+
+TEST_F(IngestTest, TablesOfDatabasesKeepTheirNumbers) {
+  Open({"default", "other"});
+  MakeTable({"a", "b"}, "other");
+  MakeTable({"b", "c"}, "other");
+  std::vector<LiveFileMetaData> live;
+  db()->GetLiveFilesMetaData(&live);
+  ASSERT_EQ(live.size(), 2u);
+  if (live[0].smallest_seqno > live[1].smallest_seqno) std::swap(live[0], live[1]);
+  const std::string older = live[0].directory + "/" + live[0].relative_filename;
+  const std::string newer = live[1].directory + "/" + live[1].relative_filename;
+  EXPECT_TRUE(Ingest({older}).IsCorruption());
+  IngestExternalFileOptions options;
+  options.allow_db_generated_files = true;
+  EXPECT_TRUE(Ingest({newer, older}, options).IsInvalidArgument());
+  const Snapshot* const snapshot = db()->GetSnapshot();
+  EXPECT_TRUE(Ingest({older}, options).IsInvalidArgument());
+  db()->ReleaseSnapshot(snapshot);
+  ASSERT_EQ(Ingest({older, newer}, options).ToString(), "OK");
+  EXPECT_EQ(Places(), "L5:4 L6:2");
+  EXPECT_EQ(Scan(), Scan(ReadOptions(), "other"));
+  EXPECT_TRUE(Ingest({newer}, options).IsInvalidArgument()) << "it overlaps what is there";
+  Reopen();
+  EXPECT_EQ(Scan(), Scan(ReadOptions(), "other"));
+}
+
+TEST_F(IngestTest, WholeFilesHaveChecksums) {
+  options_.file_checksum_gen_factory = GetFileChecksumGenCrc32cFactory();
+  Open();
+  IngestExternalFileArg arg;
+  arg.column_family = Handle("default");
+  arg.external_files = {Make(ExternalFile().Put("a", "1"))};
+  arg.files_checksums = {"1234"};
+  arg.files_checksum_func_names = {"FileChecksumCrc32c"};
+  EXPECT_TRUE(db()->IngestExternalFiles({arg}).IsCorruption());
+  arg.files_checksum_func_names = {"Unheard"};
+  EXPECT_TRUE(db()->IngestExternalFiles({arg}).IsNotSupported());
+  arg.files_checksums.clear();
+  arg.files_checksum_func_names.clear();
+  ASSERT_EQ(db()->IngestExternalFiles({arg}).ToString(), "OK");
+  EXPECT_TRUE(db()->VerifyFileChecksums(ReadOptions()).ok());
+  std::vector<LiveFileMetaData> live;
+  db()->GetLiveFilesMetaData(&live);
+  ASSERT_EQ(live.size(), 1u);
+  EXPECT_EQ(live[0].file_checksum.size(), 4u);
+  // What is given is believed if it is to be.
+  arg.external_files = {Make(ExternalFile().Put("b", "1"))};
+  arg.files_checksums = {"1234"};
+  arg.files_checksum_func_names = {"FileChecksumCrc32c"};
+  arg.options.verify_file_checksum = false;
+  ASSERT_EQ(db()->IngestExternalFiles({arg}).ToString(), "OK");
+  EXPECT_FALSE(db()->VerifyFileChecksums(ReadOptions()).ok());
+}
+
+TEST_F(IngestTest, DamageIsFoundIfAskedFor) {
+  Open();
+  ExternalFile file;
+  for (int i = 0; i < 2000; i++) file.Put("k" + std::to_string(10000 + i), std::string(50, 'v'));
+  const std::string path = Make(file);
+  std::string bytes = ReadFile(path);
+  bytes[bytes.size() / 3] ^= 1;
+  WriteFile(path, bytes);
+  IngestExternalFileOptions options;
+  options.verify_checksums_before_ingest = true;
+  EXPECT_TRUE(Ingest({path}, options).IsCorruption());
+  EXPECT_EQ(Scan(), "");
+  EXPECT_EQ(StagedFiles(), 0u);
+}
+
+TEST_F(IngestTest, WhatIsNotThereIsRefusedByName) {
+  Open();
+  const std::string file = Make(ExternalFile().Put("a", "1"));
+  IngestExternalFileOptions behind;
+  behind.ingest_behind = true;
+  EXPECT_THAT(Ingest({file}, behind).ToString(), HasSubstr("ingest_behind"));
+  IngestExternalFileArg arg;
+  arg.column_family = Handle("default");
+  arg.external_files = {file};
+  arg.atomic_replace_range = RangeOpt();
+  EXPECT_THAT(db()->IngestExternalFiles({arg}).ToString(), HasSubstr("atomic_replace_range"));
+}
+
+}  // namespace
+}  // namespace varve::testing

@@ -175,6 +175,8 @@ Status DbImpl::OpenChangeStream(const ChangeStreamOptions& options,
                                 std::unique_ptr<ChangeStream>* stream) try {
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  VARVE_RETURN_IF_ERROR(
+      RefuseHeldUp("OpenChangeStream", Duty::kManifest, engine_->state.versions.get()));
   return OpenNamedStream(engine_, options, stream);
 } catch (...) {
   return CaughtException();
@@ -183,6 +185,8 @@ Status DbImpl::OpenChangeStream(const ChangeStreamOptions& options,
 Status DbImpl::DropChangeStream(const std::string& name) try {
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
+  VARVE_RETURN_IF_ERROR(
+      RefuseHeldUp("DropChangeStream", Duty::kManifest, engine_->state.versions.get()));
   return DropNamedStream(engine_.get(), name);
 } catch (...) {
   return CaughtException();

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Content = std::map<std::string, std::string>;
+using Entries = std::map<std::string, std::string>;
 
 constexpr int kKeysOfEach = 400;
 constexpr uint64_t kNewestVersion = 7;
@@ -64,7 +64,7 @@ class TheirDb {
     return error;
   }
 
-  std::string Add(const Content& content) {
+  std::string Add(const Entries& content) {
     std::string error;
     for (const auto& [key, value] : content) {
       library_.Checked<void>(&error, "put", db_, write_, key.data(), key.size(), value.data(),
@@ -80,7 +80,7 @@ class TheirDb {
     library_.Call<void>("compact_range", db_, no_key, size_t{0}, no_key, size_t{0});
   }
 
-  std::string Read(Content* content) {
+  std::string Read(Entries* content) {
     auto* const it = library_.Call<Opaque*>("create_iterator", db_, read_);
     library_.Call<void>("iter_seek_to_first", it);
     while (library_.Call<unsigned char>("iter_valid", it) != 0) {
@@ -117,7 +117,7 @@ class OurDb {
     return Told(s);
   }
 
-  std::string Add(const Content& content) {
+  std::string Add(const Entries& content) {
     Status s;
     for (const auto& [key, value] : content) s.UpdateIfOk(db_->Put(WriteOptions(), key, value));
     if (s.ok()) s = db_->Flush(FlushOptions());
@@ -126,7 +126,7 @@ class OurDb {
 
   std::string Compact() { return Told(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr)); }
 
-  std::string Read(Content* content) {
+  std::string Read(Entries* content) {
     Status s = db_->VerifyChecksum();
     if (!s.ok()) return Told(s);
     const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
@@ -169,8 +169,8 @@ class TableVersionsTest : public ::testing::Test {
   }
 
   // Keys that lie between those of other rounds, so that a compaction rewrites all tables.
-  Content NextKeys() {
-    Content added;
+  Entries NextKeys() {
+    Entries added;
     for (int i = 0; i < kKeysOfEach; i++) {
       const std::string key = std::to_string(10000 + i) + "." + std::to_string(round_);
       added[key] = "value " + std::to_string(i * 7919 % 1000) + std::string(60, 'v');
@@ -182,7 +182,7 @@ class TableVersionsTest : public ::testing::Test {
 
   template <typename Db>
   void ExpectAll(Db* db) {
-    Content content;
+    Entries content;
     ASSERT_EQ(db->Read(&content), "");
     EXPECT_TRUE(content == expected_) << content.size() << " entries of " << expected_.size();
   }
@@ -219,7 +219,7 @@ class TableVersionsTest : public ::testing::Test {
   }
 
   fs::path directory_;
-  Content expected_;
+  Entries expected_;
   int round_ = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "db/api/c/c_results.h"
 #include "db/api/db_impl.h"
+#include "db/follow/secondary.h"
 #include "db/observe/garbage.h"
 #include "db/observe/metadata.h"
 #include "db/observe/number_properties.h"

@@ -31,6 +31,8 @@ class IdleCommitPath final : public CommitPath {
   void ExpectCondition(const WriteCondition& /*condition*/) override {}
   void WaitForAll() override {}
   void RaiseTo(SequenceNumber) override {}
+  SequenceNumber BeginAddition(uint64_t) override { return 0; }
+  SequenceNumber EndAddition() override { return 0; }
   void EnterExclusive() override {
     EXPECT_FALSE(held);
     held = true;

@@ -73,6 +73,7 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
   }
   IOStatus AddTimestampSizes(const Slice&) override { return IOStatus::OK(); }
   IOStatus Flush() override { return IOStatus::OK(); }
+  IOStatus HandOver(uint64_t*) override { return IOStatus::OK(); }
   using wal::CommitLog::Sync;
   IOStatus Sync(bool, wal::LogExtent*) override { return IOStatus::OK(); }
   uint64_t last_ticket() const override { return 0; }

@@ -187,7 +187,6 @@ TEST_F(DbOpenTest, ReadOnlyTakesWhatOnlyWritersMeet) {
       [](Options* o) { o->inplace_update_support = true; },
       [](Options* o) { o->compaction_style = kCompactionStyleUniversal; },
       [](Options* o) { o->compaction_style = kCompactionStyleFIFO; },
-      [](Options* o) { o->WAL_ttl_seconds = o->WAL_size_limit_MB = 10; },
       [](Options* o) { o->allow_mmap_writes = true; },
       [](Options* o) {
         o->use_direct_io_for_flush_and_compaction = true;

@@ -87,6 +87,9 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
   const PerfTimer<&PerfContext::file_ingestion_nanos, kEnableTime> timer;
+  // A callback that is made under the mutex is refused here, with nothing done: what ends a commit
+  // takes the mutex in a destructor.
+  { const DbLock lock(&engine_->state.mu); }
   if (handles.empty()) {
     return Status::InvalidArgument("CommitFileIngestionHandles: no handles are given");
   }

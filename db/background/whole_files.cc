@@ -18,6 +18,7 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
   return RunAtOnce(
       family,
       [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+        state_.mu.AssertHeld();
         auto deletion = std::make_unique<CompactionPlan>();
         PickFilesInRanges(ground.version, ranges, n, include_end, deletion.get());
         if (deletion->inputs.empty()) return Status::OK();
@@ -37,6 +38,7 @@ Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& ran
   return RunAtOnce(
       family,
       [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+        state_.mu.AssertHeld();
         // Whoever looks later is at the deletion or after it.
         if (state_.snapshots.OldestHeld() >= deleted_at) *plan = PickDeleted(ground.version, range);
         return Status::OK();
@@ -48,6 +50,7 @@ Status CompactionWork::PromoteL0(ColumnFamily* family, int target_level) {
   return RunAtOnce(
       family,
       [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+        state_.mu.AssertHeld();
         return PickPromotion(ground.version, target_level, plan);
       },
       RunControl());

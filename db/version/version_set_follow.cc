@@ -36,7 +36,8 @@ Status VersionSet::BuildFollowed(ManifestReplay* replay, FollowedTrees* trees) {
 void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
                         const FollowedTrees& trees) {
   const bool first = families_.empty();
-  for (auto& [id, family] : replay->families()) {
+  for (auto& [id, replayed] : replay->families()) {
+    const auto& family = replayed;
     // Nobody writes to what the replay has while the caller is here.
     const auto copy_facts = [&](FamilyVersions* to) VARVE_NO_THREAD_SAFETY_ANALYSIS {
       const FamilyVersions& from = *family.versions;

@@ -155,6 +155,11 @@ class Case {
     Status s = OpenStage(&stage_, {std::begin(kFamilies), std::end(kFamilies)});
     if (s.ok()) s = Furnish(&stage_);
     if (!s.ok()) return "could not begin: " + s.ToString();
+    for (Part& part : parts_) {
+      if (std::string(part.call->name).find("Ingest") != std::string::npos) {
+        part.player->WriteTables();
+      }
+    }
     stage_.disk->SetCallHook(&slow_);
     std::atomic<size_t> ready{0};
     std::atomic<int> ended{0};

@@ -68,6 +68,17 @@ class Player {
   }
   std::string NewFamily() { return prefix_ + "-new" + std::to_string(++families_); }
 
+  // Writes tables of one entry each, for calls that take them in: nothing but these calls may
+  // change files once the players have begun.
+  void WriteTables();
+  struct Table {
+    std::string path;
+    std::string key;
+    std::string value;
+  };
+  // False: there is none any more.
+  bool TakeTable(Table* table);
+
   // What a write answered: on OK `key` has this value now; null: none.
   void Wrote(const Status& s, const std::string& family, const std::string& key,
              const std::string* value);
@@ -105,6 +116,7 @@ class Player {
   uint64_t values_ = 0;
   int families_ = 0;
   std::map<std::string, Expected> expected_;  // by family
+  std::vector<Table> tables_;
   std::vector<std::unique_ptr<Iterator>> iterators_;
   std::vector<std::unique_ptr<PinnableSlice>> pins_;
   std::vector<ColumnFamilyHandle*> handles_;

@@ -4,10 +4,32 @@
 
 #include <algorithm>
 
+#include "varve/sst_file_writer.h"
+
 #include "tests/matrix/call_table.h"
 #include "util/coding/fixed.h"
 
 namespace varve::testing {
+
+void Player::WriteTables() {
+  Options options = stage_->options;
+  options.env = stage_->env.get();
+  for (int i = 0; i < 4; i++) {
+    Table table{"/outside-" + prefix_ + std::to_string(i) + ".sst", Key(), Value()};
+    SstFileWriter writer(EnvOptions(), options);
+    Status s = writer.Open(table.path);
+    if (s.ok()) s = writer.Put(table.key, table.value);
+    if (s.ok()) s = writer.Finish();
+    if (s.ok()) tables_.push_back(std::move(table));
+  }
+}
+
+bool Player::TakeTable(Table* table) {
+  if (tables_.empty()) return false;
+  *table = std::move(tables_.back());
+  tables_.pop_back();
+  return true;
+}
 
 void Player::Wrote(const Status& s, const std::string& family, const std::string& key,
                    const std::string* value) {

@@ -168,6 +168,9 @@ const std::set<std::string> kApart = {
 
 // Nothing of a database: why.
 const std::set<std::string> kOfNoDatabase = {
+    // Of an engine that copies, which its opener deletes.
+    "BackupEngineOptions::backup_env",   "BackupEngineOptions::info_log",
+    "BackupEngineOptions::listeners",    "CheckpointEngineOptions::backup_rate_limiter",
     "EnvOptions::rate_limiter",           // of one file, which its opener closes
     "OptimisticTransactionOptions::cmp",  // of one transaction
 };

@@ -260,13 +260,6 @@ const Call kDb[] = {
      [](const Scene& s) {
        return s.db->IngestExternalFile(s.family, {"none.sst"}, IngestExternalFileOptions());
      }},
-    {"DB::PrepareFileIngestion(ColumnFamilyHandle*, std::vector<std::string>, "
-     "IngestExternalFileOptions, std::unique_ptr<FileIngestionHandle>*)",
-     [](const Scene& s) {
-       std::unique_ptr<FileIngestionHandle> handle;
-       return s.db->PrepareFileIngestion(s.family, {"none.sst"}, IngestExternalFileOptions(),
-                                         &handle);
-     }},
     {"::DeleteFilesInRange(DB*, ColumnFamilyHandle*, Slice*, Slice*, bool)",
      [](const Scene& s) { return DeleteFilesInRange(s.db, s.family, nullptr, nullptr); },
      "ColumnFamilyDropped"},

@@ -25,6 +25,7 @@ using varve::c::Add;
 using varve::c::AddIn;
 using varve::c::DeletePiecewise;
 using varve::c::Family;
+using varve::c::kDefaultFamily;
 using varve::c::NullArgument;
 using varve::c::Pieces;
 using varve::c::Run;
@@ -34,9 +35,6 @@ using varve::c::StoreSize;
 using varve::c::ValueHandlePool;
 
 namespace {
-
-// The default family stands for this: a null handle is an error in the ..._cf functions.
-constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
 
 Status CheckHandles(const rocksdb_writebatch_wi_t* batch,
                     const rocksdb_column_family_handle_t* family) {

@@ -14,6 +14,7 @@ using varve::Slice;
 using varve::Status;
 using varve::c::CopyBytes;
 using varve::c::Family;
+using varve::c::kDefaultFamily;
 using varve::c::NullArgument;
 using varve::c::RunOnDb;
 using varve::c::SingleResult;
@@ -22,9 +23,6 @@ using varve::c::Try;
 using varve::c::ValueHandlePool;
 
 namespace {
-
-// The default family stands for this: a null handle is an error in the ..._cf functions.
-constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
 
 Status Lookup(DB* db, const ReadOptions& options, const rocksdb_column_family_handle_t* family,
               const Slice& key, PinnableSlice* value, std::string* timestamp = nullptr) {

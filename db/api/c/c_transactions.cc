@@ -17,6 +17,7 @@ using varve::Transaction;
 using varve::c::BatchFailure;
 using varve::c::CopyBytes;
 using varve::c::Family;
+using varve::c::kDefaultFamily;
 using varve::c::NewIndexedBatchHandle;
 using varve::c::NullArgument;
 using varve::c::Run;
@@ -27,9 +28,6 @@ using varve::c::Try;
 using varve::c::TryVoid;
 
 namespace {
-
-// Stands for a family that the function does not take: a null handle is an error in those that do.
-constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
 
 // Runs `body` on the transaction, and on the family that it is called with; null: the default one.
 template <typename Body>

@@ -202,6 +202,12 @@ struct rocksdb_column_family_handle_t {
   bool owned;  // False for the default family's, which belongs to the DB.
 };
 
+namespace varve::c {
+// Stands for the default family in functions that take none: a null handle is an error in those
+// that do.
+inline constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
+}  // namespace varve::c
+
 struct rocksdb_snapshot_t {
   const varve::Snapshot* rep;
 };

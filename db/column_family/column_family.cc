@@ -179,6 +179,10 @@ void ColumnFamily::Activate(std::shared_ptr<MemTable>* mem) VARVE_NO_THREAD_SAFE
   (*mem)->Freeze();
 }
 
+void ColumnFamily::RenewEpochs() {
+  for (ImmutableMemTable& imm : immutables_) imm.epoch_number = versions_->next_epoch_number++;
+}
+
 // An opening, which has the family to itself, holds no mutex.
 void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
                                   uint64_t log_number) VARVE_NO_THREAD_SAFETY_ANALYSIS {

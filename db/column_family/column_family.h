@@ -132,6 +132,9 @@ class ColumnFamily final : public SuperVersionSource,
   // yet. Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If
   // it throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
+  // The tables of all immutable memtables become newer than any that the tree has. For a family
+  // whose memtables were filled while another process added tables.
+  void RenewEpochs() VARVE_REQUIRES(kDbMutex);
   // Whether the active memtable can tell what keys begin with, which nobody knew when it was made.
   bool ShouldLearnKeyPrefix() const { return mem_->ShouldTellPrefix() && !dropped(); }
   // Then puts one in its place, for readers too, that holds the same and compares keys behind what

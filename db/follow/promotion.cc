@@ -156,6 +156,7 @@ Status Promotion::Run() {
     e.state.commit->StartFrom(last);
     for (const auto& [id, family] : e.state.families.all()) {
       if (family->icmp().timestamp_size() != 0) e.new_logs.NoteStamped();
+      family->RenewEpochs();
     }
     VARVE_RETURN_IF_ERROR(e.new_logs.Start(/*force=*/true));
     VARVE_RETURN_IF_ERROR(LogState());

@@ -160,7 +160,8 @@ TEST_F(InfoLogTest, HeadersTakeAQuarterOfALogAtMost) {
   }
   EXPECT_EQ(Lines().front(), "version 1");
   EXPECT_EQ(Lines().back(), "a line 19");
-  // The lines have three quarters of a log, which the numbers of a process and of a thread may end at any of them.
+  // The lines have three quarters of a log, which the numbers of a process and of a thread may end
+  // at any of them.
   EXPECT_LE(Names().size(), logs + 1);
 }
 

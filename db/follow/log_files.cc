@@ -51,8 +51,10 @@ Status LogFiles::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) cons
   return IsMissing(s) ? Gone(path) : Status(s);
 }
 
-Status LogFiles::View(uint64_t number, LogSet::LogView* view) const {
-  if (engine_.state.logs->View(number, view) && view->number == number) return Status::OK();
+Status LogFiles::View(uint64_t number, LogSet::LogView* view, bool* settled) const {
+  const bool in_use = engine_.state.logs->View(number, view) && view->number == number;
+  if (settled != nullptr) *settled = !in_use;
+  if (in_use) return Status::OK();
   *view = LogSet::LogView();
   view->number = number;
   const LogArchive archive(engine_.context);

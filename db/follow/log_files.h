@@ -30,8 +30,8 @@ class LogFiles {
   Status After(uint64_t number, uint64_t* next) const;
   // NotFound: there is no such log any more.
   Status Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const;
-  // What is known of it now. An archived one is as it will stay.
-  Status View(uint64_t number, LogSet::LogView* view) const;
+  // What is known of it now. *settled, which may be null: that is how it will stay.
+  Status View(uint64_t number, LogSet::LogView* view, bool* settled = nullptr) const;
 
  private:
   IOStatus OpenAt(const std::string& path, uint64_t number,

@@ -74,20 +74,29 @@ Status UpdateReader::FindFirst(const std::vector<uint64_t>& numbers, size_t* fir
 Status UpdateReader::Begin() {
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(files_.List(&numbers));
-  if (numbers.empty()) return Status::NotFound("no log is there any more");
   size_t first = 0;
-  VARVE_RETURN_IF_ERROR(FindFirst(numbers, &first));
-  if (options_.first_log == 0 && engine_->state.sections.InUse()) {
-    for (size_t i = 0; i < first; i++) {
-      VARVE_RETURN_IF_ERROR(ReadSections(numbers[i], &sections_));
-    }
+  for (;;) {
+    if (numbers.empty()) return Status::NotFound("no log is there any more");
+    Status s = FindFirst(numbers, &first);
+    if (s.ok()) s = MoveTo(numbers[first]);
+    if (s.ok()) break;
+    if (!s.IsNotFound()) return s;
+    // It was on its way out before the logs were held: what there is begins behind it.
+    numbers.erase(numbers.begin(), numbers.begin() + static_cast<ptrdiff_t>(first) + 1);
   }
   may_be_lost_ = true;  // nothing is known of what was before the first log
-  return MoveTo(numbers[first]);
+  if (options_.first_log != 0 || !engine_->state.sections.InUse()) return Status::OK();
+  for (size_t i = 0; i < first; i++) {
+    VARVE_RETURN_IF_ERROR(ReadSections(numbers[i], &sections_));
+  }
+  return Status::OK();
 }
 
 Status UpdateReader::MoveTo(uint64_t number) {
-  VARVE_RETURN_IF_ERROR(files_.Open(number, &tail_));
+  std::unique_ptr<wal::LogTail> tail;
+  VARVE_RETURN_IF_ERROR(files_.Open(number, &tail));
+  VARVE_RETURN_IF_ERROR(files_.View(number, &view_, &settled_));
+  tail_ = std::move(tail);
   hold_.MoveTo(number);
   looked_ = false;
   return Status::OK();
@@ -158,8 +167,8 @@ UpdateReader::Met UpdateReader::Look(Slice* record) {
   }
   for (;;) {
     limit_ = state.versions->last_sequence();
-    Status s = files_.View(tail_->number(), &view_);
-    if (!s.ok()) return Fail(std::move(s));
+    const Status s = settled_ ? Status::OK() : files_.View(tail_->number(), &view_, &settled_);
+    if (!s.ok()) return Fail(s);
     if (view_.doubtful) {
       if (view_.current) {
         status_ = Status::TryAgain("log " + std::to_string(view_.number) +
@@ -292,8 +301,11 @@ Status UpdateReader::SearchEarlierLogs(const std::string& name) {
 Status UpdateReader::ReadSections(uint64_t number, SectionMemory* sections) const {
   LogSet::LogView view;
   std::unique_ptr<wal::LogTail> tail;
-  VARVE_RETURN_IF_ERROR(files_.View(number, &view));
-  VARVE_RETURN_IF_ERROR(files_.Open(number, &tail));
+  Status s = files_.View(number, &view);
+  if (s.ok()) s = files_.Open(number, &tail);
+  // Whoever commits a section that it had says so.
+  if (s.IsNotFound()) return Status::OK();
+  VARVE_RETURN_IF_ERROR(s);
   Slice record;
   while (tail->Next(view.bytes, &record) == TailMet::kRecord) {
     bool has_marks = false;

@@ -11,7 +11,9 @@
 //    finds it, and its write has not failed. Of a log in which a write has failed nothing more is
 //    given out; what it still had is a gap.
 // 3. Numbers that no record has are given out as a gap, and are never passed over silently.
-// 4. The log that is read, and all later ones, are held.
+// 4. The log that is read, and all later ones, are held. A log that was on its way out before may
+// be
+//    the first; it is open then, and whether its name is still there does not matter.
 
 #include <algorithm>
 #include <cstdint>
@@ -109,6 +111,7 @@ class UpdateReader {
   LogHold hold_;
   std::unique_ptr<wal::LogTail> tail_;
   LogSet::LogView view_;      // of its log, at the last look
+  bool settled_ = false;      // no look will find another, as the database is done with that log
   SequenceNumber limit_ = 0;  // what was visible at the last look
   bool looked_ = false;       // records up to the end of view_ may be taken without another look
   bool begins_late_ = false;

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -173,6 +174,60 @@ TEST_F(ChangeStreamTest, LogsGoWhenNobodyWantsThem) {
   EXPECT_EQ(ReadAll(first.get()), "5 ");
   ASSERT_TRUE(first->Acknowledge(5).ok());
   EXPECT_TRUE(Eventually([&] { return Files(kWalFile).size() == 1; }));
+}
+
+// Stops whoever deletes a log, until it is released.
+class StopsDeletionOfLogs final : public MemFileSystem::CallHook {
+ public:
+  void BeforeCall(uint64_t, MemCall call, const std::string& path) override {
+    if (call != MemCall::kDelete || !path.ends_with(".log")) return;
+    std::unique_lock<std::mutex> lock(mu_);
+    stopped_ = true;
+    changed_.wait(lock, [this] { return let_go_; });
+  }
+  bool stopped() {
+    std::lock_guard<std::mutex> lock(mu_);
+    return stopped_;
+  }
+  void LetGo() {
+    std::lock_guard<std::mutex> lock(mu_);
+    let_go_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mu_;
+  std::condition_variable changed_;
+  bool stopped_ = false;
+  bool let_go_ = false;
+};
+
+// The database has given a log up, and its name is still there: the newest with numbers.
+TEST_F(ChangeStreamTest, BeginsBesideTheDeletionOfALog) {
+  StopsDeletionOfLogs gate;
+  Open();
+  Put("a", "1");
+  mem().SetCallHook(&gate);
+  std::thread flusher([&] { Flush(); });
+  ASSERT_TRUE(Eventually([&] { return gate.stopped(); }));
+  auto stream = Stream();
+  auto from_before = Stream(1, "from before");
+  std::unique_ptr<TransactionLogIterator> updates;
+  EXPECT_TRUE(db()->GetUpdatesSince(1, &updates).ok());
+  gate.LetGo();
+  flusher.join();
+  ASSERT_TRUE(Eventually([&] { return Files(kWalFile).size() == 1; }));
+  mem().SetCallHook(nullptr);
+  EXPECT_EQ(ReadAll(stream.get()), "");
+  EXPECT_EQ(ReadAll(from_before.get()), "1 ");
+  Put("b", "2");
+  EXPECT_EQ(ReadAll(stream.get()), "2 ");
+  EXPECT_EQ(ReadAll(from_before.get()), "2 ");
+  ASSERT_TRUE(updates->Valid()) << updates->status().ToString();
+  EXPECT_EQ(updates->GetBatch().sequence, 1u);
+  updates->Next();
+  ASSERT_TRUE(updates->Valid()) << updates->status().ToString();
+  EXPECT_EQ(updates->GetBatch().sequence, 2u);
 }
 
 TEST_F(ChangeStreamTest, WaitsForAWrite) {

@@ -59,6 +59,18 @@ void OpenQuiet(Run* run, size_t write_buffer) {
 
 // ---- Tables in a database
 
+// Puts as many drawn keys as there are.
+void PutDrawn(Run* run, bool text) {
+  const auto session = run->engine().NewSession();
+  Values values(kValueSize);
+  Random random(run->scale().seed);
+  for (uint64_t i = 0; i < run->scale().n; i++) {
+    const uint64_t number = random.Below(run->scale().n);
+    const Key key = text ? Key::Text(number) : Key(number);
+    session->Put(key.view(), values.Of(number, i + 1), Durability::kLogged);
+  }
+}
+
 // Puts keys `from` to `to`, in order.
 void PutKeys(Run* run, uint64_t from, uint64_t to) {
   const auto session = run->engine().NewSession();
@@ -246,23 +258,25 @@ void Tail(Run* run) {
   run->engine().Close();
 }
 
-void CatchUp(Run* run) {
+enum class Keys { kInOrder, kDrawn, kDrawnText };
+
+void CatchUp(Run* run, Keys keys) {
   OpenQuiet(run, kLargeBuffer);
   const RocksDbHandles h = run->engine().rocksdb();
   Opaque* const secondary =
       h.library->Checked<Opaque*>("open_as_secondary", static_cast<const Opaque*>(h.options),
                                   PlaceOf(*run, "db").c_str(), PlaceOf(*run, "secondary").c_str());
-  PutKeys(run, 0, run->scale().n);
+  if (keys == Keys::kInOrder) {
+    PutKeys(run, 0, run->scale().n);
+  } else {
+    PutDrawn(run, keys == Keys::kDrawnText);
+  }
   const double seconds =
       SecondsOf([&] { h.library->Checked<void>("try_catch_up_with_primary", secondary); });
-  const Key key(run->scale().n - 1);
-  size_t size = 0;
-  Opaque* const reads = h.library->Call<Opaque*>("readoptions_create");
-  if (h.library->Checked<char*>("get", secondary, reads, key.view().data(), kKeySize, &size) ==
-      nullptr) {
-    c_library::Die("catch-up: the last key is not there");
-  }
   run->ReportRate(static_cast<double>(run->scale().n), seconds);
+  run->Measured();
+  const uint64_t last = h.library->Call<uint64_t>("get_latest_sequence_number", secondary);
+  if (last != run->scale().n) c_library::Die("catch-up: the secondary is not where it should be");
   h.library->Call<void>("close", secondary);
   run->ReadBack();
   run->engine().Close();
@@ -285,7 +299,9 @@ std::vector<Row> MovingRows() {
   add("checkpoint/all", [](Run* run) { Checkpoints(run, TablesOf(*run)); });
   add("backup", Backups);
   add("tail", Tail);
-  add("catch-up", CatchUp);
+  add("catch-up", [](Run* run) { CatchUp(run, Keys::kInOrder); });
+  add("catch-up-drawn", [](Run* run) { CatchUp(run, Keys::kDrawn); });
+  add("catch-up-drawn-text", [](Run* run) { CatchUp(run, Keys::kDrawnText); });
   return rows;
 }
 

@@ -220,6 +220,13 @@ Status LogFollower::Take(const Slice& record, BatchInserter* inserter) {
   return Apply(batch, has_marks, inserter);
 }
 
+// Memtables are replaced by others that hold the same; no inserter has any of them.
+void LogFollower::LearnKeyPrefixes() {
+  DbState& state = engine_->state;
+  DbLock lock(&state.mu);
+  for (const auto& [id, family] : state.families.all()) family->LearnKeyPrefix();
+}
+
 Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* inserter) {
   SequenceNumber next = DecodeFixed64(batch.data());
   if (has_marks) {
@@ -228,6 +235,7 @@ Status LogFollower::Apply(const Slice& batch, bool has_marks, BatchInserter* ins
   } else {
     if (chunk_.size() + batch.size() > chunk_.capacity()) {
       VARVE_RETURN_IF_ERROR(inserter->Flush());
+      LearnKeyPrefixes();
       chunk_.clear();
       chunk_.reserve(batch.size());
     }

@@ -60,8 +60,10 @@ class LogFollower {
   Status Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const;
   // Applies what the open log has.
   Status Drain() VARVE_EXCLUDES(kDbMutex);
-  Status Take(const Slice& record, BatchInserter* inserter);
-  Status Apply(const Slice& batch, bool has_marks, BatchInserter* inserter);
+  Status Take(const Slice& record, BatchInserter* inserter) VARVE_EXCLUDES(kDbMutex);
+  Status Apply(const Slice& batch, bool has_marks, BatchInserter* inserter)
+      VARVE_EXCLUDES(kDbMutex);
+  void LearnKeyPrefixes() VARVE_EXCLUDES(kDbMutex);
   // Of the log that is open, whether what it has given is all, as far as it is needed; `first` is
   // the first record of the next.
   Status CheckFollows(const Slice& first, uint64_t next);

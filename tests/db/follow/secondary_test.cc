@@ -197,6 +197,34 @@ TEST(SecondaryTest, SnapshotsAndIteratorsStay) {
   pair.Check(6000, 6000, true);
 }
 
+// Memtables that take much at once are replaced meanwhile, by others that compare keys faster.
+TEST(SecondaryTest, TakesMuchAtOnceBesideReaders) {
+  Pair pair("much");
+  pair.options.write_buffer_size = 64 << 20;
+  pair.OpenPrimary();
+  pair.Write(10);
+  pair.OpenSecondary();
+  ReadOptions at;
+  at.snapshot = pair.secondary.db->GetSnapshot();
+  ASSERT_NE(at.snapshot, nullptr);
+  for (int round = 0; round < 3; round++) {
+    const std::unique_ptr<Iterator> it(
+        pair.secondary.db->NewIterator(ReadOptions(), pair.secondary.handles[0]));
+    const uint64_t before = pair.steps;
+    pair.Write(5000);
+    pair.CatchUp();
+    pair.Check(pair.steps, pair.steps, round % 2 == 0);
+    it->Seek("newest");
+    ASSERT_TRUE(it->Valid()) << it->status().ToString();
+    EXPECT_TRUE(it->value().starts_with(std::to_string(before - 1) + " "));
+    const HistoryState state =
+        ReadHistory(pair.secondary.db.get(), pair.secondary.handles, at, round % 2 == 0);
+    EXPECT_EQ(state.problem, "");
+    EXPECT_EQ(state.steps, 10u);
+  }
+  pair.secondary.db->ReleaseSnapshot(at.snapshot);
+}
+
 TEST(SecondaryTest, ChangesNothingOfThePrimary) {
   Pair pair("unchanged");
   pair.options.disable_auto_compactions = true;

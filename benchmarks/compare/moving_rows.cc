@@ -258,18 +258,18 @@ void Tail(Run* run) {
   run->engine().Close();
 }
 
-enum class Keys { kInOrder, kDrawn, kDrawnText };
+enum class Followed { kInOrder, kDrawn, kDrawnText };
 
-void CatchUp(Run* run, Keys keys) {
+void CatchUp(Run* run, Followed keys) {
   OpenQuiet(run, kLargeBuffer);
   const RocksDbHandles h = run->engine().rocksdb();
   Opaque* const secondary =
       h.library->Checked<Opaque*>("open_as_secondary", static_cast<const Opaque*>(h.options),
                                   PlaceOf(*run, "db").c_str(), PlaceOf(*run, "secondary").c_str());
-  if (keys == Keys::kInOrder) {
+  if (keys == Followed::kInOrder) {
     PutKeys(run, 0, run->scale().n);
   } else {
-    PutDrawn(run, keys == Keys::kDrawnText);
+    PutDrawn(run, keys == Followed::kDrawnText);
   }
   const double seconds =
       SecondsOf([&] { h.library->Checked<void>("try_catch_up_with_primary", secondary); });
@@ -299,9 +299,9 @@ std::vector<Row> MovingRows() {
   add("checkpoint/all", [](Run* run) { Checkpoints(run, TablesOf(*run)); });
   add("backup", Backups);
   add("tail", Tail);
-  add("catch-up", [](Run* run) { CatchUp(run, Keys::kInOrder); });
-  add("catch-up-drawn", [](Run* run) { CatchUp(run, Keys::kDrawn); });
-  add("catch-up-drawn-text", [](Run* run) { CatchUp(run, Keys::kDrawnText); });
+  add("catch-up", [](Run* run) { CatchUp(run, Followed::kInOrder); });
+  add("catch-up-drawn", [](Run* run) { CatchUp(run, Followed::kDrawn); });
+  add("catch-up-drawn-text", [](Run* run) { CatchUp(run, Followed::kDrawnText); });
   return rows;
 }
 

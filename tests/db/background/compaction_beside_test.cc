@@ -20,7 +20,7 @@ namespace varve::testing {
 namespace {
 
 // Holds up every compaction of the key "gate".
-class GateFilter final : public CompactionFilter {
+class KeyGateFilter final : public CompactionFilter {
  public:
   const char* Name() const override { return "test.gate"; }
   bool Filter(int, const Slice& key, const Slice&, std::string*, bool*) const override {
@@ -57,7 +57,7 @@ class CompactionBesideTest : public Database {
 
 // The last level is where L0 goes when the call comes, and no longer when its turn comes.
 TEST_F(CompactionBesideTest, WhatWaitsSeesTheBaseLevelOfItsTurn) {
-  GateFilter filter;
+  KeyGateFilter filter;
   options_.disable_auto_compactions = true;
   options_.level_compaction_dynamic_level_bytes = true;
   options_.compaction_filter = &filter;
@@ -217,7 +217,7 @@ TEST_F(CompactionBesideTest, ACallFromWithinOneThatIsAloneIsRefused) {
 
 // While it had the files, no job found anything to do.
 TEST_F(CompactionBesideTest, WhatACallGivesUpIsLeftToJobs) {
-  GateFilter filter;
+  KeyGateFilter filter;
   options_.disable_auto_compactions = true;
   options_.compaction_filter = &filter;
   options_.level0_file_num_compaction_trigger = 4;

@@ -12,7 +12,7 @@
 namespace varve {
 namespace {
 
-class PreparedSectionsTest : public testing::Test {
+class PreparedSectionsTest : public ::testing::Test {
  protected:
   PreparedSection* Prepare(const std::string& name, const WriteBatch& updates, uint64_t log) {
     PreparedSection* section = nullptr;

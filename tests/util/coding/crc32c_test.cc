@@ -21,7 +21,7 @@ uint32_t BitByBit(const std::string& data) {
   return ~state;
 }
 
-std::string RandomBytes(size_t n, uint32_t seed) {
+std::string RandomText(size_t n, uint32_t seed) {
   std::mt19937 random(seed);
   std::string bytes(n, '\0');
   for (char& c : bytes) c = static_cast<char>(random());
@@ -38,7 +38,7 @@ TEST(Crc32cTest, GoldenValues) {
 }
 
 TEST(Crc32cTest, EveryImplementationAgrees) {
-  const std::string bytes = RandomBytes(10000, 7);
+  const std::string bytes = RandomText(10000, 7);
   const crc32c::ExtendFunction candidates[] = {&crc32c::Extend, &crc32c::ExtendPortable,
                                                crc32c::FindX86Extend(), crc32c::FindArm64Extend()};
   for (const crc32c::ExtendFunction extend : candidates) {
@@ -55,7 +55,7 @@ TEST(Crc32cTest, EveryImplementationAgrees) {
 }
 
 TEST(Crc32cTest, TwoRangesGiveTheCrcOfTheWhole) {
-  const std::string bytes = RandomBytes(5000, 11);
+  const std::string bytes = RandomText(5000, 11);
   const uint32_t whole = crc32c::Value(bytes.data(), bytes.size());
   for (size_t cut = 0; cut <= bytes.size(); cut += 97) {
     const uint32_t first = crc32c::Value(bytes.data(), cut);

@@ -33,7 +33,7 @@ const std::vector<const OptionTable*>& AllTables() {
   return tables;
 }
 
-size_t RoundUp(size_t n, size_t alignment) {
+size_t AlignedUp(size_t n, size_t alignment) {
   return (n + alignment - 1) / alignment * alignment;
 }
 
@@ -57,13 +57,13 @@ TEST(OptionSchemaTest, RowsCoverTheirStructWithoutAGap) {
     size_t end = 0;
     std::string last = "the beginning";
     for (const Span& span : spans) {
-      EXPECT_EQ(span.begin, RoundUp(end, span.alignment))
+      EXPECT_EQ(span.begin, AlignedUp(end, span.alignment))
           << table->struct_name() << ": a field without a row (or two rows for one field) between "
           << last << " and " << span.name;
       end = span.begin + span.size;
       last = span.name;
     }
-    EXPECT_EQ(table->struct_size(), RoundUp(end, struct_alignment))
+    EXPECT_EQ(table->struct_size(), AlignedUp(end, struct_alignment))
         << table->struct_name() << ": a field without a row behind " << last;
   }
 }

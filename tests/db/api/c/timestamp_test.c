@@ -159,7 +159,7 @@ static void CheckMultiGet(Fixture* f, rocksdb_column_family_handle_t* family) {
 }
 
 // Walks all entries; `expected` is a list of keys with their timestamps' last digits.
-static void CheckWalk(Fixture* f, const char* expected) {
+static void CheckTimedWalk(Fixture* f, const char* expected) {
   char seen[64] = "";
   size_t n = 0;
   rocksdb_iterator_t* iter = rocksdb_create_iterator(f->db, f->read);
@@ -210,10 +210,10 @@ void TestTimestamps(void) {
   CheckReads(&f);
   CheckMultiGet(&f, family);
   ReadAt(&f, "00000002");
-  CheckWalk(&f, "a1 b2 ");
+  CheckTimedWalk(&f, "a1 b2 ");
   rocksdb_readoptions_set_iter_start_ts(f.read, "00000002", kDigits);
   ReadAt(&f, "00000005");
-  CheckWalk(&f, "a5 a3 b4 b2 s2 t2 ");
+  CheckTimedWalk(&f, "a5 a3 b4 b2 s2 t2 ");
   rocksdb_readoptions_set_iter_start_ts(f.read, NULL, 0);
   CheckBatch(&f, family);
   CheckRefusals(&f, family);

@@ -19,7 +19,7 @@ static bool HasIn(Fixture* f, rocksdb_column_family_handle_t* family, const char
   return right;
 }
 
-static void CheckFamilies(Fixture* f) {
+static void CheckTtlFamilies(Fixture* f) {
   char* error = NULL;
   const char* const names[] = {"default", "other"};
   const rocksdb_options_t* const options[] = {f->options, f->options};
@@ -66,7 +66,7 @@ void TestLifetimes(void) {
   CHECK(rocksdb_get_ttl_cf(f.db, other, &error) == 5);
   rocksdb_column_family_handle_destroy(other);
   rocksdb_close(f.db);
-  CheckFamilies(&f);
+  CheckTtlFamilies(&f);
   f.db = rocksdb_open_with_ttl(f.options, f.path, 100, &error);
   CHECK(f.db == NULL);
   CHECK_ERROR(error, "other");

@@ -5,6 +5,7 @@
 #include "db/external/external_table.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "varve/comparator.h"
 
@@ -111,10 +112,9 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
     first_key_.assign(user_key.data(), user_key.size());
   }
   // Every entry has sequence number 0 until a database takes the file.
-  char trailer[kInternalKeyTrailerBytes];
-  EncodeFixed64(trailer, PackSequenceAndType(0, type));
-  last_key_.assign(user_key.data(), user_key.size());
-  last_key_.append(trailer, sizeof(trailer));
+  last_key_.resize(user_key.size() + kInternalKeyTrailerBytes);
+  std::memcpy(last_key_.data(), user_key.data(), user_key.size());
+  EncodeFixed64(last_key_.data() + user_key.size(), PackSequenceAndType(0, type));
   points_++;
   if (request_.build.persist_timestamps) [[likely]] {
     builder_->Add(last_key_, value);

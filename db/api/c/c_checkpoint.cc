@@ -5,6 +5,7 @@
 
 #include "varve/utilities/checkpoint.h"
 
+#include "db/api/c/c_open.h"
 #include "db/api/c/c_transactions.h"
 #include "db/api/c/c_types.h"
 
@@ -12,6 +13,7 @@ using varve::Checkpoint;
 using varve::DB;
 using varve::Status;
 using varve::c::CopyText;
+using varve::c::CreateFamily;
 using varve::c::NullArgument;
 using varve::c::PlainDb;
 using varve::c::Run;
@@ -127,19 +129,12 @@ rocksdb_column_family_handle_t* rocksdb_create_column_family_with_import(
     rocksdb_t* db, rocksdb_options_t* column_family_options, const char* column_family_name,
     rocksdb_import_column_family_options_t* import_options,
     rocksdb_export_import_files_metadata_t* metadata, char** errptr) {
-  std::unique_ptr<rocksdb_column_family_handle_t> handle;
-  const bool made = RunOnDb(db, errptr, [&](DB* d) -> Status {
-    if (column_family_options == nullptr) return NullArgument("column_family_options");
-    if (column_family_name == nullptr) return NullArgument("column_family_name");
-    if (import_options == nullptr) return NullArgument("import_options");
-    if (metadata == nullptr) return NullArgument("metadata");
-    handle = std::make_unique<rocksdb_column_family_handle_t>();
-    handle->owned = true;
-    Status s = column_family_options->CheckLacking();
-    if (!s.ok()) return s;
-    column_family_options->KeepFor(&db->kept);
-    return d->CreateColumnFamilyWithImport(column_family_options->rep, column_family_name,
-                                           import_options->rep, metadata->rep, &handle->rep);
-  });
-  return made ? handle.release() : nullptr;
+  return CreateFamily(db, column_family_options, column_family_name, errptr,
+                      [&](DB* d, const varve::Options& with, const std::string& family,
+                          varve::ColumnFamilyHandle** made) -> Status {
+                        if (import_options == nullptr) return NullArgument("import_options");
+                        if (metadata == nullptr) return NullArgument("metadata");
+                        return d->CreateColumnFamilyWithImport(with, family, import_options->rep,
+                                                               metadata->rep, made);
+                      });
 }

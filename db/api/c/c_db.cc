@@ -10,6 +10,7 @@ using varve::DB;
 using varve::Status;
 using varve::c::CopyBytes;
 using varve::c::CopyText;
+using varve::c::CreateFamily;
 using varve::c::Make;
 using varve::c::NullArgument;
 using varve::c::OpenDefault;
@@ -162,17 +163,11 @@ void rocksdb_list_column_families_destroy(char** list, size_t num_families) {
 rocksdb_column_family_handle_t* rocksdb_create_column_family(rocksdb_t* db,
                                                              const rocksdb_options_t* options,
                                                              const char* name, char** errptr) {
-  std::unique_ptr<rocksdb_column_family_handle_t> handle;
-  const bool made = RunOnDb(db, options, errptr, [&](DB* d, const varve::Options& o) -> Status {
-    if (name == nullptr) return NullArgument("name");
-    handle = std::make_unique<rocksdb_column_family_handle_t>();
-    handle->owned = true;
-    Status s = options->CheckLacking();
-    if (!s.ok()) return s;
-    options->KeepFor(&db->kept);
-    return d->CreateColumnFamily(o, name, &handle->rep);
-  });
-  return made ? handle.release() : nullptr;
+  return CreateFamily(
+      db, options, name, errptr,
+      [](DB* d, const varve::Options& with, const std::string& family, ColumnFamilyHandle** made) {
+        return d->CreateColumnFamily(with, family, made);
+      });
 }
 
 rocksdb_column_family_handle_t** rocksdb_create_column_families(

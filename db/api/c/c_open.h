@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Opening a database of any kind through the C API.
+// Opening a database of any kind through the C API, and making families in it.
 
 #include <memory>
 #include <string>
@@ -80,6 +80,25 @@ rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
     families.handles[i] = handles[i].release();
   }
   return db;
+}
+
+// A column family of an open database, whatever makes it: `create` gets the database, the options,
+// the name and the place for the handle. Null after an error.
+template <typename Create>
+rocksdb_column_family_handle_t* CreateFamily(rocksdb_t* db, const rocksdb_options_t* options,
+                                             const char* name, char** errptr, Create create,
+                                             const char* call = __builtin_FUNCTION()) {
+  std::unique_ptr<rocksdb_column_family_handle_t> handle;
+  const auto checked = [&](DB* d, const Options& with) -> Status {
+    if (name == nullptr) return NullArgument("name");
+    handle = std::make_unique<rocksdb_column_family_handle_t>();
+    handle->owned = true;
+    Status s = options->CheckLacking();
+    if (!s.ok()) return s;
+    options->KeepFor(&db->kept);
+    return create(d, with, std::string(name), &handle->rep);
+  };
+  return RunOnDb(db, options, errptr, checked, call) ? handle.release() : nullptr;
 }
 
 }  // namespace varve::c

@@ -9,6 +9,7 @@ using varve::DB;
 using varve::DBWithTTL;
 using varve::Slice;
 using varve::Status;
+using varve::c::CreateFamily;
 using varve::c::Family;
 using varve::c::NullArgument;
 using varve::c::OpenDefault;
@@ -57,19 +58,13 @@ rocksdb_t* rocksdb_open_column_families_with_ttl(const rocksdb_options_t* option
 
 rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(
     rocksdb_t* db, const rocksdb_options_t* options, const char* name, int ttl, char** errptr) {
-  std::unique_ptr<rocksdb_column_family_handle_t> handle;
-  const bool made = RunOnDb(db, options, errptr, [&](DB* d, const varve::Options& o) -> Status {
-    if (name == nullptr) return NullArgument("name");
-    handle = std::make_unique<rocksdb_column_family_handle_t>();
-    handle->owned = true;
-    Status s = options->CheckLacking();
-    if (!s.ok()) return s;
-    options->KeepFor(&db->kept);
-    return OnTtl(d, [&](DBWithTTL* with_ttl) {
-      return with_ttl->CreateColumnFamilyWithTtl(o, name, &handle->rep, ttl);
-    });
-  });
-  return made ? handle.release() : nullptr;
+  return CreateFamily(db, options, name, errptr,
+                      [ttl](DB* d, const varve::Options& with, const std::string& family,
+                            varve::ColumnFamilyHandle** made) {
+                        return OnTtl(d, [&](DBWithTTL* with_ttl) {
+                          return with_ttl->CreateColumnFamilyWithTtl(with, family, made, ttl);
+                        });
+                      });
 }
 
 void rocksdb_set_ttl_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family, int ttl,

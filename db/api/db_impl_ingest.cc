@@ -87,9 +87,10 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
   const PerfTimer<&PerfContext::file_ingestion_nanos, kEnableTime> timer;
-  // A callback that is made under the mutex is refused here, with nothing done: what ends a commit
-  // takes the mutex in a destructor.
-  { const DbLock lock(&engine_->state.mu); }
+  // A callback that is made under the mutex is refused here: its ingestions stay prepared.
+  if (duties::mutex == &engine_->state.mu) {
+    return HeldUp("CommitFileIngestionHandles", "the database's mutex,");
+  }
   if (handles.empty()) {
     return Status::InvalidArgument("CommitFileIngestionHandles: no handles are given");
   }
@@ -114,11 +115,7 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
     }
     ingestions.push_back(one->ingestion());
   }
-  Status s;
-  {
-    IngestCommit commit(engine_.get(), ingestions);
-    s = Guarded([&] { return commit.Run(); });
-  }
+  const Status s = IngestCommit(engine_.get(), ingestions).Run();
   for (const auto& ingestion : ingestions) ingestion->Discard();
   return s;
 } catch (...) {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "db/background/jobs.h"
-#include "db/background/new_tables.h"
 #include "db/engine/events.h"
 #include "db/ingest/memtable_overlap.h"
 #include "db/ingest/staging.h"
+#include "db/version/obsolete_file_queue.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -28,6 +28,8 @@ namespace {
 // Memtables up to this size are flushed while snapshots wait.
 constexpr uint64_t kFlushedInWindowBytes = uint64_t{1} << 20;
 
+constexpr size_t kLogLineBytes = 400;
+
 KeyRange RangeOf(const InternalKeyComparator& icmp, const NewFile& file) {
   return {true, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest)};
 }
@@ -39,25 +41,12 @@ void SetSequence(InternalKey* bound, SequenceNumber sequence) {
   bound->Set(key, sequence, bound->type());
 }
 
-// Whether tables that come there are open from the beginning, with index and filter.
-bool OpensAhead(const ColumnFamily& family, const IngestExternalFileOptions& options, int level) {
-  const bool is_last = level == family.options()->num_levels - 1;
-  return !is_last || options.prefetch_lmax_index_and_filter_blocks;
-}
-
 }  // namespace
 
 IngestCommit::IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions)
     : e_(*engine), ingestions_(std::move(ingestions)) {}
 
-IngestCommit::~IngestCommit() {
-  CloseWindow();
-  DbLock lock(&e_.state.mu);
-  if (!in_force_) GiveUp();
-  LeaveTrees();
-}
-
-Status IngestCommit::Collect() {
+void IngestCommit::Collect() {
   std::map<uint32_t, std::unique_ptr<Part>> parts;
   for (const auto& ingestion : ingestions_) {
     for (FamilyShare& share : ingestion->shares()) {
@@ -66,21 +55,37 @@ Status IngestCommit::Collect() {
       part->options = share.options;
       for (StagedTable& table : share.tables) {
         part->tables.push_back(&table);
-        part->to_place.push_back({RangeOf(share.family->icmp(), table.file), false});
+        part->to_place.tables.push_back({RangeOf(share.family->icmp(), table.file), false});
+        part->edit.new_files.push_back(table.file);
       }
     }
   }
-  for (auto& [id, part] : parts) parts_.push_back(std::move(part));
-  return Status::OK();
+  for (auto& [id, part] : parts) {
+    part->edit.column_family = id;
+    part->last_level = part->family->options()->num_levels - 1;
+    part->to_place.Arrange(part->family->icmp());
+    parts_.push_back(std::move(part));
+  }
 }
 
-Status IngestCommit::Run() {
+Status IngestCommit::Run() noexcept {
+  const Status s = Guarded([this] { return RunSteps(); });
+  // Refused before anything was begun: what called this may hold the mutex.
+  if (!begun_) return s;
+  CloseWindow();
+  DbLock lock(&e_.state.mu);
+  if (!in_force_) GiveUp();
+  LeaveTrees();
+  return s;
+}
+
+Status IngestCommit::RunSteps() {
   const DbContext& context = e_.context;
   const StopWatch watch(context.clock(), context.statistics(), INGEST_EXTERNAL_FILE_RUN_MICROS);
   VARVE_RETURN_IF_ERROR(
       RefuseHeldUp("IngestExternalFile", Duty::kFlush | Duty::kIngestion, &e_.lifecycle));
   const Duty duty(Duty::kIngestion, &e_.lifecycle, "an ingestion");
-  VARVE_RETURN_IF_ERROR(Collect());
+  Collect();
   VARVE_RETURN_IF_ERROR(FlushAhead());
   VARVE_RETURN_IF_ERROR(NameFiles());
   {
@@ -97,6 +102,8 @@ Status IngestCommit::Run() {
   }
   CloseWindow();
   Finish();
+  DbLock lock(&e_.state.mu);
+  e_.stalls.Tell();
   return Status::OK();
 }
 
@@ -139,6 +146,7 @@ Status IngestCommit::FlushAhead() {
   std::vector<ColumnFamily*> large;
   {
     DbLock lock(&e_.state.mu);
+    begun_ = true;
     VARVE_RETURN_IF_ERROR(CheckWritable());
     VARVE_RETURN_IF_ERROR(LookIntoMemTables());
     for (const auto& part : parts_) {
@@ -181,7 +189,7 @@ Status IngestCommit::CheckWritable() {
 Status IngestCommit::LookIntoMemTables() {
   for (const auto& part : parts_) {
     ColumnFamily& family = *part->family;
-    for (TableToPlace& table : part->to_place) table.in_memory = false;
+    for (TableToPlace& table : part->to_place.tables) table.in_memory = false;
     part->in_memory = false;
     VARVE_RETURN_IF_ERROR(
         MarkOverlapped(*family.mem(), family.icmp(), &part->to_place, &part->in_memory));
@@ -219,7 +227,6 @@ Status IngestCommit::CheckPlaces(const Part& part) const {
   }
   if (std::ranges::any_of(part.tables, &StagedTable::db_generated))
     VARVE_RETURN_IF_ERROR(CheckOwnSequences(part));
-  const int last_level = part.family->options()->num_levels - 1;
   for (size_t i = 0; i < part.places.size(); i++) {
     const TablePlace& place = part.places[i];
     if (part.tables[i]->db_generated && (place.stopped || e_.state.snapshots.count() > 0)) {
@@ -227,7 +234,7 @@ Status IngestCommit::CheckPlaces(const Part& part) const {
                                      "is of a database and keeps its sequence numbers: nothing in "
                                      "this one may overlap it, and no snapshot be held");
     }
-    if (part.options.fail_if_not_bottommost_level && place.level != last_level) {
+    if (part.options.fail_if_not_bottommost_level && place.level != part.last_level) {
       return Status::TryAgain(part.tables[i]->source,
                               "cannot go to the last level, and fail_if_not_bottommost_level is "
                               "set: compact the range first");
@@ -254,8 +261,8 @@ Status IngestCommit::CheckOwnSequences(const Part& part) {
     for (size_t older = 0; older < i && part.places[i].overlaps; older++) {
       const StagedTable& other = *part.tables[older];
       if (!table.db_generated && !other.db_generated) continue;
-      if (!part.to_place[i].range.Overlaps(part.family->icmp(), part.to_place[older].range))
-        continue;
+      const std::vector<TableToPlace>& placed = part.to_place.tables;
+      if (!placed[i].range.Overlaps(part.family->icmp(), placed[older].range)) continue;
       const bool both = table.db_generated && other.db_generated;
       if (both && table.file.smallest_seq > other.file.largest_seq) continue;
       return Status::InvalidArgument(
@@ -354,9 +361,8 @@ void IngestCommit::OpenWindow(uint64_t sequences) {
 void IngestCommit::FillInEdits(SequenceNumber first) {
   for (const auto& part : parts_) {
     SequenceNumber next = first;
-    part->edit.column_family = part->family->id();
     for (size_t i = 0; i < part->tables.size(); i++) {
-      NewFile& file = part->tables[i]->file;
+      NewFile& file = part->edit.new_files[i];
       file.level = part->places[i].level;
       file.epoch_number = part->family->versions()->next_epoch_number++;
       file.marked_for_compaction = part->tables[i]->only_tombstone;
@@ -365,7 +371,6 @@ void IngestCommit::FillInEdits(SequenceNumber first) {
         SetSequence(&file.smallest, file.largest_seq);
         SetSequence(&file.largest, file.largest_seq);
       }
-      part->edit.new_files.push_back(file);
     }
   }
 }
@@ -380,7 +385,10 @@ Status IngestCommit::MakeDurable() {
   }
   std::vector<FamilyEdit> edits;
   for (const auto& part : parts_) {
-    edits.push_back(FamilyEdit{part->family->versions(), {&part->edit}});
+    const auto made = [each = part.get()](const std::vector<FileRef>& files) {
+      BestEffort([&] { AdoptReaders(each, files); });
+    };
+    edits.push_back(FamilyEdit{part->family->versions(), {&part->edit}, made});
   }
   Status s = e_.state.versions->LogAndApply(std::move(edits), e_.context.directory());
   if (s.ok()) {
@@ -401,37 +409,40 @@ Status IngestCommit::WriteSequences() {
     if (!part->options.write_global_seqno) continue;
     for (size_t i = 0; i < part->tables.size(); i++) {
       StagedTable& table = *part->tables[i];
+      NewFile& file = part->edit.new_files[i];
       const uint64_t at = table.properties->external_sst_file_global_seqno_offset;
-      if (table.file.largest_seq == 0) continue;
+      if (file.largest_seq == 0) continue;
       if (at == 0 || at > table.file.size - sizeof(uint64_t)) {
         return Status::InvalidArgument(table.source, "has no room for a sequence number");
       }
-      VARVE_RETURN_IF_ERROR(WriteSequence(e_.context, table.path, at, table.file.largest_seq));
+      VARVE_RETURN_IF_ERROR(WriteSequence(e_.context, table.path, at, file.largest_seq));
       // Its bytes are others now.
       VARVE_RETURN_IF_ERROR(FillInChecksum(e_.context, &table));
-      part->edit.new_files[i].checksum = table.file.checksum;
+      file.checksum = table.file.checksum;
     }
   }
   return Status::OK();
 }
 
-// What was opened to be looked into stays open, as nobody else has met the files yet.
-void IngestCommit::AdoptReaders(Part* part) {
-  std::unordered_map<uint64_t, StagedTable*> by_number;
-  for (StagedTable* const table : part->tables) by_number[table->file.number] = table;
-  const Version& version = *part->family->current();
-  for (int level = 0; level < version.num_levels(); level++) {
-    for (const FileRef& file : version.level(level).files()) {
-      const auto it = by_number.find(file->number);
-      if (it == by_number.end() || it->second->reader == nullptr) continue;
-      StagedTable& table = *it->second;
-      // Another level may want other parts of a table in memory.
-      if (table.expected_level != level || !OpensAhead(*part->family, part->options, level))
-        continue;
-      if (file->largest_seq != 0 && !table.db_generated)
-        table.reader->SetSequence(file->largest_seq);
-      part->family->table_cache()->Adopt(file.get(), std::move(table.reader));
+// What was opened to be looked into stays open, as nobody else has met the files yet. For another
+// level than was expected a reader may have other parts of a table in memory: it is opened again.
+void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
+  std::unordered_map<uint64_t, size_t> by_number;
+  for (size_t i = 0; i < part->tables.size(); i++) by_number[part->tables[i]->file.number] = i;
+  for (const FileRef& file : files) {
+    const auto it = by_number.find(file->number);
+    if (it == by_number.end()) continue;
+    StagedTable& table = *part->tables[it->second];
+    const int level = part->edit.new_files[it->second].level;
+    const bool opens_ahead =
+        level != part->last_level || part->options.prefetch_lmax_index_and_filter_blocks;
+    if (!opens_ahead) continue;
+    if (table.expected_level != level || table.reader == nullptr) {
+      part->closed.emplace_back(level, file);
+      continue;
     }
+    if (file->largest_seq != 0 && !table.db_generated) table.reader->SetSequence(file->largest_seq);
+    part->family->table_cache()->Adopt(file.get(), std::move(table.reader));
   }
 }
 
@@ -440,27 +451,29 @@ void IngestCommit::Show() {
   e_.state.ingest_windows.BeginShowing();
   for (const auto& part : parts_) {
     if (!part->in_force) continue;
-    BestEffort([&] {
-      e_.state.mu.AssertHeld();
-      AdoptReaders(part.get());
-    });
     e_.errors.InstallSuperVersion(part->family.get()).PermitUncheckedError();
   }
   e_.state.ingest_windows.EndShowing();
   e_.stalls.Update();
   for (const auto& part : parts_) {
     if (!part->in_force) continue;
-    std::vector<NewFile> closed;
-    for (size_t i = 0; i < part->tables.size(); i++) {
-      const NewFile& file = part->edit.new_files[i];
+    for (const NewFile& file : part->edit.new_files) {
       e_.context.NoteTable(part->family->table_paths(), file);
-      if (part->tables[i]->expected_level != file.level &&
-          OpensAhead(*part->family, part->options, file.level)) {
-        closed.push_back(file);
-      }
     }
-    OpenNewTables(&e_.state.mu, part->family.get(), closed);
   }
+}
+
+void IngestCommit::OpenClosed(Part* part) {
+  const ObsoleteFileQueue::LeaveOpen leave_open;  // the last share may be this one
+  BestEffort([&] {
+    for (const auto& [level, file] : part->closed) {
+      TableRef table;
+      part->family->table_cache()
+          ->Find(file.get(), level, ReadOptions(), &table)
+          .PermitUncheckedError();
+    }
+  });
+  part->closed.clear();
 }
 
 void IngestCommit::CloseWindow() noexcept {
@@ -469,10 +482,8 @@ void IngestCommit::CloseWindow() noexcept {
   const SequenceNumber seen_from = e_.state.commit->EndAddition();
   BestEffort([&] {
     for (const auto& part : parts_) {
-      if (!in_force_ || part->to_place.empty()) continue;
-      const InternalKeyComparator& icmp = part->family->icmp();
-      KeyRange all;
-      for (const TableToPlace& table : part->to_place) all.Include(icmp, table.range);
+      const KeyRange& all = part->to_place.hull;
+      if (!in_force_ || !all.set) continue;
       part->family->ingested_ranges().Add(all.smallest.ToString(), all.largest.ToString(),
                                           seen_from);
     }
@@ -493,8 +504,10 @@ void IngestCommit::GiveUp() noexcept {
     for (const auto& part : parts_) {
       // Files that are in doubt are the version set's.
       for (StagedTable* const table : part->tables) {
+        part->family->table_cache()->Evict(table->file.number);
         if (e_.state.versions->TableInDoubt(table->file.number)) table->path.clear();
       }
+      part->closed.clear();
     }
   });
 }
@@ -513,22 +526,34 @@ void IngestCommit::RemoveSources() {
   }
 }
 
+// Several tables a line: a bulk load has thousands.
+void IngestCommit::Log(const Part& part) const {
+  std::string line;
+  for (size_t i = 0; i < part.tables.size(); i++) {
+    const NewFile& file = part.edit.new_files[i];
+    line += (line.empty() ? "" : ", ") + part.tables[i]->source + " as #" +
+            std::to_string(file.number) + " in L" + std::to_string(file.level) + " at sequence " +
+            std::to_string(file.largest_seq);
+    if (line.size() < kLogLineBytes && i + 1 < part.tables.size()) continue;
+    LogInfo(e_.context.info_log(), "[%s] ingested %s", part.family->name().c_str(), line.c_str());
+    line.clear();
+  }
+}
+
 void IngestCommit::TellListeners() {
   for (const auto& part : parts_) {
-    for (const StagedTable* const table : part->tables) {
-      if (!part->in_force) continue;
-      const NewFile& file = table->file;
-      LogInfo(e_.context.info_log(), "[%s] ingested %s as table #%llu: L%d, sequence %llu",
-              part->family->name().c_str(), table->source.c_str(),
-              static_cast<unsigned long long>(file.number), file.level,
-              static_cast<unsigned long long>(file.largest_seq));
-      if (!events::Wanted(e_.context)) continue;
+    if (!part->in_force) continue;
+    Log(*part);
+    if (!events::Wanted(e_.context)) continue;
+    for (size_t i = 0; i < part->tables.size(); i++) {
+      const StagedTable& table = *part->tables[i];
+      const NewFile& file = part->edit.new_files[i];
       ExternalFileIngestionInfo info;
       info.cf_name = part->family->name();
-      info.external_file_path = table->source;
+      info.external_file_path = table.source;
       info.internal_file_path = part->family->table_paths().FileName(file);
       info.global_seqno = file.largest_seq;
-      info.table_properties = *table->properties;
+      info.table_properties = *table.properties;
       events::ExternalFileIngested(e_.context, info);
     }
   }
@@ -539,11 +564,10 @@ void IngestCommit::Finish() {
     for (StagedTable* const table : part->tables) {
       if (part->in_force) table->path.clear();  // it is the family's now, or goes with it
     }
+    OpenClosed(part.get());
   }
   RemoveSources();
   TellListeners();
-  DbLock lock(&e_.state.mu);
-  e_.stalls.Tell();
 }
 
 }  // namespace varve

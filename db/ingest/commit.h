@@ -36,6 +36,7 @@
 //    (VersionSet::TableInDoubt). Sources that are to be moved go last.
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "db/background/flush_work.h"
@@ -52,11 +53,11 @@ namespace varve {
 class IngestCommit {
  public:
   IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions);
-  ~IngestCommit() VARVE_EXCLUDES(kDbMutex);
   IngestCommit(const IngestCommit&) = delete;
   IngestCommit& operator=(const IngestCommit&) = delete;
 
-  Status Run() VARVE_EXCLUDES(kDbMutex);
+  // Once. Whatever it returns, nothing is held, waited for or left open afterwards.
+  Status Run() noexcept VARVE_EXCLUDES(kDbMutex);
 
  private:
   // One family's tables, of all ingestions.
@@ -66,18 +67,23 @@ class IngestCommit {
 
     std::shared_ptr<ColumnFamily> family;
     IngestExternalFileOptions options;
+    int last_level = 0;
     std::vector<StagedTable*> tables;  // oldest first
-    std::vector<TableToPlace> to_place;
+    TablesToPlace to_place;
     std::vector<TablePlace> places;
     bool in_memory = false;  // some table is overlapped by a memtable
-    VersionEdit edit;
+    VersionEdit edit;        // with the tables, in the same order
+    // What stands in the tree then, without an open reader.
+    std::vector<std::pair<int, FileRef>> closed;
     bool in_force = false;
     TreeAdmission::Party party;
     bool entered = false;
     bool in_step = false;
   };
 
-  Status Collect();
+  // All steps. What one that fails has begun is ended by Run.
+  Status RunSteps() VARVE_EXCLUDES(kDbMutex);
+  void Collect();
   // Waits until the trees may be added to; nobody else begins to change them then.
   Status EnterTrees() VARVE_REQUIRES(kDbMutex);
   void LeaveTrees() noexcept VARVE_REQUIRES(kDbMutex);
@@ -104,14 +110,17 @@ class IngestCommit {
   // From the order point on.
   Status MakeDurable() VARVE_REQUIRES(kDbMutex);
   Status WriteSequences() VARVE_EXCLUDES(kDbMutex);
-  void AdoptReaders(Part* part) VARVE_REQUIRES(kDbMutex);
+  // Gives what was opened to be looked into to the files that the version will have.
+  static void AdoptReaders(Part* part, const std::vector<FileRef>& files);
   void Show() VARVE_REQUIRES(kDbMutex);
   void CloseWindow() noexcept VARVE_EXCLUDES(kDbMutex);
   // Of what has failed: files that may be in force are not discarded with the rest.
   void GiveUp() noexcept VARVE_REQUIRES(kDbMutex);
 
   void Finish() VARVE_EXCLUDES(kDbMutex);
+  static void OpenClosed(Part* part);
   void RemoveSources();
+  void Log(const Part& part) const;
   void TellListeners();
 
   Engine& e_;
@@ -120,6 +129,7 @@ class IngestCommit {
   std::vector<FlushWork::Frozen> frozen_;     // what is to be flushed
   bool window_open_ = false;
   bool in_force_ = false;
+  bool begun_ = false;  // this thread can take the mutex
 };
 
 }  // namespace varve

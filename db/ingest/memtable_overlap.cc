@@ -3,21 +3,30 @@
 
 namespace varve {
 
-Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp,
-                      std::vector<TableToPlace>* tables, bool* any) {
+// In key order: the entry found for one table says of the following ones, too, up to its key, that
+// nothing is there. So of a memtable elsewhere one entry is sought, however many tables there are.
+Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp, TablesToPlace* tables,
+                      bool* any) {
   if (mem.entry_count() == 0) return Status::OK();
   const auto tombstones = mem.RangeTombstones();
   const auto it = mem.NewIterator();
-  for (TableToPlace& table : *tables) {
+  bool sought = false;
+  for (const size_t i : tables->in_key_order) {
+    TableToPlace& table = tables->tables[i];
     const KeyRange& range = table.range;
     bool overlapped = false;
     for (const auto& list : tombstones) {
       overlapped |= list->CoversAnyOf(&range.smallest, &range.largest);
     }
-    if (!overlapped) {
+    const bool behind =
+        sought && it->Valid() && icmp.CompareKey(icmp.KeyOf(it->key()), range.smallest) < 0;
+    if (!overlapped && (!sought || behind)) {
       it->Seek(icmp.FirstInternalKey(range.smallest).Encode());
       if (!it->status().ok()) return it->status();
-      overlapped = it->Valid() && icmp.CompareKey(icmp.KeyOf(it->key()), range.largest) <= 0;
+      sought = true;
+    }
+    if (!overlapped && it->Valid()) {
+      overlapped = icmp.CompareKey(icmp.KeyOf(it->key()), range.largest) <= 0;
     }
     table.in_memory |= overlapped;
     *any |= overlapped;

@@ -15,7 +15,7 @@ namespace varve {
 // Marks the tables in whose range the memtable has an entry, or a range tombstone, of any age.
 // *any, which may be set already, is set if there is one. A memtable that is sorted by reads is
 // sorted here.
-Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp,
-                      std::vector<TableToPlace>* tables, bool* any);
+Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp, TablesToPlace* tables,
+                      bool* any);
 
 }  // namespace varve

@@ -18,8 +18,12 @@ bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
       return RangeOf(*ground.icmp, *file).Overlaps(*ground.icmp, range);
     };
     if (std::ranges::any_of(files.files(), overlaps)) return true;
-  } else if (!OverlappingSpan(files, *ground.icmp, &range.smallest, &range.largest).empty()) {
-    return true;
+  } else if (!files.empty()) {
+    const size_t at = files.Find(ground.icmp->FirstInternalKey(range.smallest).Encode());
+    if (at < files.size() &&
+        ground.icmp->CompareKey(ground.icmp->KeyOf(files[at]->smallest), range.largest) <= 0) {
+      return true;
+    }
   }
   return std::ranges::any_of(*ground.running, [&](const CompactionPlan* plan) {
     return plan->output_level == level &&
@@ -27,11 +31,21 @@ bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   });
 }
 
-TablePlace Place(const PlacementGround& ground, const TableToPlace& table) {
+// One flag a level: nothing of it is anywhere near the tables.
+std::vector<bool> FreeLevels(const PlacementGround& ground, const KeyRange& hull) {
+  std::vector<bool> free;
+  for (int level = 0; level < ground.version->num_levels(); level++) {
+    free.push_back(!IsTaken(ground, level, hull));
+  }
+  return free;
+}
+
+TablePlace Place(const PlacementGround& ground, const std::vector<bool>& free_levels,
+                 const TableToPlace& table) {
   if (table.in_memory) return {.level = 0, .stopped = true, .overlaps = true};
   TablePlace place;
   for (int level = 0; level < ground.version->num_levels(); level++) {
-    if (IsTaken(ground, level, table.range)) {
+    if (!free_levels[static_cast<size_t>(level)] && IsTaken(ground, level, table.range)) {
       place.stopped = place.overlaps = true;
       break;
     }
@@ -42,47 +56,60 @@ TablePlace Place(const PlacementGround& ground, const TableToPlace& table) {
   return place;
 }
 
-// Tables in key order, by index.
-std::vector<size_t> InKeyOrder(const InternalKeyComparator& icmp,
-                               const std::vector<TableToPlace>& tables) {
-  std::vector<size_t> order(tables.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, [&](size_t a, size_t b) {
-    return icmp.CompareKey(tables[a].range.smallest, tables[b].range.smallest) < 0;
-  });
-  return order;
+// Each of the cluster strictly above every older one that it overlaps, unless both are in L0.
+void PutAbove(const PlacementGround& ground, const TablesToPlace& tables,
+              const std::vector<size_t>& cluster, std::vector<TablePlace>* places) {
+  for (size_t i = 1; i < cluster.size(); i++) {
+    TablePlace& place = (*places)[cluster[i]];
+    for (size_t older = i; older-- > 0 && place.level > 0;) {
+      const KeyRange& range = tables.tables[cluster[older]].range;
+      if (!range.Overlaps(*ground.icmp, tables.tables[cluster[i]].range)) continue;
+      int above = std::max((*places)[cluster[older]].level - 1, 0);
+      if (above < ground.base_level) above = 0;
+      place.level = std::min(place.level, above);
+    }
+  }
 }
 
 }  // namespace
 
-bool AnyOverlap(const InternalKeyComparator& icmp, const std::vector<TableToPlace>& tables) {
-  const std::vector<size_t> order = InKeyOrder(icmp, tables);
-  for (size_t i = 1; i < order.size(); i++) {
-    const Slice& end = tables[order[i - 1]].range.largest;
-    if (icmp.CompareKey(end, tables[order[i]].range.smallest) >= 0) return true;
+void TablesToPlace::Arrange(const InternalKeyComparator& icmp) {
+  in_key_order.resize(tables.size());
+  std::iota(in_key_order.begin(), in_key_order.end(), size_t{0});
+  std::ranges::sort(in_key_order, [&](size_t a, size_t b) {
+    return icmp.CompareKey(tables[a].range.smallest, tables[b].range.smallest) < 0;
+  });
+  clusters.clear();
+  hull = KeyRange();
+  KeyRange last;
+  for (const size_t i : in_key_order) {
+    const KeyRange& range = tables[i].range;
+    if (clusters.empty() || !last.Overlaps(icmp, range)) {
+      clusters.emplace_back();
+      last = KeyRange();
+    }
+    last.Include(icmp, range);
+    hull.Include(icmp, range);
+    clusters.back().push_back(i);
   }
-  return false;
+  for (std::vector<size_t>& cluster : clusters) std::ranges::sort(cluster);
 }
 
-std::vector<TablePlace> PlaceTables(const PlacementGround& ground,
-                                    const std::vector<TableToPlace>& tables) {
+std::vector<TablePlace> PlaceTables(const PlacementGround& ground, const TablesToPlace& tables) {
+  const std::vector<bool> free_levels = FreeLevels(ground, tables.hull);
   std::vector<TablePlace> places;
-  places.reserve(tables.size());
-  for (const TableToPlace& table : tables) places.push_back(Place(ground, table));
-  if (AnyOverlap(*ground.icmp, tables)) {
-    // Strictly above every older one that it overlaps, unless both are in L0.
-    for (size_t i = 0; i < tables.size(); i++) {
-      places[i].overlaps = true;
-      for (size_t older = 0; older < i; older++) {
-        if (!tables[older].range.Overlaps(*ground.icmp, tables[i].range)) continue;
-        int above = std::max(places[older].level - 1, 0);
-        if (above < ground.base_level) above = 0;
-        places[i].level = std::min(places[i].level, above);
-      }
-    }
+  places.reserve(tables.tables.size());
+  for (const TableToPlace& table : tables.tables) {
+    places.push_back(Place(ground, free_levels, table));
   }
-  for (TablePlace& place : places) place.needs_sequence = place.overlaps || ground.all_need_it;
-  VARVE_ASSERT(places.size() == tables.size());
+  for (const std::vector<size_t>& cluster : tables.clusters) {
+    if (cluster.size() > 1) PutAbove(ground, tables, cluster, &places);
+  }
+  for (TablePlace& place : places) {
+    place.overlaps |= tables.any_overlap();
+    place.needs_sequence = place.overlaps || ground.all_need_it;
+  }
+  VARVE_ASSERT(places.size() == tables.tables.size());
   return places;
 }
 

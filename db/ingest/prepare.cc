@@ -19,7 +19,17 @@ namespace varve {
 
 namespace {
 
-constexpr int kOpeningThreadsMax = 64;
+constexpr size_t kOpeningThreadsMax = 64;
+// Syncs wait for the device, which makes several at once durable as quickly as one: of many files
+// that many are a thread's, even if the options ask for fewer threads.
+constexpr size_t kFilesAThread = 32;
+constexpr size_t kOwnThreadsMax = 16;
+
+size_t ThreadsFor(size_t files, const IngestExternalFileOptions& options) {
+  const size_t own = std::min(files / kFilesAThread, kOwnThreadsMax);
+  const auto asked = static_cast<size_t>(options.file_opening_threads);
+  return std::min({std::max(own, asked), files, kOpeningThreadsMax});
+}
 
 Status CheckOptions(const IngestExternalFileArg& arg) {
   const IngestExternalFileOptions& options = arg.options;
@@ -98,7 +108,8 @@ Status Preparation::Run() {
   return StageAll();
 }
 
-// In threads of its own, if more than one is asked for. The first error counts, in the order given.
+// In several threads, if there are many files or if they are asked for. The first error counts, in
+// the order given.
 Status Preparation::StageAll() {
   std::vector<Status> statuses(share_.tables.size());
   std::atomic<size_t> next{0};
@@ -111,9 +122,7 @@ Status Preparation::StageAll() {
       if (!statuses[i].ok()) failed.store(true, std::memory_order_relaxed);
     }
   };
-  const size_t wanted = std::min<size_t>(
-      static_cast<size_t>(std::min(share_.options.file_opening_threads, kOpeningThreadsMax)),
-      statuses.size());
+  const size_t wanted = ThreadsFor(statuses.size(), share_.options);
   std::vector<std::thread> helpers;
   const Duty* const duties = duties::innermost;
   // Without memory for another thread those that there are do all of it.

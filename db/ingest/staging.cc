@@ -34,11 +34,22 @@ Status CopyFile(const DbContext& context, const std::string& source, const std::
   return to->Close();
 }
 
-// Of who wrote it nobody knows whether it was synced.
+Status RemoveLeft(FileSystem* fs, const std::string& name) {
+  const IOStatus s = fs->DeleteFile(name, IOOptions(), nullptr);
+  return s.ok() || IsMissing(s) ? Status::OK() : Status(s);
+}
+
 Status LinkFile(const DbContext& context, const std::string& source, const std::string& target) {
-  VARVE_RETURN_IF_ERROR(context.fs()->LinkFile(source, target, IOOptions(), nullptr));
-  return context.fs()->SyncFile(target, context.file_options(), IOOptions(),
-                                context.options().use_fsync, nullptr);
+  FileSystem* const fs = context.fs().get();
+  IOStatus s = fs->LinkFile(source, target, IOOptions(), nullptr);
+  // What an ingestion before has left under the name is in the way, once in a long while.
+  if (!s.ok() && fs->DeleteFile(target, IOOptions(), nullptr).ok()) {
+    s = fs->LinkFile(source, target, IOOptions(), nullptr);
+  }
+  if (!s.ok()) return s;
+  // Of who wrote it nobody knows whether it was synced.
+  return fs->SyncFile(target, context.file_options(), IOOptions(), context.options().use_fsync,
+                      nullptr);
 }
 
 }  // namespace
@@ -53,20 +64,18 @@ StagingWay WayOf(const IngestExternalFileOptions& options) {
 Status StageFile(const DbContext& context, const std::string& source, const std::string& target,
                  StagingWay way) {
   FileSystem* const fs = context.fs().get();
-  IOStatus left = fs->DeleteFile(target, IOOptions(), nullptr);
-  if (!left.ok() && !IsMissing(left)) return left;
   Status s;
   if (way != StagingWay::kCopy) {
     s = LinkFile(context, source, target);
     if (s.ok()) return s;
-    // A later name of the same file may be one that a copy must not write through.
-    left = fs->DeleteFile(target, IOOptions(), nullptr);
-    if (!left.ok() && !IsMissing(left)) return left;
     if (way == StagingWay::kLink) {
+      VARVE_RETURN_IF_ERROR(RemoveLeft(fs, target));
       return Status::CopyAppendMessage(
           s, "; ", "failed_move_fall_back_to_copy would have the file copied instead");
     }
   }
+  // What stands there may be another name of somebody's file: a copy must not write through it.
+  VARVE_RETURN_IF_ERROR(RemoveLeft(fs, target));
   s = CopyFile(context, source, target);
   if (!s.ok()) fs->DeleteFile(target, IOOptions(), nullptr).PermitUncheckedError();
   return s;

@@ -49,11 +49,6 @@ class Description {
   Status AddTombstoneBounds();
   Status InspectAll();
   Status CheckKey(const Slice& internal_key) const;
-  ReadOptions Reading() const {
-    ReadOptions reading;
-    reading.fill_cache = options_.fill_cache;
-    return reading;
-  }
 
   const ColumnFamily& family_;
   const InternalKeyComparator& icmp_;
@@ -108,8 +103,11 @@ Status Description::CheckKey(const Slice& internal_key) const {
 }
 
 Status Description::FindPointBounds() {
-  const ReadOptions reading = Reading();
+  ReadOptions reading;
+  reading.fill_cache = options_.fill_cache;
   VARVE_RETURN_IF_ERROR(table_.reader->CheckIndex(reading));
+  // Blocks at the ends of tables are wanted no more than any others.
+  reading.fill_cache = false;
   const auto it = table_.reader->NewIterator(reading, TableIterOptions());
   it->SeekToFirst();
   if (it->Valid()) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -70,6 +71,9 @@ struct FamilyVersions {
 struct FamilyEdit {
   FamilyVersions* family = nullptr;
   std::vector<VersionEdit*> edits;  // applied in order as one; LogAndApply fills in numbers
+  // Called, without the mutex, with the files that the edits add, before anybody else meets them
+  // and before the edits are written. Null: nobody wants to know. It must not throw.
+  std::function<void(const std::vector<FileRef>&)> made = nullptr;
 };
 
 // What a MANIFEST that grows says at one moment, of the families that were opened.

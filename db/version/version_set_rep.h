@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -66,6 +67,7 @@ struct VersionSet::FamilyChange {
   VersionRef base;
   VersionRef version;  // null: the files stay as they are
   std::vector<FileRef> removed;
+  std::function<void(const std::vector<FileRef>&)> made;
 };
 
 // What is written without the mutex.

@@ -45,8 +45,14 @@ bool MayBeCurrent(FileSystem* fs, const std::string& db_name, uint64_t manifest)
   return !s.ok() || named == manifest;
 }
 
-Status CannotEncode() {
-  return Status::InvalidArgument("version edit", "has a file that cannot be stored (no bounds?)");
+Status EncodeEdits(const std::vector<VersionEdit*>& edits,
+                   const std::vector<size_t>& timestamp_sizes, std::vector<std::string>* records) {
+  for (size_t i = 0; i < edits.size(); i++) {
+    records->emplace_back();
+    if (edits[i]->EncodeTo(&records->back(), timestamp_sizes[i])) continue;
+    return Status::InvalidArgument("version edit", "has a file that cannot be stored (no bounds?)");
+  }
+  return Status::OK();
 }
 
 }  // namespace
@@ -61,6 +67,7 @@ Status VersionSet::LogAndApply(std::vector<FamilyEdit> edits, FSDirectory* dir,
     FamilyChange change;
     change.family = edit.family;
     change.edits = std::move(edit.edits);
+    change.made = std::move(edit.made);
     change.base = edit.family->current;
     changes.push_back(std::move(change));
   }
@@ -299,7 +306,9 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector
     builder.PlaceFilesIn(change.family->paths);
     for (const VersionEdit* edit : change.edits) VARVE_RETURN_IF_ERROR(builder.Apply(*edit));
     VARVE_RETURN_IF_ERROR(builder.Build(numbers[i], &change.version, &change.removed));
-    for (FileRef& file : builder.NewFiles()) added->push_back(std::move(file));
+    std::vector<FileRef> files = builder.NewFiles();
+    if (change.made) change.made(files);
+    std::ranges::move(files, std::back_inserter(*added));
   }
   return Status::OK();
 }
@@ -448,11 +457,10 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   FillInNumbers(edits);
   if (write.fresh) VARVE_RETURN_IF_ERROR(State().EncodeTo(&write.records));
   uint64_t min_log = min_log_number_to_keep_;
+  std::vector<size_t> timestamp_sizes;
   for (const VersionEdit* edit : edits) {
     const FamilyVersions* const family = FamilyOf(*edit, made);
-    write.records.emplace_back();
-    const size_t timestamp_size = family == nullptr ? 0 : family->icmp->timestamp_size();
-    if (!edit->EncodeTo(&write.records.back(), timestamp_size)) return CannotEncode();
+    timestamp_sizes.push_back(family == nullptr ? 0 : family->icmp->timestamp_size());
     if (!edit->new_files.empty()) {
       VARVE_RETURN_IF_ERROR(CheckNames(*edit, *family->paths, &write));
     }
@@ -466,6 +474,8 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   {
     const Duty duty(Duty::kManifest, this, "the writing of the MANIFEST,");
     DbUnlock unlock(mu_);
+    // Of many files this takes long, and nobody else has the edits.
+    VARVE_RETURN_IF_ERROR(EncodeEdits(edits, timestamp_sizes, &write.records));
     s = WriteManifest(&write);
     if (s.ok() && write.fresh && rep_->manifest != nullptr) {
       BestEffort([&] { rep_->manifest->Close().PermitUncheckedError(); });  // it is replaced

@@ -174,7 +174,9 @@ class WatchedWriter {
 
  private:
   void Write(Run* run, const Key& key) {
-    const sched_param first{.sched_priority = 1};
+    sched_param first{};
+    (void)sched_getparam(0, &first);
+    first.sched_priority++;  // than its makers', which may have one of these, too
     (void)sched_setscheduler(0, SCHED_FIFO, &first);
     const auto session = run->engine().NewSession();
     Values values(kValueSize);

@@ -46,12 +46,19 @@ void SetSequence(InternalKey* bound, SequenceNumber sequence) {
 IngestCommit::IngestCommit(Engine* engine, std::vector<std::shared_ptr<Ingestion>> ingestions)
     : e_(*engine), ingestions_(std::move(ingestions)) {}
 
-void IngestCommit::Collect() {
+Status IngestCommit::Collect() {
   std::map<uint32_t, std::unique_ptr<Part>> parts;
   for (const auto& ingestion : ingestions_) {
     for (FamilyShare& share : ingestion->shares()) {
       std::unique_ptr<Part>& part = parts[share.family->id()];
-      if (part == nullptr) part = std::make_unique<Part>(share.family, share.options);
+      if (part == nullptr) {
+        part = std::make_unique<Part>(share);
+      } else if (part->replaced != nullptr || share.replaced.has_value()) {
+        return Status::InvalidArgument(
+            "CommitFileIngestionHandles: with atomic_replace_range a column family may be in one "
+            "handle only",
+            share.family->name());
+      }
       part->options = share.options;
       for (StagedTable& table : share.tables) {
         part->tables.push_back(&table);
@@ -66,6 +73,7 @@ void IngestCommit::Collect() {
     part->to_place.Arrange(part->family->icmp());
     parts_.push_back(std::move(part));
   }
+  return Status::OK();
 }
 
 Status IngestCommit::Run() noexcept {
@@ -85,7 +93,7 @@ Status IngestCommit::RunSteps() {
   VARVE_RETURN_IF_ERROR(
       RefuseHeldUp("IngestExternalFile", Duty::kFlush | Duty::kIngestion, &e_.lifecycle));
   const Duty duty(Duty::kIngestion, &e_.lifecycle, "an ingestion");
-  Collect();
+  VARVE_RETURN_IF_ERROR(Collect());
   VARVE_RETURN_IF_ERROR(FlushAhead());
   VARVE_RETURN_IF_ERROR(NameFiles());
   {
@@ -113,8 +121,9 @@ Status IngestCommit::EnterTrees() {
   for (const auto& part : parts_) {
     e_.tree.Enter(&part->party);
     part->entered = true;
-    while (!e_.tree.Ask(&part->party, TreeAdmission::Extent::kAddition) ||
-           e_.state.ingest_windows.Awaited()) {
+    const auto extent = part->replaced == nullptr ? TreeAdmission::Extent::kAddition
+                                                  : TreeAdmission::Extent::kFamily;
+    while (!e_.tree.Ask(&part->party, extent) || e_.state.ingest_windows.Awaited()) {
       if (e_.lifecycle.shutting_down()) {
         return Status::ShutdownInProgress("IngestExternalFile: the database is being closed");
       }
@@ -153,7 +162,8 @@ Status IngestCommit::FlushAhead() {
       if (!part->in_memory) continue;
       if (!part->options.allow_blocking_flush) return CheckPlaces(*part);
       if (e_.tree.paused() > 0) continue;
-      if (part->family->MemTableBytes() > kFlushedInWindowBytes)
+      // What is replaced goes as tables: then the new ones can take their places.
+      if (part->replaced != nullptr || part->family->MemTableBytes() > kFlushedInWindowBytes)
         large.push_back(part->family.get());
     }
   }
@@ -186,16 +196,22 @@ Status IngestCommit::CheckWritable() {
   return e_.errors.state().writes_stopped() ? e_.errors.state().error() : Status::OK();
 }
 
+Status IngestCommit::LookInto(const MemTable& mem, Part* part) {
+  const InternalKeyComparator& icmp = part->family->icmp();
+  if (part->replaced != nullptr) {
+    VARVE_RETURN_IF_ERROR(part->replaced->LookInto(icmp, mem, &part->in_memory));
+  }
+  return MarkOverlapped(mem, icmp, &part->to_place, &part->in_memory);
+}
+
 Status IngestCommit::LookIntoMemTables() {
   for (const auto& part : parts_) {
     ColumnFamily& family = *part->family;
     for (TableToPlace& table : part->to_place.tables) table.in_memory = false;
     part->in_memory = false;
-    VARVE_RETURN_IF_ERROR(
-        MarkOverlapped(*family.mem(), family.icmp(), &part->to_place, &part->in_memory));
+    VARVE_RETURN_IF_ERROR(LookInto(*family.mem(), part.get()));
     for (const ImmutableMemTable& imm : family.immutables()) {
-      VARVE_RETURN_IF_ERROR(
-          MarkOverlapped(*imm.mem, family.icmp(), &part->to_place, &part->in_memory));
+      VARVE_RETURN_IF_ERROR(LookInto(*imm.mem, part.get()));
     }
   }
   return Status::OK();
@@ -213,6 +229,10 @@ Status IngestCommit::Place() {
     ground.style = family.options()->compaction_style;
     ground.base_level = family.shape().base_level;
     ground.all_need_it = part->options.snapshot_consistency && any_snapshot;
+    ground.replaced = part->replaced;
+    if (part->replaced != nullptr) {
+      VARVE_RETURN_IF_ERROR(part->replaced->FindTables(*version, UINT64_MAX, &part->gone));
+    }
     part->places = PlaceTables(ground, part->to_place);
     VARVE_RETURN_IF_ERROR(CheckPlaces(*part));
   }
@@ -272,9 +292,10 @@ Status IngestCommit::CheckOwnSequences(const Part& part) {
   return Status::OK();
 }
 
-bool IngestCommit::AnyNeedsSequence() const {
+bool IngestCommit::AnyNeedsOrder() const {
   return std::ranges::any_of(parts_, [](const auto& part) {
-    return std::ranges::any_of(part->places, &TablePlace::needs_sequence) ||
+    return (part->replaced != nullptr && part->in_memory) ||
+           std::ranges::any_of(part->places, &TablePlace::needs_sequence) ||
            std::ranges::any_of(part->tables, &StagedTable::db_generated);
   });
 }
@@ -284,7 +305,7 @@ Status IngestCommit::DecideBesideWriters(bool* decided) {
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(LookIntoMemTables());
   VARVE_RETURN_IF_ERROR(Place());
-  *decided = !AnyNeedsSequence() && !e_.log_gate.locked() && !e_.log_gate.locking();
+  *decided = !AnyNeedsOrder() && !e_.log_gate.locked() && !e_.log_gate.locking();
   if (!*decided) return Status::OK();
   OpenWindow(0);
   FillInEdits(0);
@@ -377,12 +398,29 @@ void IngestCommit::FillInEdits(SequenceNumber first) {
 
 // ---- From the order point on ----
 
+// After the flush: among the tables are those of memtables of before the order point, and perhaps
+// such of later ones, which stay.
+Status IngestCommit::RemoveReplaced() {
+  for (const auto& part : parts_) {
+    if (part->replaced == nullptr) continue;
+    const uint64_t epochs_end = part->edit.new_files.front().epoch_number;
+    VARVE_RETURN_IF_ERROR(
+        part->replaced->FindTables(*part->family->current(), epochs_end, &part->gone));
+    part->edit.deleted_files.clear();
+    for (const auto& [level, file] : part->gone) {
+      part->edit.deleted_files.emplace_back(level, file->number);
+    }
+  }
+  return Status::OK();
+}
+
 Status IngestCommit::MakeDurable() {
   VARVE_RETURN_IF_ERROR(e_.jobs->flush.FlushFrozen(frozen_, FlushReason::kExternalFileIngestion));
   {
     DbUnlock unlock(&e_.state.mu);
     VARVE_RETURN_IF_ERROR(WriteSequences());
   }
+  VARVE_RETURN_IF_ERROR(RemoveReplaced());
   std::vector<FamilyEdit> edits;
   for (const auto& part : parts_) {
     const auto made = [each = part.get()](const std::vector<FileRef>& files) {
@@ -482,8 +520,9 @@ void IngestCommit::CloseWindow() noexcept {
   const SequenceNumber seen_from = e_.state.commit->EndAddition();
   BestEffort([&] {
     for (const auto& part : parts_) {
-      const KeyRange& all = part->to_place.hull;
-      if (!in_force_ || !all.set) continue;
+      if (!in_force_ || !part->to_place.hull.set) continue;
+      KeyRange all = part->to_place.hull;
+      for (const auto& [level, file] : part->gone) all.Include(part->family->icmp(), *file);
       part->family->ingested_ranges().Add(all.smallest.ToString(), all.largest.ToString(),
                                           seen_from);
     }

@@ -31,7 +31,11 @@
 // 6. Transactions hear of the tables: conditional writes are refused between the two moments
 //    (CommitPath::BeginAddition), and then go by the time at which the tables were shown
 //    (IngestedRanges).
-// 7. All or nothing: the families' edits are one atomic group. What fails before it is written
+// 7. What is replaced (ReplacedRange) is what was older at the order point: tables whose epochs are
+//    below those given there, and those that memtables became which had something in the range. Of
+//    such a family nobody else changes the tree meanwhile (TreeAdmission::kFamily), and its edit
+//    takes them away and adds the new ones.
+// 8. All or nothing: the families' edits are one atomic group. What fails before it is written
 //    leaves nothing; after a failed write the tables stay until it is known what is in force
 //    (VersionSet::TableInDoubt). Sources that are to be moved go last.
 
@@ -62,11 +66,17 @@ class IngestCommit {
  private:
   // One family's tables, of all ingestions.
   struct Part {
-    Part(std::shared_ptr<ColumnFamily> of, const IngestExternalFileOptions& with)
-        : family(std::move(of)), options(with), party(TreeAdmission::Kind::kAtOnce, family.get()) {}
+    explicit Part(const FamilyShare& share)
+        : family(share.family),
+          options(share.options),
+          replaced(share.replaced.has_value() ? &*share.replaced : nullptr),
+          party(replaced == nullptr ? TreeAdmission::Kind::kAtOnce : TreeAdmission::Kind::kCall,
+                family.get()) {}
 
     std::shared_ptr<ColumnFamily> family;
     IngestExternalFileOptions options;
+    const ReplacedRange* const replaced;        // null: nothing is
+    std::vector<std::pair<int, FileRef>> gone;  // what is in it
     int last_level = 0;
     std::vector<StagedTable*> tables;  // oldest first
     TablesToPlace to_place;
@@ -83,7 +93,7 @@ class IngestCommit {
 
   // All steps. What one that fails has begun is ended by Run.
   Status RunSteps() VARVE_EXCLUDES(kDbMutex);
-  void Collect();
+  Status Collect();
   // Waits until the trees may be added to; nobody else begins to change them then.
   Status EnterTrees() VARVE_REQUIRES(kDbMutex);
   void LeaveTrees() noexcept VARVE_REQUIRES(kDbMutex);
@@ -97,10 +107,12 @@ class IngestCommit {
   Status DecideAlone() VARVE_EXCLUDES(kDbMutex);
   Status CheckWritable() VARVE_REQUIRES(kDbMutex);
   Status LookIntoMemTables() VARVE_REQUIRES(kDbMutex);
+  static Status LookInto(const MemTable& mem, Part* part);
   Status Place() VARVE_REQUIRES(kDbMutex);
   Status CheckPlaces(const Part& part) const VARVE_REQUIRES(kDbMutex);
   static Status CheckOwnSequences(const Part& part);
-  bool AnyNeedsSequence() const;
+  // Whether a table needs a number, or a memtable has to be switched.
+  bool AnyNeedsOrder() const;
   uint64_t SequencesNeeded(SequenceNumber before) const;
   // Switches the memtables that must be flushed before the tables are shown.
   Status SwitchOverlapped() VARVE_REQUIRES(kDbMutex);
@@ -108,6 +120,7 @@ class IngestCommit {
   void FillInEdits(SequenceNumber first) VARVE_REQUIRES(kDbMutex);
 
   // From the order point on.
+  Status RemoveReplaced() VARVE_REQUIRES(kDbMutex);
   Status MakeDurable() VARVE_REQUIRES(kDbMutex);
   Status WriteSequences() VARVE_EXCLUDES(kDbMutex);
   // Gives what was opened to be looked into to the files that the version will have.

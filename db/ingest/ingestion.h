@@ -15,6 +15,7 @@
 #include "db/column_family/column_family.h"
 #include "db/engine/context.h"
 #include "db/engine/staged_ingestions.h"
+#include "db/ingest/replaced_range.h"
 #include "db/version/version_edit.h"
 #include "table/table_reader.h"
 
@@ -41,6 +42,7 @@ struct FamilyShare {
   std::shared_ptr<ColumnFamily> family;
   IngestExternalFileOptions options;
   std::vector<StagedTable> tables;  // as given: a later one is newer
+  std::optional<ReplacedRange> replaced;
 };
 
 // Thread safety: one thread at a time.

@@ -13,16 +13,20 @@ namespace {
 // Whether anything that is in the level, or about to be, lies in the range.
 bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   const LevelFiles& files = ground.version->level(level);
+  const auto stays = [&](const FileMetaData& file) {
+    return ground.replaced == nullptr || !ground.replaced->Covers(*ground.icmp, file);
+  };
   if (level == 0) {
     const auto overlaps = [&](const FileRef& file) {
-      return RangeOf(*ground.icmp, *file).Overlaps(*ground.icmp, range);
+      return RangeOf(*ground.icmp, *file).Overlaps(*ground.icmp, range) && stays(*file);
     };
     if (std::ranges::any_of(files.files(), overlaps)) return true;
   } else if (!files.empty()) {
-    const size_t at = files.Find(ground.icmp->FirstInternalKey(range.smallest).Encode());
-    if (at < files.size() &&
-        ground.icmp->CompareKey(ground.icmp->KeyOf(files[at]->smallest), range.largest) <= 0) {
-      return true;
+    size_t at = files.Find(ground.icmp->FirstInternalKey(range.smallest).Encode());
+    for (; at < files.size(); at++) {
+      const Slice smallest = ground.icmp->KeyOf(files[at]->smallest);
+      if (ground.icmp->CompareKey(smallest, range.largest) > 0) break;
+      if (stays(*files[at])) return true;
     }
   }
   return std::ranges::any_of(*ground.running, [&](const CompactionPlan* plan) {

@@ -11,6 +11,7 @@
 
 #include "db/compaction/input_span.h"
 #include "db/compaction/plan.h"
+#include "db/ingest/replaced_range.h"
 #include "db/version/version.h"
 
 namespace varve {
@@ -21,8 +22,9 @@ struct PlacementGround {
   const Version* version = nullptr;
   const std::vector<const CompactionPlan*>* running = nullptr;
   CompactionStyle style = kCompactionStyleLevel;
-  int base_level = 1;        // levels above it, but for L0, are kept empty
-  bool all_need_it = false;  // a snapshot must not see the tables, say
+  int base_level = 1;                       // levels above it, but for L0, are kept empty
+  bool all_need_it = false;                 // a snapshot must not see the tables, say
+  const ReplacedRange* replaced = nullptr;  // tables in it count as gone; null: there is none
 };
 
 // One table to be placed.

@@ -48,8 +48,10 @@ Status CheckOptions(const IngestExternalFileArg& arg) {
         "IngestExternalFile: allow_db_generated_files, whose entries keep their numbers, and "
         "write_global_seqno");
   }
-  if (arg.atomic_replace_range.has_value()) {
-    return Status::NotSupported("IngestExternalFiles: atomic_replace_range");
+  if (arg.atomic_replace_range.has_value() && options.snapshot_consistency) {
+    return Status::InvalidArgument(
+        "IngestExternalFiles: atomic_replace_range takes from snapshots what it replaces, so "
+        "snapshot_consistency must be false");
   }
   return Status::OK();
 }
@@ -187,7 +189,13 @@ Status PrepareFamilies(Engine* engine, const std::vector<IngestExternalFileArg>&
       return Status::InvalidArgument(
           "IngestExternalFiles: fill_cache must be the same for all column families");
     }
-    ingestion->shares().push_back({family->shared_from_this(), call.options, {}});
+    FamilyShare& share = ingestion->shares().emplace_back();
+    share.family = family->shared_from_this();
+    share.options = call.options;
+    if (call.atomic_replace_range.has_value()) {
+      VARVE_RETURN_IF_ERROR(
+          ReplacedRange::Make(family->icmp(), *call.atomic_replace_range, &share.replaced));
+    }
   }
   for (size_t i = 0; i < args.size(); i++) {
     VARVE_RETURN_IF_ERROR(Preparation(engine, args[i], &ingestion->shares()[i]).Run());

@@ -778,8 +778,8 @@ class VARVE_EXPORT DB {
   }
   virtual void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* /*metadata*/) {}
 
-  // Files of an SstFileWriter become tables, newer than all that was written before; writers go
-  // on meanwhile. Readers see all files or none, held snapshots none; GetSnapshot waits.
+  // Files of an SstFileWriter become tables, newer than all writes before the call; writes beside
+  // it are newer, seen at once. Readers see all files or none, snapshots none; GetSnapshot waits.
   virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
                                     const std::vector<std::string>& external_files,
                                     const IngestExternalFileOptions& options) = 0;

@@ -30,8 +30,8 @@ struct IngestExternalFileArg {
   std::vector<std::string> files_checksum_func_names;
   Temperature file_temperature = Temperature::kUnknown;
 
-  // NotSupported if it is set: the files replace what the column family holds in this range, all of
-  // it if neither limit is given.
+  // The files replace what the column family holds in it, all if it has no limits. Whole tables go:
+  // InvalidArgument if one reaches over a limit, for one limit, and with snapshot_consistency.
   std::optional<RangeOpt> atomic_replace_range;
 };
 

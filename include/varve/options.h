@@ -782,7 +782,7 @@ struct IngestExternalFileOptions {
 
   // Filters and indexes of files that go to the last level are read ahead.
   bool prefetch_lmax_index_and_filter_blocks = true;
-  int file_opening_threads = 1;  // That look at the files; at least 1.
+  int file_opening_threads = 1;  // That look at the files; more do if there are many. At least 1.
 };
 
 // For DB::GetLiveFilesStorageInfo.

@@ -15,12 +15,13 @@
 namespace varve::testing {
 namespace {
 
-enum class Way { kCopy, kLink, kMove };
+enum class Way { kCopy, kLink, kMove, kReplace };
 
 IngestExternalFileOptions OptionsOf(Way way) {
   IngestExternalFileOptions options;
   options.move_files = way == Way::kMove;
   options.link_files = way == Way::kLink;
+  options.snapshot_consistency = way != Way::kReplace;
   return options;
 }
 
@@ -59,6 +60,7 @@ class IngestCrashTest : public IngestTest, public ::testing::WithParamInterface<
     first.column_family = Handle("default");
     first.external_files = {sources_[0], sources_[2]};
     first.options = OptionsOf(GetParam());
+    if (GetParam() == Way::kReplace) first.atomic_replace_range = RangeOpt();
     IngestExternalFileArg second = first;
     second.column_family = Handle("other");
     second.external_files = {sources_[1]};
@@ -76,7 +78,10 @@ class IngestCrashTest : public IngestTest, public ::testing::WithParamInterface<
   }
 
   static constexpr const char* kBefore = "a=old b=old c=old / a=old b=old c=old";
-  static constexpr const char* kAfter = "a=new b=old x=new / a=old b=new c=old d=new";
+  // Of each way.
+  const std::string after_all_ = GetParam() == Way::kReplace
+                                     ? "a=new x=new / b=new d=new"
+                                     : "a=new b=old x=new / a=old b=new c=old d=new";
 
   std::vector<std::string> sources_;
   std::vector<std::string> bytes_;
@@ -92,7 +97,7 @@ TEST_P(IngestCrashTest, PowerLossLeavesAllOrNothing) {
   recorder.durable = 1;
   recorder.TakeClones(1'000'000);
   mem().SetCallHook(nullptr);
-  ASSERT_EQ(Shown(), kAfter);
+  ASSERT_EQ(Shown(), after_all_);
   ASSERT_TRUE(Close().ok());
   size_t before = 0;
   size_t after = 0;
@@ -102,10 +107,10 @@ TEST_P(IngestCrashTest, PowerLossLeavesAllOrNothing) {
     Remount(state.fs);
     Open({"default", "other"});
     const std::string shown = Shown();
-    EXPECT_TRUE(shown == kAfter || (shown == kBefore && state.durable == 0)) << shown;
-    (shown == kAfter ? after : before)++;
+    EXPECT_TRUE(shown == after_all_ || (shown == kBefore && state.durable == 0)) << shown;
+    (shown == after_all_ ? after : before)++;
     EXPECT_EQ(StagedFiles(), 0u);
-    CheckSources(shown == kAfter);
+    CheckSources(shown == after_all_);
     ASSERT_TRUE(Close().ok());
     if (HasFailure()) return;
   }
@@ -134,7 +139,7 @@ TEST_P(IngestCrashTest, EveryCallFailsOnce) {
     if (!s.ok()) failed++;
     // What the failure has stopped goes on, and decides what was in doubt.
     if (!db()->Resume().ok()) db()->Resume().PermitUncheckedError();
-    const std::string expected = s.ok() ? kAfter : kBefore;
+    const std::string expected = s.ok() ? after_all_ : std::string(kBefore);
     EXPECT_EQ(Shown(), expected) << s.ToString();
     CheckSources(s.ok());
     Put("e", "later");
@@ -150,7 +155,7 @@ TEST_P(IngestCrashTest, EveryCallFailsOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, IngestCrashTest,
-                         ::testing::Values(Way::kCopy, Way::kLink, Way::kMove));
+                         ::testing::Values(Way::kCopy, Way::kLink, Way::kMove, Way::kReplace));
 
 }  // namespace
 }  // namespace varve::testing

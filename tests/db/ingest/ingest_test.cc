@@ -434,11 +434,6 @@ TEST_F(IngestTest, WhatIsNotThereIsRefusedByName) {
   IngestExternalFileOptions behind;
   behind.ingest_behind = true;
   EXPECT_THAT(Ingest({file}, behind).ToString(), HasSubstr("ingest_behind"));
-  IngestExternalFileArg arg;
-  arg.column_family = Handle("default");
-  arg.external_files = {file};
-  arg.atomic_replace_range = RangeOpt();
-  EXPECT_THAT(db()->IngestExternalFiles({arg}).ToString(), HasSubstr("atomic_replace_range"));
 }
 
 }  // namespace

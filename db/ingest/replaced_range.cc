@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/ingest/replaced_range.h"
+
+namespace varve {
+
+Status ReplacedRange::Make(const InternalKeyComparator& icmp, const RangeOpt& range,
+                           std::optional<ReplacedRange>* result) {
+  if (range.start.has_value() != range.limit.has_value()) {
+    return Status::InvalidArgument(
+        "IngestExternalFiles: atomic_replace_range must have both limits, or neither");
+  }
+  ReplacedRange made;
+  made.everything_ = !range.start.has_value();
+  if (!made.everything_) {
+    made.start_ = range.start->ToString();
+    made.limit_ = range.limit->ToString();
+    if (icmp.CompareKey(made.start_, made.limit_) >= 0) {
+      return Status::InvalidArgument(
+          "IngestExternalFiles: atomic_replace_range does not end after it begins");
+    }
+  }
+  *result = std::move(made);
+  return Status::OK();
+}
+
+bool ReplacedRange::Covers(const InternalKeyComparator& icmp, const TableFacts& table) const {
+  if (everything_) return true;
+  if (icmp.CompareKey(icmp.KeyOf(table.smallest), start_) < 0) return false;
+  const int end = icmp.CompareKey(icmp.KeyOf(table.largest), limit_);
+  // The end of a range deletion is the first key behind it.
+  return end < 0 || (end == 0 && table.largest.sequence() == kMaxSequenceNumber);
+}
+
+bool ReplacedRange::Overlaps(const InternalKeyComparator& icmp, const TableFacts& table) const {
+  if (everything_) return true;
+  return icmp.CompareKey(icmp.KeyOf(table.smallest), limit_) < 0 &&
+         icmp.CompareKey(icmp.KeyOf(table.largest), start_) >= 0;
+}
+
+Status ReplacedRange::LookInto(const InternalKeyComparator& icmp, const MemTable& mem,
+                               bool* any) const {
+  if (mem.entry_count() == 0) return Status::OK();
+  if (everything_) {
+    *any = true;
+    return Status::OK();
+  }
+  const Slice start(start_);
+  const Slice limit(limit_);
+  for (const auto& list : mem.RangeTombstones()) *any |= list->CoversAnyOf(&start, &limit);
+  const auto it = mem.NewIterator();
+  it->Seek(icmp.FirstInternalKey(start).Encode());
+  if (!it->status().ok()) return it->status();
+  *any |= it->Valid() && icmp.CompareKey(icmp.KeyOf(it->key()), limit) < 0;
+  return Status::OK();
+}
+
+Status ReplacedRange::FindTables(const Version& version, uint64_t epochs_end,
+                                 std::vector<std::pair<int, FileRef>>* tables) const {
+  tables->clear();
+  const InternalKeyComparator& icmp = *version.icmp();
+  for (int level = 0; level < version.num_levels(); level++) {
+    for (const FileRef& file : version.level(level).files()) {
+      if (file->epoch_number >= epochs_end || !Overlaps(icmp, *file)) continue;
+      if (!Covers(icmp, *file)) {
+        return Status::InvalidArgument(
+            file->FileName(),
+            "has keys in atomic_replace_range and outside of it: compact its range first, or "
+            "choose limits between tables");
+      }
+      tables->emplace_back(level, file);
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace varve

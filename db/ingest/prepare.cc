@@ -13,6 +13,7 @@
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/file_names.h"
+#include "util/env/posix_fd.h"
 #include "util/metrics/statistics.h"
 
 namespace varve {
@@ -129,8 +130,9 @@ Status Preparation::StageAll() {
   const Duty* const duties = duties::innermost;
   // Without memory for another thread those that there are do all of it.
   BestEffort([&] {
-    helpers.reserve(wanted - 1);
-    while (helpers.size() + 1 < wanted) {
+    helpers.reserve(wanted);
+    if (wanted > 1) helpers.emplace_back([n = statuses.size()] { ReserveDescriptors(n); });
+    while (helpers.size() < wanted) {
       helpers.emplace_back([&] {
         const DutiesOf of_caller(duties);
         work();

@@ -2,6 +2,7 @@
 #include "util/env/posix_fd.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "util/env/io_error.h"
 
@@ -103,6 +105,15 @@ IOStatus TruncateFd(int fd, const std::string& path, uint64_t size) {
     return IoErrorFromErrno("truncate to " + std::to_string(size) + " bytes", path, errno);
   }
   return IOStatus::OK();
+}
+
+void ReserveDescriptors(size_t more) {
+  const PosixFd lowest(OpenRetrying("/dev/null", O_RDONLY | O_CLOEXEC, 0));
+  struct rlimit limit = {};
+  if (!lowest.valid() || ::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == 0) return;
+  const auto most = static_cast<size_t>(std::min<rlim_t>(limit.rlim_cur, INT_MAX)) - 1;
+  const size_t highest = std::min(static_cast<size_t>(lowest.get()) + more, most);
+  const PosixFd in_place(::fcntl(lowest.get(), F_DUPFD_CLOEXEC, static_cast<int>(highest)));
 }
 
 bool IsInMemory(int fd) {

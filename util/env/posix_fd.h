@@ -51,6 +51,11 @@ IOStatus SyncFd(int fd, const std::string& path, bool metadata);
 // Sets the size.
 IOStatus TruncateFd(int fd, const std::string& path, uint64_t size);
 
+// Makes room for `more` further descriptors at once. The system does it by doubling, and has a
+// process with threads wait for a moment in which each processor has been interrupted, every time:
+// several milliseconds. Best effort; no descriptor stays open.
+void ReserveDescriptors(size_t more);
+
 // Whether the file is on a file system that keeps all of it in memory, as Linux's tmpfs does.
 bool IsInMemory(int fd);
 

@@ -90,11 +90,12 @@ Status BackupStore::CheckOptions(bool read_only) const {
 }
 
 Status BackupStore::MakeAndLock() {
-  if (fs_->FileExists(CurrentFileName(directory_), IOOptions(), nullptr).ok()) {
-    return Status::InvalidArgument(directory_, "is a database: backups need another directory");
-  }
   VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_.get(), directory_));
-  IOStatus s = fs_->LockFile(LockFileName(directory_), IOOptions(), &lock_, nullptr);
+  VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(PathOf(kMetaFolder), IOOptions(), nullptr));
+  // In the directory of a database LOCK is the database's.
+  const bool in_database = fs_->FileExists(CurrentFileName(directory_), IOOptions(), nullptr).ok();
+  const std::string lock_file = LockFileName(in_database ? PathOf(kMetaFolder) : directory_);
+  IOStatus s = fs_->LockFile(lock_file, IOOptions(), &lock_, nullptr);
   if (s.IsNotSupported()) {
     lock_ = nullptr;
   } else if (!s.ok()) {
@@ -103,7 +104,7 @@ Status BackupStore::MakeAndLock() {
         s, ": ",
         "another BackupEngine may have the directory open; BackupEngineReadOnly needs no lock");
   }
-  std::vector<std::string> folders = {kMetaFolder, kPrivateFolder};
+  std::vector<std::string> folders = {kPrivateFolder};
   if (options_.share_table_files) {
     folders.emplace_back(options_.share_files_with_checksum ? kSharedChecksumFolder
                                                             : kSharedFolder);

@@ -36,7 +36,8 @@ constexpr char kBackupFileChecksumFuncName[] = "crc32c";
 constexpr char kDbFileChecksumFuncName[] = "FileChecksumCrc32c";
 
 struct VARVE_EXPORT BackupEngineOptions {
-  // Where backups are kept. Not the directory of a database; it may lie within one.
+  // Where backups are kept; also the directory of the database itself, which they then cannot be
+  // restored to. Calls that write make it if it is missing.
   std::string backup_dir;
   // For files of the backup directory; null: the database's. Not owned.
   Env* backup_env;

@@ -206,8 +206,25 @@ TEST_F(BackupEngineTest, WrongArgumentsChangeNothing) {
           "naming");
   EXPECT_TRUE(with([](auto* o) { o->schema_version = 3; }).IsNotSupported());
   EXPECT_FALSE(Exists("/other"));
+}
+
+// Programs for RocksDB keep backups beside the files of the database.
+TEST_F(BackupEngineTest, ADatabaseKeepsItsBackups) {
   backup_options_.backup_dir = kName;
-  refused(TryOpenEngine(), "is a database");
+  Open();
+  Put("a", "1");
+  OpenEngine();
+  const std::unique_ptr<BackupEngine> first = std::move(engine_);
+  EXPECT_TRUE(TryOpenEngine().IsIOError());
+  engine_ = nullptr;
+  ASSERT_TRUE(first->CreateNewBackup(db()).ok());
+  Put("b", "2");
+  Reopen();
+  EXPECT_EQ(Scan(), "a=1 b=2");
+  EXPECT_TRUE(first->RestoreDBFromBackup(1, "/restored", "/restored").ok());
+  EXPECT_TRUE(Exists("/restored/CURRENT"));
+  const IOStatus s = first->RestoreDBFromBackup(1, kName, kName);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
 }
 
 TEST_F(BackupEngineTest, ABackupThatIsNotThereIsNotFound) {

@@ -121,6 +121,7 @@ Status CopySet::Pin(const CopyWanted& wanted) {
   VARVE_RETURN_IF_ERROR(versions.EndDoubt(engine_->context.directory()));
   state_ = versions.State();
   VARVE_RETURN_IF_ERROR(Choose(wanted));
+  state_.one_directory = true;
   // Neither tables nor logs that are not in the copy can come back there.
   state_.gone_tables.clear();
   state_.unread_logs.clear();

@@ -49,6 +49,7 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
     for (int level = 0; level < one.version->num_levels(); level++) {
       for (const FileRef& file : one.version->level(level).files()) {
         state.new_files.push_back(DescribeFile(*file, level));
+        if (one_directory) state.new_files.back().path_id = 0;
         if (state.new_files.size() < kFilesPerRecord) continue;
         VARVE_RETURN_IF_ERROR(Add(state, timestamp_size, records));
         state.new_files.clear();

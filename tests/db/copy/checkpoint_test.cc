@@ -159,6 +159,13 @@ TEST_F(CheckpointTest, BringsSeveralDirectoriesTogether) {
   options_.wal_dir = "/logs";
   Open();
   MakeTable({"a"});
+  CompactRangeOptions to_slow;
+  to_slow.target_path_id = 1;
+  ASSERT_TRUE(db()->CompactRange(to_slow, nullptr, nullptr).ok());
+  std::vector<LiveFileMetaData> files;
+  db()->GetLiveFilesMetaData(&files);
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].db_path, "/slow");
   Put("b", "log");
   ASSERT_TRUE(Create("/copy").ok());
   EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=log;");

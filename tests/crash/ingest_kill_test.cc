@@ -3,8 +3,9 @@
 // Goal: a process that is killed while it ingests into two families leaves all of the ingestion or
 // nothing, no less than was acknowledged, no staged files, and every source that is not in the
 // database. Method: a child ingests one number after the other, in each way, and reports in shared
-// memory which were acknowledged, until it is killed at a random moment; then the directory is
-// opened and looked at, and the next child goes on. VARVE_KILL_ROUNDS sets the number of rounds.
+// memory which were acknowledged, until it is killed at a random moment of one of its first
+// ingestions; then the directory is opened and looked at, and the next child goes on.
+// VARVE_INGEST_KILLS sets the number of rounds.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -33,7 +34,7 @@ namespace {
 constexpr int kIngestedKeys = 40;
 constexpr int kIngestWays = 4;  // copy, link, move, replace all
 constexpr int kIngestProblem = 3;
-constexpr int kPatienceMillis = 20'000;   // milliseconds, until a child begins
+constexpr int kPatienceMillis = 20'000;
 constexpr const char* kBetween = "1205";  // in the range of a file, and in no file
 
 // What a child tells: it survives the child's death.
@@ -176,7 +177,7 @@ class IngestKillTest : public ::testing::Test {
 };
 
 TEST_F(IngestKillTest, AllOrNothing) {
-  const uint64_t rounds = NumberFromEnvironment("VARVE_KILL_ROUNDS", 30);
+  const uint64_t rounds = NumberFromEnvironment("VARVE_INGEST_KILLS", 20);
   Random random(NumberFromEnvironment("VARVE_SEED", 7));
   int next = 1;
   int undone = 0;
@@ -184,8 +185,9 @@ TEST_F(IngestKillTest, AllOrNothing) {
     SCOPED_TRACE("round " + std::to_string(round));
     const pid_t child = Fork([&] { Child(next); });
     ASSERT_GT(child, 0);
-    for (int i = 0; i < kPatienceMillis && shared_->issued.load() < next; i++) usleep(1000);
-    usleep(static_cast<useconds_t>(random.Below(30'000)));
+    const int begun = next + static_cast<int>(random.Below(3));
+    for (int i = 0; i < kPatienceMillis && shared_->issued.load() < begun; i++) usleep(1000);
+    usleep(static_cast<useconds_t>(random.Below(20'000)));
     kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -199,7 +201,7 @@ TEST_F(IngestKillTest, AllOrNothing) {
     if (shared_->found.load() < issued) undone++;
     next = issued + 1;
   }
-  EXPECT_GT(shared_->acked.load(), static_cast<int>(rounds)) << "too few were ingested";
+  EXPECT_GT(shared_->acked.load(), static_cast<int>(rounds / 2)) << "too few were ingested";
   EXPECT_GT(undone, 0) << "none was cut off";
 }
 

@@ -425,7 +425,7 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
   std::vector<uint64_t> to_archive;
   {
     DbLock lock(&with_.state.mu);
-    const uint64_t min_log = with_.state.versions->MinLogNumber();
+    const uint64_t min_log = with_.state.versions->OldestLogNeeded();
     const uint64_t held = with_.state.logs->oldest_held();
     // Of those that recovery has kept some may have been waiting for a family that needs none.
     with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));

@@ -47,7 +47,9 @@ class LogFollower::Resolver final : public MemTableResolver {
 };
 
 LogFollower::LogFollower(Engine* engine)
-    : engine_(engine), resolver_(std::make_unique<Resolver>(*this, &engine->state.families)) {}
+    : engine_(engine), resolver_(std::make_unique<Resolver>(*this, &engine->state.families)) {
+  sections_.KeepCommitted();
+}
 
 LogFollower::~LogFollower() = default;
 
@@ -60,7 +62,9 @@ void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALY
     log_numbers_[id] = family.versions->log_number;
     needed_ = std::min(needed_, family.versions->log_number);
   }
-  std::erase_if(ends_, [this](const auto& log) { return log.first < needed_; });
+  sections_.ForgetCommitted(needed_);
+  const uint64_t kept = std::min(needed_, sections_.OldestLog());
+  std::erase_if(ends_, [kept](const auto& log) { return log.first < kept; });
 }
 
 Status LogFollower::ListLogs(std::vector<uint64_t>* logs) const {

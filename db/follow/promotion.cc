@@ -53,13 +53,39 @@ Status Promotion::CheckNothingLost() const {
                             std::string("ends before what was durable") + kOpenInstead);
 }
 
+Status Promotion::CheckSections() const {
+  VARVE_RETURN_IF_ERROR(logs_.sections().CheckWritten());
+  const auto& undecided = logs_.sections().undecided();
+  if (undecided.empty() || engine_.context.options().allow_2pc) return Status::OK();
+  return Status::InvalidArgument(
+      engine_.context.name(),
+      "promote: the transaction '" + ShownName(undecided.begin()->first) +
+          "' is prepared and undecided, and the secondary was opened without DBOptions::allow_2pc" +
+          kOpenInstead);
+}
+
 Status Promotion::Check() {
   VARVE_RETURN_IF_ERROR(CheckFamilies());
-  if (logs_.sections().met_any()) {
-    return Status::NotSupported("promote: the logs hold transactions in two phases",
-                                engine_.context.name() + kOpenInstead);
-  }
+  VARVE_RETURN_IF_ERROR(CheckSections());
   return CheckNothingLost();
+}
+
+// As if they had been prepared, and committed, here: their logs stay for them.
+void Promotion::TakeSections() {
+  PreparedSections& sections = engine_.state.sections;
+  SectionReplay& replayed = logs_.sections();
+  const uint64_t now = engine_.context.MonotonicMicros();
+  for (const SectionReplay::Committed& committed : replayed.committed()) {
+    sections.AddRecovered("", committed.sample, committed.log, now);
+    SectionStep step;
+    step.kind = SectionStep::Kind::kCommit;
+    step.section = sections.Claim().front();
+    step.synced = true;  // before anything is written
+    sections.NoteDecided(step, committed.decision_log);
+  }
+  for (auto& [name, section] : replayed.undecided()) {
+    sections.AddRecovered(name, std::move(section.updates), section.log, now);
+  }
 }
 
 // No number of a file that is there is used again. Of tables that edits have removed the new
@@ -104,7 +130,7 @@ Status Promotion::KeepLogs() {
   uint64_t needed = 0;
   {
     DbLock lock(&engine_.state.mu);
-    needed = engine_.state.versions->MinLogNumber();
+    needed = engine_.state.versions->OldestLogNeeded();
   }
   for (const auto& [number, end] : logs_.ends()) {
     if (number < needed) continue;
@@ -147,6 +173,7 @@ Status Promotion::Run() {
   VARVE_RETURN_IF_ERROR(NoteFiles());
   VARVE_RETURN_IF_ERROR(e.context.OpenDirectory());
   VARVE_RETURN_IF_ERROR(e.context.OpenLogDirectory());
+  TakeSections();
   VARVE_RETURN_IF_ERROR(KeepLogs());
   {
     DbLock lock(&e.state.mu);

@@ -9,7 +9,9 @@
 //    (db/wal/synced_marks.h) refuses the promotion, as an opening is the place to judge losses.
 // 3. Memtables stay as they are, and so do the logs that they came from, cut off behind their last
 //    records: nothing is replayed, and nothing is flushed.
-// 4. The new log and the new MANIFEST are there before the database says that it can be written.
+// 4. What is prepared is there to be decided. The log of a section stays as long as that of its
+//    commit, which is replayed with it.
+// 5. The new log and the new MANIFEST are there before the database says that it can be written.
 
 #include <cstdint>
 #include <vector>
@@ -36,8 +38,10 @@ class Promotion {
 
  private:
   Status CheckFamilies() VARVE_EXCLUDES(kDbMutex);
+  Status CheckSections() const;
   Status CheckNothingLost() const;
   Status NoteFiles() VARVE_EXCLUDES(kDbMutex);
+  void TakeSections();
   Status KeepLogs() VARVE_EXCLUDES(kDbMutex);
   Status LogState() VARVE_REQUIRES(kDbMutex);
 

@@ -92,6 +92,42 @@ Status SectionReplay::CheckWritten() const {
       names + "; nothing was changed. Commit them or roll them back with RocksDB");
 }
 
+// Of many that are alike the last one stands for all.
+void SectionReplay::NoteCommitted(const Section& section, uint64_t decision_log) {
+  Committed committed;
+  committed.log = section.log;
+  committed.decision_log = decision_log;
+  const Slice batch = WriteBatchInternal::Contents(section.updates);
+  std::string samples;
+  BatchReader reader(batch);
+  BatchRecord record;
+  for (size_t begin = reader.offset(); reader.Next(&record); begin = reader.offset()) {
+    if (!record.counted || std::ranges::count(committed.families, record.column_family) != 0) {
+      continue;
+    }
+    committed.families.push_back(record.column_family);
+    samples.append(batch.data() + begin, reader.offset() - begin);
+  }
+  const bool alike = !committed_.empty() && committed_.back().log == committed.log &&
+                     committed_.back().decision_log == decision_log &&
+                     committed_.back().families == committed.families;
+  if (alike || committed.families.empty()) return;
+  const auto count = static_cast<uint32_t>(committed.families.size());
+  committed.sample = WriteBatch(MakeBatchOf(samples, count));
+  committed_.push_back(std::move(committed));
+}
+
+void SectionReplay::ForgetCommitted(uint64_t before) {
+  std::erase_if(committed_, [&](const Committed& c) { return c.decision_log < before; });
+}
+
+uint64_t SectionReplay::OldestLog() const {
+  uint64_t oldest = UINT64_MAX;
+  for (const auto& [name, section] : undecided_) oldest = std::min(oldest, section.log);
+  for (const Committed& committed : committed_) oldest = std::min(oldest, committed.log);
+  return oldest;
+}
+
 Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
                             SequenceNumber* next_sequence, std::string* unknown_commit) {
   using Kind = SectionPart::Kind;
@@ -140,6 +176,7 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     }
     decided_.insert(name);
     if (part.kind == Kind::kCommit) {
+      if (keeps_committed_) NoteCommitted(section.mapped(), log);
       VARVE_RETURN_IF_ERROR(Stamp(part.timestamp, resolver, &section.mapped().updates));
       VARVE_RETURN_IF_ERROR(Insert(section.mapped().updates, resolver, next_sequence));
     }

@@ -52,6 +52,19 @@ class SectionReplay {
     WriteBatch updates;
   };
   std::map<std::string, Section>& undecided() { return undecided_; }
+  // What was committed, from KeepCommitted on, until ForgetCommitted says that all families have
+  // the logs before this one in tables: an opening would need the section's log for the commit's.
+  struct Committed {
+    uint64_t log = 0;
+    uint64_t decision_log = 0;
+    std::vector<uint32_t> families;  // in the order in which they were met
+    WriteBatch sample;               // one update of each
+  };
+  void KeepCommitted() { keeps_committed_ = true; }
+  const std::vector<Committed>& committed() const { return committed_; }
+  void ForgetCommitted(uint64_t before);
+  // The oldest log of what is undecided, or kept as committed; UINT64_MAX: there is none.
+  uint64_t OldestLog() const;
   // NotSupported, naming those that RocksDB has put into memtables undecided, if there are any.
   Status CheckWritten() const;
   bool met_any() const { return met_any_; }
@@ -63,6 +76,7 @@ class SectionReplay {
   std::string FindUnknownCommit(const std::vector<SectionPart>& parts) const;
   // Of a commit with a timestamp; those families get it whose timestamps are of its size.
   static Status Stamp(const Slice& timestamp, MemTableResolver* resolver, WriteBatch* updates);
+  void NoteCommitted(const Section& section, uint64_t decision_log);
   static Status Insert(const WriteBatch& updates, MemTableResolver* resolver,
                        SequenceNumber* next_sequence);
 
@@ -72,6 +86,8 @@ class SectionReplay {
   // Of sections that were met: those that are logged again after that stay decided.
   std::set<std::string> decided_;
   bool met_any_ = false;
+  bool keeps_committed_ = false;
+  std::vector<Committed> committed_;
 };
 
 }  // namespace varve

@@ -18,9 +18,11 @@
 //
 // DB::Promote makes a secondary the primary: it takes the lock of the database, catches up to the
 // end, and is a database like one that was opened to be written, with all that it had in memory;
-// nothing is replayed. It stays a secondary with IOError while the primary lives, InvalidArgument
-// if there are column families that it has not opened, NotSupported where logs hold transactions in
-// two phases, or on storage of the network, and Corruption if something is lost that was durable.
+// nothing is replayed. Transactions that were prepared and are undecided are there to be decided
+// (TransactionDB::WrapDB), if the secondary was opened with DBOptions::allow_2pc. It stays a
+// secondary with IOError while the primary lives, InvalidArgument if there are such and it was
+// not, or if there are column families that it has not opened, NotSupported on storage of the
+// network, and Corruption if something is lost that was durable.
 
 #include <cstdint>
 

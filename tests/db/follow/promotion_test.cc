@@ -2,6 +2,7 @@
 
 // Goal: when the primary's process is killed at any moment, its secondary takes its place with
 // every acknowledged write, at once, and goes on from there; while the primary lives it is refused.
+// What was prepared can be decided, and a kill after the promotion loses nothing of it either.
 // Method: a child has a child of its own that writes numbered steps, follows it as a secondary,
 // kills it, is promoted, and compares; then it writes on, and the database is opened again.
 // VARVE_PROMOTIONS=N sets the number of rounds.
@@ -16,10 +17,13 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "varve/db.h"
 #include "varve/listener.h"
 #include "varve/secondary.h"
+#include "varve/utilities/transaction.h"
+#include "varve/utilities/transaction_db.h"
 
 #include "tests/db/follow/child_process.h"
 #include "tests/db/follow/numbered_history.h"
@@ -125,6 +129,104 @@ void FollowKillAndPromote(uint64_t seed, const std::string& path) {
   EndUnless(DB::Open(options, path + "/db", &db), "open again");
   if (StepsOf(db, "opened again") != steps) EndWith("the database lacks writes");
   delete db;
+}
+
+// ---- Two-phase commit ----
+
+Transaction* Prepared(TransactionDB* db, const std::string& name) {
+  Transaction* const transaction = db->BeginTransaction(WriteOptions());
+  EndUnless(transaction->SetName(name), "SetName");
+  EndUnless(transaction->Put(name, "put"), "Put");
+  EndUnless(transaction->Prepare(), "Prepare");
+  return transaction;
+}
+
+// Sections are in one log, and what was decided about two of them is in the next, in which all of
+// the memtable comes from.
+void PrepareAndWait(const std::string& path, const Options& options, Progress* progress) {
+  TransactionDB* db = nullptr;
+  EndUnless(TransactionDB::Open(options, TransactionDBOptions(), path, &db), "primary: open");
+  (void)Prepared(db, "undecided");
+  Transaction* const committed = Prepared(db, "committed");
+  Transaction* const rolled_back = Prepared(db, "rolled back");
+  EndUnless(db->Put(WriteOptions(), "early", "put"), "Put");
+  EndUnless(db->Flush(FlushOptions()), "Flush");
+  EndUnless(committed->Commit(), "Commit");
+  EndUnless(rolled_back->Rollback(), "Rollback");
+  progress->acked.store(1);
+  for (;;) pause();
+}
+
+void ExpectKeys(DB* db, const std::string& there, const std::string& missing, const char* whose) {
+  std::string value;
+  for (const std::string& key : {std::string("early"), std::string("committed"), there}) {
+    EndUnless(db->Get(ReadOptions(), key, &value), whose);
+  }
+  for (const std::string& key : {std::string("rolled back"), missing}) {
+    if (db->Get(ReadOptions(), key, &value).IsNotFound()) continue;
+    EndWith(std::string(whose) + " has " + key);
+  }
+}
+
+enum class After { kNothing, kFlush, kCommit };
+
+// Leaves the promoted database as a kill does.
+void PromoteWithSections(const std::string& path, const Options& options, After after) {
+  DB* db = nullptr;
+  EndUnless(DB::OpenAsSecondary(options, path, path + "-second", &db), "secondary: open");
+  ExpectKeys(db, "early", "undecided", "secondary");
+  if (!db->Promote(PromoteOptions()).IsInvalidArgument()) EndWith("promoted without allow_2pc");
+  delete db;
+  Options with_2pc = options;
+  with_2pc.allow_2pc = true;
+  EndUnless(DB::OpenAsSecondary(with_2pc, path, path + "-second", &db), "secondary: open again");
+  EndUnless(db->Promote(PromoteOptions()), "promote");
+  ExpectKeys(db, "early", "undecided", "promoted");
+  TransactionDB* transactions = nullptr;
+  EndUnless(TransactionDB::WrapDB(db, TransactionDBOptions(), {}, {}, &transactions), "wrap");
+  std::vector<Transaction*> prepared;
+  transactions->GetAllPreparedTransactions(&prepared);
+  if (prepared.size() != 1 || prepared[0]->GetName() != "undecided") EndWith("not prepared");
+  if (after == After::kFlush) EndUnless(db->Flush(FlushOptions()), "flush");
+  if (after == After::kCommit) {
+    EndUnless(prepared[0]->Commit(), "commit");
+    ExpectKeys(db, "undecided", "none", "decided");
+  }
+}
+
+void FollowTwoPhases(const std::string& path, After after) {
+  const Options options = WriterOptions(1);
+  void* const shared =
+      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* const progress = new (shared) Progress();
+  {
+    ChildProcess writer([&] { PrepareAndWait(path, options, progress); });
+    while (progress->acked.load() == 0) usleep(100);
+    if (!writer.Kill()) EndWith("the writer had ended");
+  }
+  {
+    ChildProcess promoted([&] { PromoteWithSections(path, options, after); });
+    if (!promoted.EndsWell()) EndWith("the promotion went wrong");
+  }
+  TransactionDB* db = nullptr;
+  EndUnless(TransactionDB::Open(options, TransactionDBOptions(), path, &db), "open again");
+  const bool decided = after == After::kCommit;
+  ExpectKeys(db, decided ? "undecided" : "early", decided ? "none" : "undecided", "opened again");
+  std::vector<Transaction*> prepared;
+  db->GetAllPreparedTransactions(&prepared);
+  if (prepared.size() != (decided ? 0 : 1)) EndWith("the section is not what it was");
+  if (!decided) EndUnless(prepared[0]->Commit(), "commit after the opening");
+  ExpectKeys(db, "undecided", "none", "at the end");
+  for (Transaction* transaction : prepared) delete transaction;
+  delete db;
+}
+
+TEST(PromotionTest, PreparedTransactionsAreThereToBeDecided) {
+  for (const After after : {After::kNothing, After::kFlush, After::kCommit}) {
+    const FreshDirectory directory("sections");
+    ChildProcess round([&] { FollowTwoPhases(directory.path() + "/db", after); });
+    ASSERT_TRUE(round.EndsWell()) << static_cast<int>(after);
+  }
 }
 
 TEST(PromotionTest, KilledPrimariesAreFollowedByTheirSecondaries) {

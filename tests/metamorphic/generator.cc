@@ -223,7 +223,8 @@ class Generator {
         {12, &Generator::Compact},       {8, &Generator::Files},      {6, &Generator::Suggest},
         {5, &Generator::DeleteFiles},    {12, &Generator::SetOption}, {6, &Generator::SetDb},
         {8, &Generator::ChangeFamilies}, {6, &Generator::Restart},    {3, &Generator::Kill},
-        {8, &Generator::Pause},          {10, &Generator::Sundry},    {6, &Generator::Timestamps}};
+        {8, &Generator::Pause},          {10, &Generator::Sundry},    {6, &Generator::Timestamps},
+        {16, &Generator::Ingest},        {5, &Generator::Excise},     {3, &Generator::Copy}};
     uint64_t sum = 0;
     for (size_t i = 0; i < std::size(kSteps); i++) sum += kSteps[i].often * weights_[i];
     uint64_t dice = random_.Below(sum);
@@ -247,6 +248,34 @@ class Generator {
     }
     Emit(text);
   }
+
+  void Ingest() {
+    const std::string db = Db();
+    std::string text = "ingest " + db;
+    const uint64_t parts = random_.OneIn(3) ? 1 + random_.Below(40) : 1 + random_.Below(4);
+    // Of families that lie apart in the line, and of one.
+    const std::string one = random_.OneIn(2) ? Family(db) : "";
+    for (uint64_t i = 0; i < parts; i++) {
+      std::string part;
+      do part = Part(db, one.empty() ? Family(db) : one);
+      while (part.starts_with("sdel"));
+      text += (i == 0 ? " " : " ; ") + part;
+    }
+    Emit(text);
+  }
+
+  void Excise() {
+    const std::string db = Db();
+    const std::string family = Family(db);
+    const FamilyModel* const model = model_.Find(db, family);
+    if (model == nullptr) return;
+    std::string begin = Key();
+    std::string end = Key();
+    Order(*model, &begin, &end);
+    Emit((random_.OneIn(4) ? "clip " : "excise ") + db + "/" + family + " " + begin + " " + end);
+  }
+
+  void Copy() { Emit((random_.OneIn(2) ? "checkpoint " : "backup ") + Db()); }
 
   void Get() {
     const std::string place = Place();
@@ -493,7 +522,7 @@ class Generator {
   uint64_t filters_ = 0;
   bool has_timestamps_ = false;
   bool second_ = false;
-  uint64_t weights_[21] = {};
+  uint64_t weights_[24] = {};
   Model model_;
   History history_;
   uint64_t counter_ = 0;

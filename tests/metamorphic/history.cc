@@ -65,6 +65,33 @@ std::vector<Change> ChangesOf(const Line& line) {
   return changes;
 }
 
+Line AsWrite(const Line& line, bool reverse) {
+  Line write = line;
+  write.words[0] = "write";
+  if (line.verb() == "ingest") return write;
+  const std::string& family = line.Family();
+  const std::string& begin = line.Word(2);
+  const std::string& end = line.Word(3);
+  write.words.resize(1);
+  write.words.push_back(line.Db());
+  const auto add = [&](std::vector<std::string> part) {
+    if (write.words.size() > 2) write.words.emplace_back(";");
+    write.words.insert(write.words.end(), part.begin(), part.end());
+  };
+  if (line.verb() == "excise") {
+    add({"range", family, begin, end});
+    return write;
+  }
+  // No key is above the last of these.
+  const std::string ends[] = {WordOf(""), WordOf(std::string(24, '\xff'))};
+  const std::string& first = ends[reverse ? 1 : 0];
+  const std::string& last = ends[reverse ? 0 : 1];
+  if (begin != first) add({"range", family, first, begin});
+  if (end != last) add({"range", family, end, last});
+  if (reverse) add({"del", family, last});  // A range does not reach to its end.
+  return write;
+}
+
 bool IsRemovable(const Slice& value) {
   return value.starts_with("drop") || value.starts_with("purge");
 }

@@ -11,6 +11,9 @@
 //   get a/f1 k snap=s1
 //   write a@7 put timed1 k v      families called timed... have timestamps: 7
 //   scan a/timed1@9 back          as of 9
+//   ingest a put f1 k v ; range f1 c d   in files, to which as many changes go as they can hold
+//   excise a/f1 c d               removes [c, d); clip: all but that
+//   checkpoint a                  opens one, and compares; backup a: restores one
 
 #include <cstdint>
 #include <string>
@@ -30,8 +33,10 @@ inline bool HasTimestamps(const Slice& family) {
 // Of the n-th key of a "fill".
 std::string NumberedKey(uint64_t n);
 
-// The changes of a line "write a ...", in order. A note has none.
+// The changes of a line "write a ..." or "ingest a ...", in order. A note has none.
 std::vector<Change> ChangesOf(const Line& line);
+// The line "write" after which all reads as after an "ingest", an "excise" or a "clip".
+Line AsWrite(const Line& line, bool reverse);
 
 // What of a value can be relied upon: compaction filters may remove values that begin with "drop"
 // or "purge" whenever they like, and turn the capital C of others that begin with "Chg" into c.

@@ -40,7 +40,7 @@ namespace {
 
 constexpr uint64_t kSets = 40;
 constexpr uint64_t kLines = 1250;
-constexpr uint64_t kOperations = 300000;
+constexpr uint64_t kOperations = 250000;
 
 // What a case of a finding may take.
 constexpr std::chrono::seconds kLongestCase{100};

@@ -28,6 +28,11 @@ const std::map<std::string, Model::Verb>& Model::Verbs() {
       {"family", {&Model::MeansFamily, &Model::DoFamily}},
       {"drop", {&Model::MeansDrop, &Model::DoDrop}},
       {"write", {&Model::MeansWrite, &Model::DoWrite}},
+      {"ingest", {&Model::MeansIngest, &Model::DoIngest}},
+      {"excise", {&Model::MeansExcise, &Model::DoExcise}},
+      {"clip", {&Model::MeansExcise, &Model::DoExcise}},
+      {"checkpoint", {&Model::MeansOpened, &Model::DoNothing}},
+      {"backup", {&Model::MeansOpened, &Model::DoNothing}},
       {"snap", {&Model::MeansSnap, &Model::DoSnap}},
       {"unsnap", {&Model::MeansUnsnap, &Model::DoUnsnap}},
       {"get", {&Model::MeansRead, &Model::DoGet}},
@@ -165,6 +170,21 @@ bool Model::MeansWrite(const Line& line) const {
     at->second.Count(change, family.order());
   }
   return true;
+}
+
+// Files have no single deletions, and with timestamps only keys that are nowhere else.
+bool Model::MeansIngest(const Line& line) const {
+  const std::vector<Change> changes = ChangesOf(line);
+  const bool fits = std::none_of(changes.begin(), changes.end(), [](const Change& change) {
+    return change.kind == Change::kSingleDelete || HasTimestamps(change.family);
+  });
+  return fits && !changes.empty() && MeansWrite(line);
+}
+
+bool Model::MeansExcise(const Line& line) const {
+  const FamilyModel* const family = FamilyOf(line);
+  if (family == nullptr || family->has_timestamps()) return false;
+  return family->order()->Compare(BytesOf(line.Word(2)), BytesOf(line.Word(3))) < 0;
 }
 
 bool Model::MeansSnap(const Line& line) const {
@@ -340,6 +360,14 @@ std::string Model::DoWrite(const Line& line) {
   }
   db.last_timestamp = std::max(db.last_timestamp, line.Stamp());
   return kDone;
+}
+
+std::string Model::DoIngest(const Line& line) {
+  return DoWrite(line);
+}
+
+std::string Model::DoExcise(const Line& line) {
+  return DoWrite(AsWrite(line, FamilyOf(line)->reverse()));
 }
 
 std::string Model::DoSnap(const Line& line) {

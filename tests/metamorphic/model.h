@@ -138,6 +138,8 @@ class Model {
   bool MeansExisting(const Line& line) const;
   bool MeansDrop(const Line& line) const;
   bool MeansWrite(const Line& line) const;
+  bool MeansIngest(const Line& line) const;
+  bool MeansExcise(const Line& line) const;
   bool MeansSnap(const Line& line) const;
   bool MeansUnsnap(const Line& line) const;
   bool MeansRead(const Line& line) const;
@@ -158,6 +160,8 @@ class Model {
   std::string DoFamily(const Line& line);
   std::string DoDrop(const Line& line);
   std::string DoWrite(const Line& line);
+  std::string DoIngest(const Line& line);
+  std::string DoExcise(const Line& line);
   std::string DoSnap(const Line& line);
   std::string DoUnsnap(const Line& line);
   std::string DoGet(const Line& line);

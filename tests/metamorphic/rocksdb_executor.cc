@@ -101,9 +101,10 @@ bool RocksDbExecutor::IsInstalled() {
 bool RocksDbExecutor::Knows(const Line& line) const {
   static const std::set<std::string> moves = {"first", "last", "seek",    "seekback",
                                               "next",  "prev", "refresh", "enditer"};
-  static const std::set<std::string> places = {
-      "family", "drop", "get", "scan", "prefix", "iter", "compact", "suggest", "deletefiles"};
-  static const std::set<std::string> others = {"open", "close",  "kill",  "write",
+  static const std::set<std::string> places = {"family",      "drop",   "get",     "scan",
+                                               "prefix",      "iter",   "compact", "suggest",
+                                               "deletefiles", "excise", "clip"};
+  static const std::set<std::string> others = {"open", "close",  "kill",  "write", "ingest",
                                                "snap", "unsnap", "multi", "flush"};
   // Its tailing iterators refuse range deletions.
   if (line.verb() == "iter" && line.Has("tailing")) return false;
@@ -493,6 +494,10 @@ std::string RocksDbExecutor::Do(const Line& line, const Model& model) {
   if (verb == "family") return Family(line);
   if (verb == "drop") return Drop(line);
   if (verb == "write") return Write(line);
+  if (verb == "ingest") return Write(AsWrite(line, false));
+  if (verb == "excise" || verb == "clip") {
+    return Write(AsWrite(line, model.Find(line.Db(), line.Family())->reverse()));
+  }
   if (verb == "get") return Get(line);
   if (verb == "multi") return Multi(line);
   if (verb == "scan") return Scan(line);

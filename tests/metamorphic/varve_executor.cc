@@ -78,6 +78,11 @@ const std::map<std::string, VarveExecutor::Act>& VarveExecutor::Acts() {
                                                   {"lock", &VarveExecutor::Lock},
                                                   {"live", &VarveExecutor::Live},
                                                   {"peek", &VarveExecutor::Peek},
+                                                  {"ingest", &VarveExecutor::Ingest},
+                                                  {"excise", &VarveExecutor::Excise},
+                                                  {"clip", &VarveExecutor::Excise},
+                                                  {"checkpoint", &VarveExecutor::Checkpoint},
+                                                  {"backup", &VarveExecutor::Backup},
                                                   {"repair", &VarveExecutor::Repair},
                                                   {"operands", &VarveExecutor::Operands},
                                                   {"settle", &VarveExecutor::Settle}};

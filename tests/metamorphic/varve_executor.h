@@ -87,7 +87,14 @@ class VarveExecutor final : public Executor {
   std::string JudgeEntries(OpenDatabase* database, const std::string& family,
                            const FamilyModel& model);
 
+  // varve_moves.cc
+  std::string Ingest(const Line& line, const Model& model);
+  std::string Excise(const Line& line, const Model& model);
+  std::string Checkpoint(const Line& line, const Model& model);
+  std::string Backup(const Line& line, const Model& model);
+
   const uint64_t set_;
+  uint64_t checkpoints_ = 0;
   VarveWorld world_;
 };
 

@@ -199,24 +199,33 @@ std::string VarveWorld::Peek(const std::string& name, const Model& model) {
   std::string failure = database.Join();
   if (!failure.empty()) return failure;
   const std::unique_ptr<Env> env = NewCompositeEnv(mem_->CrashClone(CrashPolicy::kKill, 1));
-  OptionSet set = database.set;
-  set.db.env = env.get();
+  failure = Compare(name, PathOf(name), env.get(), /*for_reading=*/true, model);
+  return failure.empty() ? kDone : failure;
+}
+
+std::string VarveWorld::Compare(const std::string& name, const std::string& directory, Env* env,
+                                bool for_reading, const Model& model) {
+  OptionSet set = At(name).set;
+  set.db.env = env;
   set.db.listeners.clear();
+  set.db.create_if_missing = false;
   std::vector<ColumnFamilyHandle*> handles;
   DB* db = nullptr;
   const std::vector<ColumnFamilyDescriptor> families = Describe(name, set, model);
-  const Status s = DB::OpenForReadOnly(set.db, PathOf(name), families, &handles, &db);
-  if (!s.ok()) return Failure("OpenForReadOnly", s);
+  const Status s = for_reading ? DB::OpenForReadOnly(set.db, directory, families, &handles, &db)
+                               : DB::Open(set.db, directory, families, &handles, &db);
+  if (!s.ok()) return Failure("opening a copy", s);
   const std::unique_ptr<DB> copy(db);
+  std::string failure;
   for (size_t i = 0; i < families.size(); i++) {
     const FamilyModel& one = model.databases().at(name).families.at(families[i].name);
     if (failure.empty() && !one.has_timestamps() &&
         ReadState(db, handles[i], one.order(), &failure) != ShownState(*one.now())) {
-      failure += "FAILS a copy opened for reading differs in " + families[i].name;
+      failure += "FAILS a copy differs in " + families[i].name;
     }
     copy->DestroyColumnFamilyHandle(handles[i]).PermitUncheckedError();
   }
-  return failure.empty() ? kDone : failure;
+  return failure;
 }
 
 std::string VarveWorld::Repair(const std::string& name, const Model& model) {

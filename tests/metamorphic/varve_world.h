@@ -74,6 +74,9 @@ class VarveWorld {
   std::string Close(const std::string& name, bool calls_close);
   // Opens a copy of the files as they are for reading only, and compares.
   std::string Peek(const std::string& name, const Model& model);
+  // Opens what must be a copy of an open database, in the directory and the Env, and compares.
+  std::string Compare(const std::string& name, const std::string& directory, Env* env,
+                      bool for_reading, const Model& model);
   // Of a closed one.
   std::string Repair(const std::string& name, const Model& model);
   // What is left of writes without a log is judged, and put back: histories go on as if all had
@@ -89,6 +92,7 @@ class VarveWorld {
   OpenDatabase& At(const std::string& name) { return *databases_.at(name); }
   std::map<std::string, std::unique_ptr<HeldIterator>>& iterators() { return iterators_; }
   const Setup& setup() const { return setup_; }
+  Env* env() const { return env_.get(); }
   const std::string& described() const { return described_; }
 
  private:

@@ -16,6 +16,7 @@
 
 #include "db/background/space_reserve.h"
 #include "db/recovery/database_directory.h"
+#include "db/recovery/file_exchange.h"
 #include "db/recovery/table_directories.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
@@ -132,8 +133,10 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   if (!wal_dir.empty() && wal_dir != name) {
     if (!IsOfAnotherDatabase(fs.get(), name, wal_dir))
       note(DeleteDirectory(fs.get(), ArchivalDirectory(wal_dir), kWalFile));
+    if (!IsOfAnotherDatabase(fs.get(), name, wal_dir)) note(RemoveRestoreFolder(fs.get(), wal_dir));
     note(DeleteBeside(fs.get(), name, wal_dir, kWalFile));
   }
+  note(RemoveRestoreFolder(fs.get(), name));
   for (const std::string& directory :
        {name + "/lost", ArchivalDirectory(name), StagingDirectory(name)}) {
     note(DeleteDirectory(fs.get(), directory));

@@ -123,19 +123,6 @@ Status RemoveFolder(FileSystem* fs, const std::string& folder) {
   return IsMissing(s) ? Status::OK() : Status(s);
 }
 
-Status RemoveLeftovers(FileSystem* fs, const std::string& directory) {
-  const std::string folder = RestoreFolder(directory);
-  IOStatus there = fs->FileExists(folder, IOOptions(), nullptr);
-  if (IsMissing(there)) return Status::OK();
-  if (!there.ok()) return there;
-  for (const std::string& inner : {IncomingFolder(directory), LeavingFolder(directory)}) {
-    IOStatus s = fs->FileExists(inner, IOOptions(), nullptr);
-    if (s.ok()) VARVE_RETURN_IF_ERROR(RemoveFolder(fs, inner));
-  }
-  VARVE_RETURN_IF_ERROR(RemoveFolder(fs, folder));
-  return SyncDirectory(fs, directory);
-}
-
 Status Exchange(FileSystem* fs, const std::vector<ExchangedFiles>& places,
                 const std::string& new_current, bool* in_force) {
   const std::string& db_name = places.front().directory;
@@ -168,6 +155,19 @@ Status ExchangeFiles(FileSystem* fs, const std::vector<ExchangedFiles>& places,
   return s;
 }
 
+Status RemoveRestoreFolder(FileSystem* fs, const std::string& directory) {
+  const std::string folder = RestoreFolder(directory);
+  IOStatus there = fs->FileExists(folder, IOOptions(), nullptr);
+  if (IsMissing(there)) return Status::OK();
+  if (!there.ok()) return there;
+  for (const std::string& inner : {IncomingFolder(directory), LeavingFolder(directory)}) {
+    IOStatus s = fs->FileExists(inner, IOOptions(), nullptr);
+    if (s.ok()) VARVE_RETURN_IF_ERROR(RemoveFolder(fs, inner));
+  }
+  VARVE_RETURN_IF_ERROR(RemoveFolder(fs, folder));
+  return SyncDirectory(fs, directory);
+}
+
 Status UndoInterruptedRestore(FileSystem* fs, const std::string& db_name,
                               const std::string& wal_dir) {
   std::vector<std::string> directories = {db_name};
@@ -176,7 +176,7 @@ Status UndoInterruptedRestore(FileSystem* fs, const std::string& db_name,
   VARVE_RETURN_IF_ERROR(ReadIfThere(fs, CurrentFileName(db_name), &current));
   if (current == kExchangeUnderWay) VARVE_RETURN_IF_ERROR(GoBack(fs, directories));
   for (const std::string& directory : directories) {
-    VARVE_RETURN_IF_ERROR(RemoveLeftovers(fs, directory));
+    VARVE_RETURN_IF_ERROR(RemoveRestoreFolder(fs, directory));
   }
   return Status::OK();
 }

@@ -44,4 +44,7 @@ Status ExchangeFiles(FileSystem* fs, const std::vector<ExchangedFiles>& places,
 Status UndoInterruptedRestore(FileSystem* fs, const std::string& db_name,
                               const std::string& wal_dir);
 
+// Removes restore.tmp of one directory, if it is there.
+Status RemoveRestoreFolder(FileSystem* fs, const std::string& directory);
+
 }  // namespace varve

@@ -58,6 +58,7 @@ bool Surveyor::Apply(const VersionEdit& edit) {
   s.min_log_number_to_keep =
       std::max(s.min_log_number_to_keep, edit.numbers.min_log_to_keep.value_or(0));
   s.max_family_id = std::max(s.max_family_id, edit.numbers.max_column_family.value_or(0));
+  s.ttl_clock = std::max(s.ttl_clock, edit.ttl_clock.value_or(0));
   s.deleted_files.insert(edit.gone_tables.begin(), edit.gone_tables.end());
   const uint32_t id = edit.column_family;
   if (edit.family.added.has_value()) {

@@ -42,6 +42,7 @@ struct ManifestSurvey {
   SequenceNumber last_sequence = 0;
   uint64_t min_log_number_to_keep = 0;
   uint32_t max_family_id = 0;
+  uint64_t ttl_clock = 0;  // 0: none
 };
 
 // Reads MANIFEST-<number>. Only I/O errors, and what no version of this engine can open

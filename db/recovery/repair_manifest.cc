@@ -89,6 +89,7 @@ Status WriteRepairManifest(FileSystem* fs, const std::string& db_name, const Rep
   totals.numbers.prev_log = 0;
   totals.numbers.next_file = plan.next_file_number;
   totals.numbers.last_sequence = plan.last_sequence;
+  if (plan.manifest.ttl_clock != 0) totals.ttl_clock = plan.manifest.ttl_clock;
   if (max_id > 0) totals.numbers.max_column_family = max_id;
   VARVE_RETURN_IF_ERROR(AddRecord(totals, &writer));
   VARVE_RETURN_IF_ERROR(writer.Sync(/*use_fsync=*/false));

@@ -154,6 +154,19 @@ TEST_F(RestoreTest, ADamagedBackupLeavesTheOldDatabase) {
   EXPECT_EQ(Content(), kNew);
 }
 
+TEST_F(RestoreTest, WhatARestoreHasLeftIsDestroyedWithTheDatabase) {
+  MakeBackupAndGoOn();
+  ASSERT_TRUE(Close().ok());
+  for (const char* const folder :
+       {"/db/restore.tmp", "/db/restore.tmp/new", "/db/restore.tmp/before"}) {
+    ASSERT_TRUE(mem().CreateDirIfMissing(folder, IOOptions(), nullptr).ok());
+  }
+  WriteFile("/db/restore.tmp/LIST", "000009.sst\n");
+  WriteFile("/db/restore.tmp/new/000009.sst", "a table");
+  ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  EXPECT_FALSE(Exists(kName));
+}
+
 TEST_F(RestoreTest, FilesThatAreNoDatabaseLeaveTheOldOne) {
   MakeBackupAndGoOn();
   ASSERT_TRUE(Close().ok());

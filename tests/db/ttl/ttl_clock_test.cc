@@ -6,6 +6,8 @@
 
 #include "db/ttl/ttl_clock.h"
 
+#include "varve/utilities/repair.h"
+
 #include "tests/db/ttl/ttl_fixture.h"
 #include "util/coding/fixed.h"
 
@@ -56,6 +58,26 @@ TEST_F(TtlClockTest, DoesNotGoBackAcrossOpenings) {
   Open();
   ASSERT_TRUE(Close().ok());
   OpenTtl(10);
+  EXPECT_EQ(Stamp(), 1'700'000'011U);
+}
+
+TEST_F(TtlClockTest, DoesNotGoBackInARepair) {
+  OpenTtl(10);
+  Put("k", "v");
+  ASSERT_TRUE(ttl_->Flush(FlushOptions()).ok());
+  Put("gone", "v");
+  ASSERT_TRUE(ttl_->Flush(FlushOptions()).ok());
+  Pass(11);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
+  CloseTtl();
+  ASSERT_TRUE(
+      mem()
+          .DeleteFile(std::string(kName) + "/" + Files(kTableFile).back(), IOOptions(), nullptr)
+          .ok());
+  ASSERT_TRUE(RepairDB(kName, options_).ok());
+  Pass(-1000);
+  OpenTtl(10);
+  EXPECT_EQ(Get("k"), "NOT_FOUND");
   EXPECT_EQ(Stamp(), 1'700'000'011U);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tests/fuzz/target.h"
+#include "util/env/appended_bytes.h"
 #include "util/env/sequential_file_reader.h"
 #include "util/env/writable_file_writer.h"
 
@@ -33,22 +34,6 @@ class BytesFile final : public FSSequentialFile {
 
  private:
   Slice rest_;
-};
-
-class AppendedBytes final : public FSWritableFile {
- public:
-  explicit AppendedBytes(std::string* bytes) : bytes_(bytes) {}
-  using FSWritableFile::Append;
-  IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
-    bytes_->append(data.data(), data.size());
-    return IOStatus::OK();
-  }
-  IOStatus Close(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
-  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
-
- private:
-  std::string* const bytes_;
 };
 
 // Adds up what the reader reports.

@@ -20,6 +20,7 @@
 #include "db/backup/live_tables.h"
 #include "db/backup/restore_backup.h"
 #include "db/backup/verify_backup.h"
+#include "db/thread_duties.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
@@ -31,6 +32,20 @@ namespace {
 struct GuardedStore {
   std::unique_ptr<BackupStore> store;
   std::shared_mutex mutex;
+};
+
+// The duty of a thread that has the mutex, and of those that work for it: what they call of the
+// user's may call the engine, and would wait for itself.
+class EngineDuty {
+ public:
+  explicit EngineDuty(const GuardedStore* guarded)
+      : duty_(Duty::kCall, guarded, "a call of the same backup engine,") {}
+  static Status Refuse(const char* call, const GuardedStore* guarded) {
+    return RefuseHeldUp(call, Duty::kCall, guarded);
+  }
+
+ private:
+  const Duty duty_;
 };
 
 // How an engine is found behind the interface that RestoreOptions::alternate_dirs has.
@@ -70,20 +85,21 @@ class ReadCalls : public Base, public HasStore {
   GuardedStore& guarded() const override { return guarded_; }
 
   Status GetLatestBackupInfo(BackupInfo* info, bool details) const override {
-    const std::shared_lock lock(guarded_.mutex);
-    if (catalog().valid().empty()) {
-      return Status::NotFound(store().directory(), "has no valid backup");
-    }
-    return Describe(*catalog().valid().rbegin()->second, details, info);
+    return Shared("GetLatestBackupInfo", [&]() -> Status {
+      if (catalog().valid().empty()) return NoBackup();
+      return Describe(*catalog().valid().rbegin()->second, details, info);
+    });
   }
   Status GetBackupInfo(BackupID id, BackupInfo* info, bool details) const override {
-    const std::shared_lock lock(guarded_.mutex);
-    std::shared_ptr<const BackupMeta> meta;
-    VARVE_RETURN_IF_ERROR(catalog().Find(id, &meta));
-    return Describe(*meta, details, info);
+    return Shared("GetBackupInfo", [&]() -> Status {
+      std::shared_ptr<const BackupMeta> meta;
+      VARVE_RETURN_IF_ERROR(catalog().Find(id, &meta));
+      return Describe(*meta, details, info);
+    });
   }
   void GetBackupInfo(std::vector<BackupInfo>* infos, bool details) const override {
     if (infos == nullptr) return;
+    ThrowIfHeldUp("GetBackupInfo", Duty::kCall, &guarded_);
     const std::shared_lock lock(guarded_.mutex);
     infos->clear();
     for (const auto& [id, meta] : catalog().valid()) {
@@ -93,6 +109,7 @@ class ReadCalls : public Base, public HasStore {
   }
   void GetCorruptedBackups(std::vector<BackupID>* ids) const override {
     if (ids == nullptr) return;
+    ThrowIfHeldUp("GetCorruptedBackups", Duty::kCall, &guarded_);
     const std::shared_lock lock(guarded_.mutex);
     ids->clear();
     for (const auto& [id, invalid] : catalog().invalid()) ids->push_back(id);
@@ -102,21 +119,20 @@ class ReadCalls : public Base, public HasStore {
   IOStatus RestoreDBFromBackup(const RestoreOptions& options, BackupID id,
                                const std::string& db_dir,
                                const std::string& wal_dir) const override {
-    const std::shared_lock lock(guarded_.mutex);
-    return Restore(options, id, db_dir, wal_dir);
+    return ToIoStatus(
+        Shared("RestoreDBFromBackup", [&] { return Restore(options, id, db_dir, wal_dir); }));
   }
   using Base::RestoreDBFromLatestBackup;
   IOStatus RestoreDBFromLatestBackup(const RestoreOptions& options, const std::string& db_dir,
                                      const std::string& wal_dir) const override {
-    const std::shared_lock lock(guarded_.mutex);
-    if (catalog().valid().empty()) {
-      return IOStatus::NotFound(store().directory(), "has no valid backup");
-    }
-    return Restore(options, catalog().valid().rbegin()->first, db_dir, wal_dir);
+    return ToIoStatus(Shared("RestoreDBFromLatestBackup", [&]() -> Status {
+      if (catalog().valid().empty()) return NoBackup();
+      return Restore(options, catalog().valid().rbegin()->first, db_dir, wal_dir);
+    }));
   }
   IOStatus VerifyBackup(BackupID id, bool with_checksum) const override {
-    const std::shared_lock lock(guarded_.mutex);
-    return ToIoStatus(Guarded([&] { return VerifyBackupFiles(store(), id, with_checksum); }));
+    return ToIoStatus(
+        Shared("VerifyBackup", [&] { return VerifyBackupFiles(store(), id, with_checksum); }));
   }
   BackupEngine* AsBackupEngine() override { return nullptr; }
 
@@ -127,6 +143,16 @@ class ReadCalls : public Base, public HasStore {
   mutable GuardedStore guarded_;
 
  private:
+  // Beside other calls that only read.
+  template <typename Step>
+  Status Shared(const char* call, Step step) const {
+    VARVE_RETURN_IF_ERROR(EngineDuty::Refuse(call, &guarded_));
+    const std::shared_lock lock(guarded_.mutex);
+    const EngineDuty duty(&guarded_);
+    return Guarded(step);
+  }
+  Status NoBackup() const { return Status::NotFound(store().directory(), "has no valid backup"); }
+
   Status Describe(const BackupMeta& meta, bool details, BackupInfo* info) const {
     if (info == nullptr) return Status::InvalidArgument("GetBackupInfo: the place is null");
     FillBackupInfo(store(), meta, details, info);
@@ -134,8 +160,8 @@ class ReadCalls : public Base, public HasStore {
   }
 
   // Holds the locks of the other engines meanwhile.
-  IOStatus Restore(const RestoreOptions& options, BackupID id, const std::string& db_dir,
-                   const std::string& wal_dir) const {
+  Status Restore(const RestoreOptions& options, BackupID id, const std::string& db_dir,
+                 const std::string& wal_dir) const {
     const Stopwatch watch;
     DataMoveInfo moved;
     moved.kind = DataMoveInfo::Kind::kRestore;
@@ -159,7 +185,7 @@ class ReadCalls : public Base, public HasStore {
     TellListeners(store().options().listeners, nullptr, moved);
     store().Note("backup " + std::to_string(id) + " restored to " + db_dir + ": " +
                  moved.status.ToString());
-    return ToIoStatus(std::move(moved.status));
+    return moved.status;
   }
 };
 
@@ -179,7 +205,9 @@ class BackupEngineImpl final : public ReadCalls<BackupEngine> {
     moved.path = store().directory();
     BackupID id = 0;
     {
+      VARVE_RETURN_IF_ERROR(ToIoStatus(EngineDuty::Refuse("CreateNewBackup", &guarded_)));
       const std::unique_lock lock(guarded_.mutex);
+      const EngineDuty duty(&guarded_);
       moved.status = Guarded([&] {
         return CreateBackup(guarded_.store.get(), &tables_, options, db, app_metadata, &id, &moved);
       });
@@ -195,20 +223,22 @@ class BackupEngineImpl final : public ReadCalls<BackupEngine> {
   void StopBackup() override { guarded_.store->stop().store(true, std::memory_order_relaxed); }
 
   IOStatus GarbageCollect() override {
-    return Alone([this] { return guarded_.store->CollectGarbage(); });
+    return Alone("GarbageCollect", [this] { return guarded_.store->CollectGarbage(); });
   }
   IOStatus PurgeOldBackups(uint32_t num_backups_to_keep) override {
-    return Alone([&] { return guarded_.store->Purge(num_backups_to_keep); });
+    return Alone("PurgeOldBackups", [&] { return guarded_.store->Purge(num_backups_to_keep); });
   }
   IOStatus DeleteBackup(BackupID backup_id) override {
-    return Alone([&] { return guarded_.store->Delete(backup_id); });
+    return Alone("DeleteBackup", [&] { return guarded_.store->Delete(backup_id); });
   }
   BackupEngine* AsBackupEngine() override { return this; }
 
  private:
   template <typename Step>
-  IOStatus Alone(Step step) {
+  IOStatus Alone(const char* call, Step step) {
+    VARVE_RETURN_IF_ERROR(ToIoStatus(EngineDuty::Refuse(call, &guarded_)));
     const std::unique_lock lock(guarded_.mutex);
+    const EngineDuty duty(&guarded_);
     return ToIoStatus(Guarded(step));
   }
 

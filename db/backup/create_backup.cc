@@ -12,6 +12,7 @@
 
 #include "db/copy/copy_host.h"
 #include "db/copy/copy_set.h"
+#include "db/thread_duties.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"
@@ -25,23 +26,18 @@ namespace {
 class ProgressCalls final : public CopyPool::Observer {
  public:
   explicit ProgressCalls(const std::function<void()>& callback) : callback_(callback) {}
-  void OnProgress(uint64_t, uint64_t) override { callback_(); }
+  void OnProgress(uint64_t, uint64_t) override {
+    const CallOut call("CreateBackupOptions::progress_callback");
+    callback_();
+  }
 
  private:
   const std::function<void()>& callback_;
 };
 
-// The checksum that the MANIFEST has of a file, if it is one that can be compared.
-std::optional<uint32_t> ChecksumInManifest(const CopyFile& file) {
-  if (file.table == nullptr || file.table->checksum.function != kDbFileChecksumFuncName ||
-      file.table->checksum.value.size() != 4) {
-    return std::nullopt;
-  }
-  uint32_t checksum = 0;
-  for (const char c : file.table->checksum.value) {
-    checksum = checksum << 8 | static_cast<unsigned char>(c);
-  }
-  return checksum;
+// Nothing: the MANIFEST has none of the file.
+std::optional<uint32_t> ChecksumOf(const CopyFile& file) {
+  return file.table == nullptr ? std::nullopt : ChecksumInManifest(*file.table);
 }
 
 bool IsTable(FileType type) {
@@ -181,7 +177,7 @@ class BackupCreation {
     if (it == store_.catalog().shared().end()) return Status::OK();
     const BackupCatalog::Shared& shared = it->second;
     if (!shared.usable || !shared.crc32c.has_value()) return Status::OK();
-    const std::optional<uint32_t> wanted = ChecksumInManifest(planned->live);
+    const std::optional<uint32_t> wanted = ChecksumOf(planned->live);
     if (wanted.value_or(*shared.crc32c) != *shared.crc32c || shared.size != planned->live.size) {
       return Status::Corruption(
           store_.PathOf(planned->file.path),
@@ -239,7 +235,7 @@ class BackupCreation {
       VARVE_RETURN_IF_ERROR(SessionOf(planned.live, &session));
       LiveTables::Facts& facts = tables_.Of(planned.live.number);
       if (!session.empty() || facts.crc32c.has_value()) continue;
-      facts.crc32c = ChecksumInManifest(planned.live);
+      facts.crc32c = ChecksumOf(planned.live);
       if (facts.crc32c.has_value()) continue;
       CopyTask task;
       task.source = planned.live.Path();
@@ -265,6 +261,7 @@ class BackupCreation {
     }
     if (questions.empty()) return Status::OK();
     VARVE_RETURN_IF_ERROR(Guarded([&] {
+      const CallOut call("CreateBackupOptions::exclude_files_callback");
       options_.exclude_files_callback(questions.data(), questions.data() + questions.size());
     }));
     for (size_t i = 0; i < asked.size(); i++) asked[i]->excluded = questions[i].exclude_decision;
@@ -287,7 +284,7 @@ class BackupCreation {
     }
     VARVE_RETURN_IF_ERROR(RunCopies(&tasks));
     for (size_t i = 0; i < tasks.size(); i++) {
-      const std::optional<uint32_t> wanted = ChecksumInManifest(copied[i]->live);
+      const std::optional<uint32_t> wanted = ChecksumOf(copied[i]->live);
       if (wanted.value_or(tasks[i].crc32c) != tasks[i].crc32c) {
         return Status::Corruption(tasks[i].source, "checksum " + std::to_string(tasks[i].crc32c) +
                                                        ", and " + std::to_string(*wanted) +

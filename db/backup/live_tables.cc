@@ -7,12 +7,21 @@
 
 #include "varve/options.h"
 #include "varve/table_properties.h"
+#include "varve/utilities/backup_engine.h"
 
 #include "db/recovery/table_survey.h"
 #include "table/format/unique_id.h"
 #include "util/base/status_macros.h"
 
 namespace varve {
+
+std::optional<uint32_t> ChecksumInManifest(const FileMetaData& table) {
+  const std::string& value = table.checksum.value;
+  if (table.checksum.function != kDbFileChecksumFuncName || value.size() != 4) return std::nullopt;
+  uint32_t checksum = 0;
+  for (const char c : value) checksum = checksum << 8 | static_cast<unsigned char>(c);
+  return checksum;
+}
 
 void LiveTables::Begin(const std::string& db_id, const std::string& opening) {
   if (opening != opening_ || db_id != db_id_) facts_.clear();

@@ -17,7 +17,12 @@
 #include "varve/file_system.h"
 #include "varve/status.h"
 
+#include "db/version/file_metadata.h"
+
 namespace varve {
+
+// The CRC-32C of the whole file in the MANIFEST; nothing: it has none, or one of another function.
+std::optional<uint32_t> ChecksumInManifest(const FileMetaData& table);
 
 // Thread safety: none.
 class LiveTables {

@@ -8,7 +8,8 @@
 //      `sync` is on. Names are not: who made the directories syncs them.
 //   2. The target of a task that is not OK is deleted, if the pool has made it.
 //   3. Memory is one buffer a thread. A thread keeps at most kUnsynced targets open.
-//   4. Files are written one after the other and then synced one after the other, so that a file
+//   4. Threads of the pool have the duties of the caller (db/thread_duties.h), who waits for them.
+//   5. Files are written one after the other and then synced one after the other, so that a file
 //      system that commits all changes together does that once for many files.
 
 #include <atomic>

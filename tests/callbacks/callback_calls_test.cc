@@ -20,6 +20,7 @@
 
 #include "varve/comparator.h"
 #include "varve/utilities/checkpoint.h"
+#include "varve/utilities/copy_plan.h"
 #include "varve/utilities/transaction.h"
 #include "varve/utilities/transaction_db.h"
 
@@ -208,6 +209,8 @@ class Case {
     Ignore(Checkpoint::Create(db(), &raw));
     const std::unique_ptr<Checkpoint> checkpoint(raw);
     if (checkpoint != nullptr) Ignore(checkpoint->CreateCheckpoint("/moved"));
+    std::unique_ptr<CopyPlan> plan;
+    Ignore(CopyPlan::Make(CopyPlanOptions(), db(), "/plan", &plan));
   }
 
   void Compact() {

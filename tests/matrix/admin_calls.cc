@@ -9,6 +9,7 @@
 #include "varve/convenience.h"
 #include "varve/external_file.h"
 #include "varve/utilities/checkpoint.h"
+#include "varve/utilities/copy_plan.h"
 
 #include "tests/matrix/call_table.h"
 #include "util/env/file_names.h"
@@ -144,6 +145,21 @@ void CheckpointAndOpen(Player& p) {
   OpenCopy(p, env.get(), directory);
 }
 
+// A plan with nothing before it has all files of a database.
+void PlanAndOpen(Player& p) {
+  CopyPlanOptions options;
+  options.flush_before_backup = p.random.OneIn(2);
+  std::unique_ptr<CopyPlan> plan;
+  const std::string directory = "/plan-" + p.NewFamily();
+  const Status s = CopyPlan::Make(options, p.db(), directory, &plan);
+  p.Expect("CopyPlan::Make", s, {Status::kAborted});  // LockWAL
+  if (!s.ok()) return;
+  if (!plan->Verify().ok()) p.Wrong("CopyPlan::Verify");
+  const std::unique_ptr<Env> env =
+      NewCompositeEnv(p.stage().disk->CrashClone(CrashPolicy::kKill, /*seed=*/1));
+  OpenCopy(p, env.get(), directory);
+}
+
 void ExportAndImport(Player& p) {
   Checkpoint* raw = nullptr;
   if (!Checkpoint::Create(p.db(), &raw).ok()) return p.Wrong("Checkpoint::Create");
@@ -220,6 +236,7 @@ const Call kAdmin[] = {
      }},
     {"CreateColumnFamilyWithImport", ExportAndImport},
     {"CreateCheckpoint", CheckpointAndOpen},
+    {"CopyPlan::Make", PlanAndOpen},
     {"DestroyColumnFamilyHandle",
      [](Player& p) {
        const std::string name = p.NewFamily();

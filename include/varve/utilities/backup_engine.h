@@ -150,7 +150,8 @@ struct CreateBackupOptions {
   bool atomic_flush = false;
 
   // Called by threads that copy, several at a time; see callback_trigger_interval_size. If it
-  // throws, the backup is given up: Aborted.
+  // throws, the backup is given up: Aborted. Calls of the same engine but StopBackup are refused in
+  // it: Busy, and those that return no status throw.
   std::function<void()> progress_callback = {};
 
   // May leave out shared files that would be copied now, as they are in another place; they have to

@@ -421,6 +421,45 @@ TEST_F(BackupEngineTest, CallbacksAreCalledAndMayThrow) {
   EXPECT_EQ(Create(), 2u);
 }
 
+// They would wait for the call that they are made in.
+TEST_F(BackupEngineTest, CallsOfTheEngineInItsCallbacksAreRefused) {
+  backup_options_.callback_trigger_interval_size = 1;
+  backup_options_.max_background_operations = 2;
+  backup_options_.schema_version = 2;
+  Open();
+  OpenEngine();
+  MakeTable({"a"});
+  MakeTable({"b"});
+  std::atomic<int> refused{0};
+  const auto ask = [&] {
+    BackupInfo info;
+    const Status all[] = {
+        engine_->CreateNewBackup(db()),
+        engine_->DeleteBackup(1),
+        engine_->PurgeOldBackups(1),
+        engine_->GarbageCollect(),
+        engine_->VerifyBackup(1),
+        engine_->GetBackupInfo(1, &info),
+        engine_->GetLatestBackupInfo(&info),
+        engine_->RestoreDBFromLatestBackup("/else", "/else"),
+        engine_->RestoreDBFromBackup(1, "/else", "/else"),
+    };
+    for (const Status& s : all) {
+      EXPECT_TRUE(s.IsBusy()) << s.ToString();
+      EXPECT_THAT(s.ToString(), HasSubstr("_callback"));
+    }
+    std::vector<BackupID> ids;
+    EXPECT_ANY_THROW(engine_->GetCorruptedBackups(&ids));
+    refused++;
+  };
+  CreateBackupOptions options;
+  options.progress_callback = ask;
+  options.exclude_files_callback = [&](MaybeExcludeBackupFile*, MaybeExcludeBackupFile*) { ask(); };
+  Create(options);
+  EXPECT_GE(refused, 6);
+  EXPECT_THAT(Ids(), ElementsAre(1u));
+}
+
 TEST_F(BackupEngineTest, StopIsForEver) {
   backup_options_.callback_trigger_interval_size = 1;
   Open();

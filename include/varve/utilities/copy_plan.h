@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// CopyPlan: a backup of an open database as a list of objects, for programs that keep backups in a
+// store of objects and bring the bytes there by themselves. Varve's own.
+//
+// A plan is a directory beside the database, of hard links where the file system has them. It keeps
+// the files of one moment while the database goes on, needs no open database, and survives the
+// process. So a program
+//
+//   1. reads all catalogs that the store has (objects "meta/<id>"), and makes a plan with them
+//      (Make): what they name is not brought again;
+//   2. brings the objects that the store lacks (FindMissing), in any order, by any number of
+//      threads, and as often as it likes;
+//   3. then brings the catalog, as one object: the backup is there when that is;
+//   4. deletes the plan (Discard).
+//
+// After an interruption it opens the plan again (Open), and goes on with 2. What it has not brought
+// by then is garbage of the store at worst, and never a backup that lacks something.
+//
+// The objects are the files of a BackupEngine's directory under their names there. To restore a
+// backup, bring the objects that its catalog names (ListCatalog), and the catalog itself, into a
+// directory, and open that with BackupEngineReadOnly. To delete one, delete its catalog first, and
+// later what FindGarbage gives.
+//
+// Shared tables have names that tell databases apart; ids of backups do not. So each database has a
+// place of its own in the store, and one plan at a time.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "varve/env.h"
+#include "varve/export.h"
+#include "varve/status.h"
+#include "varve/types.h"
+#include "varve/utilities/backup_engine.h"
+
+namespace varve {
+
+class DB;
+class RateLimiter;
+
+// An object that is to be brought to the store.
+struct CopyPlanObject {
+  std::string name;     // In the store; of digits, letters, and "_-./".
+  std::string path;     // The file whose bytes it has, from the first to the last.
+  uint64_t size = 0;    // Bytes.
+  uint32_t crc32c = 0;  // Of all of them, not masked.
+  Temperature temperature = Temperature::kUnknown;
+};
+
+// An object that a store has, or should have.
+struct StoredObject {
+  std::string name;
+  uint64_t size = 0;               // Bytes.
+  std::optional<uint32_t> crc32c;  // Nothing: not known.
+};
+
+// The object that makes a backup of others: it lists them.
+struct CopyPlanCatalog {
+  std::string name;   // "meta/<id>"
+  std::string bytes;  // As BackupEngine writes them with schema_version 2.
+};
+
+struct CopyPlanOptions {
+  // All catalogs that the store has. One that is missing here costs time and place, and if it is
+  // the newest, its id is used again, which damages its backup.
+  std::vector<CopyPlanCatalog> previous;
+  // 0: the largest of the previous ones, plus one.
+  BackupID backup_id = 0;
+  // Comes back in BackupInfo. At most 1 MiB.
+  std::string app_metadata;
+
+  // As in CreateBackupOptions.
+  bool flush_before_backup = false;
+  bool atomic_flush = false;
+
+  int max_background_operations = 1;          // Threads that link, copy and read, at least 1.
+  uint64_t io_buffer_size = 0;                // Bytes of each of them; 0: 1 MiB.
+  std::shared_ptr<RateLimiter> rate_limiter;  // Of what is copied or read; null: no limit.
+};
+
+// Thread safety: const methods may run beside each other.
+class VARVE_EXPORT CopyPlan {
+ public:
+  // Makes a plan of a database in a directory that does not exist, whose parent does; until it is
+  // complete and durable it is `<plan_dir>.tmp`, and what a crash leaves there the next call of
+  // that name removes. Tables are linked, or copied where that is impossible; logs are copied. New
+  // tables of which the MANIFEST has no checksum (DBOptions'
+  // file_checksum_gen_factory) are read for it. Nothing is held up. `*plan` is null after an error.
+  //
+  // InvalidArgument: the directory exists; app_metadata is too long; a name is that of no catalog;
+  // the id is a previous one's. Corruption: a catalog is damaged, two of them contradict each
+  // other, or one contradicts the database's MANIFEST. NotSupported: a catalog is of a later
+  // version; or the database is none of this library's.
+  static Status Make(const CopyPlanOptions& options, DB* db, const std::string& plan_dir,
+                     std::unique_ptr<CopyPlan>* plan);
+
+  // Opens one that is there. `env` null: the default one. NotFound: there is none. Corruption: it
+  // is damaged, or a file is missing or of another size.
+  static Status Open(Env* env, const std::string& plan_dir, std::unique_ptr<CopyPlan>* plan);
+
+  // Deletes the directory of a plan, also a damaged one or what an interrupted call has left of it.
+  // NotFound: there is none. InvalidArgument: it is no plan's, or has what no plan has; nothing is
+  // deleted then.
+  static Status Discard(Env* env, const std::string& plan_dir);
+
+  virtual ~CopyPlan() = default;
+
+  virtual BackupID backup_id() const = 0;
+  // Those that no previous catalog names.
+  virtual const std::vector<CopyPlanObject>& objects() const = 0;
+  virtual const CopyPlanCatalog& catalog() const = 0;
+
+  // Sets *missing to the objects that are still to be brought: a stored one with the right name
+  // counts unless its size or its checksum is another. `stored` is all that the store has.
+  //
+  // NotFound: the store lacks an object that a previous catalog names; Corruption: it has it with
+  // another size or checksum. Such a plan cannot become a backup: discard it, and make another one
+  // without the catalogs that name the object.
+  virtual Status FindMissing(const std::vector<StoredObject>& stored,
+                             std::vector<CopyPlanObject>* missing) const = 0;
+
+  // Reads all files of the plan. NotFound: one is missing; Corruption: its size or its checksum is
+  // wrong.
+  virtual Status Verify() const = 0;
+};
+
+// Sets *objects to what a catalog names, and its backup needs; the catalog itself is not among
+// them. InvalidArgument: the name is that of no catalog; a damaged one, or one of a later version,
+// is refused as CopyPlan::Make does.
+VARVE_EXPORT Status ListCatalog(const CopyPlanCatalog& catalog, std::vector<StoredObject>* objects);
+
+// Sets *garbage to those of the objects that belong to no backup. `catalogs` are all that the store
+// has. Objects that a plan is just bringing are among them: delete only what has been there for
+// longer than bringing a plan takes. Names that no plan has are never garbage. Errors as those of
+// ListCatalog; nothing is garbage then.
+VARVE_EXPORT Status FindGarbage(const std::vector<CopyPlanCatalog>& catalogs,
+                                const std::vector<std::string>& names,
+                                std::vector<std::string>* garbage);
+
+}  // namespace varve

@@ -62,6 +62,8 @@ void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALY
     log_numbers_[id] = family.versions->log_number;
     needed_ = std::min(needed_, family.versions->log_number);
   }
+  // A family with nothing in memory needs no log, and its own number may lag behind.
+  needed_ = std::max(needed_, replay->min_log_number_to_keep());
   sections_.ForgetCommitted(needed_);
   const uint64_t kept = std::min(needed_, sections_.OldestLog());
   std::erase_if(ends_, [kept](const auto& log) { return log.first < kept; });

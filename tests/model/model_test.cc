@@ -21,16 +21,19 @@
 #include "varve/write_batch.h"
 
 #include "tests/harness/random.h"
+#include "tests/model/data_moves.h"
+#include "tests/model/moved_database.h"
 #include "tests/model/option_sets.h"
 #include "tests/model/reference.h"
 #include "tests/model/seeds.h"
+#include "tests/model/stream_check.h"
 
 namespace varve::testing {
 
 namespace {
 
 constexpr int kKeys = 400;
-constexpr int kOperations = 4000;
+constexpr int kOperations = 3400;
 const char* const kName = "/model";
 
 struct HeldSnapshot {
@@ -48,6 +51,9 @@ class ModelRun {
     first_ = set_;
     AddFamily(kDefaultColumnFamilyName);
     AddFamily("second");
+    moves_ = std::make_unique<DataMoves>(
+        &random_, env_.get(), [this] { return RandomKey(); }, [this] { return RandomValue(); },
+        merges_ ? DataMoves::Draw([this] { return RandomOperand(); }) : nullptr);
   }
 
   ~ModelRun() { CloseDb(); }
@@ -62,6 +68,7 @@ class ModelRun {
     CheckAll();
     Reopen();
     CheckAll();
+    stream_.Read(db_.get(), /*all=*/true);
   }
 
  private:
@@ -98,12 +105,14 @@ class ModelRun {
     ASSERT_TRUE(s.ok()) << s.ToString() << " with" << set_.description;
     db_.reset(db);
     for (size_t i = 0; i < families.size(); i++) handles_[families[i].name] = handles[i];
+    stream_.Open(db_.get());
   }
 
   void CloseDb() {
     if (db_ == nullptr) return;
     for (HeldSnapshot& held : snapshots_) db_->ReleaseSnapshot(held.snapshot);
     snapshots_.clear();
+    stream_.Close();
     for (auto& [name, handle] : handles_) {
       EXPECT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
     }
@@ -226,6 +235,7 @@ class ModelRun {
     Status s = db_->Write(options, &batch);
     while (s.IsIncomplete() && options.no_slowdown) s = db_->Write(options, &batch);
     ASSERT_TRUE(s.ok()) << s.ToString();
+    stream_.Note(db_.get(), batch, !options.disableWAL);
     state_.Apply(changes);
   }
 
@@ -243,9 +253,11 @@ class ModelRun {
       AddToBatch(change, &batch);
     }
     puts_since_delete_[many_family_][many_key_] = kNeverSingle;
-    const Status s = db_->Write(set_.mode->DrawWriteOptions(&random_), &batch);
+    const WriteOptions options = set_.mode->DrawWriteOptions(&random_);
+    const Status s = db_->Write(options, &batch);
     if (s.IsIncomplete()) return;  // no_slowdown
     ASSERT_TRUE(s.ok()) << s.ToString();
+    stream_.Note(db_.get(), batch, !options.disableWAL);
     state_.Apply(changes);
   }
 
@@ -441,23 +453,10 @@ class ModelRun {
     }
   }
 
-  void CheckAll() {
-    for (const auto& [name, expected] : state_.families) {
-      std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions(), handles_.at(name)));
-      it->SeekToFirst();
-      for (const auto& [key, value] : expected) {
-        ASSERT_TRUE(it->Valid()) << "missing " << Slice(key).ToString(true) << " "
-                                 << it->status().ToString();
-        ASSERT_EQ(Slice(key).ToString(true), it->key().ToString(true));
-        ASSERT_EQ(value, it->value().ToString());
-        it->Next();
-      }
-      ASSERT_FALSE(it->Valid()) << "extra " << it->key().ToString(true);
-      ASSERT_TRUE(it->status().ok());
-    }
-  }
+  void CheckAll() { ExpectHolds(db_.get(), handles_, state_); }
 
   void ChangeFamilies() {
+    if (handles_.size() < 4 && random_.OneIn(3)) return Import();
     if (handles_.size() < 4 && random_.OneIn(2)) {
       const std::string name = "family" + std::to_string(next_family_++);
       ColumnFamilyHandle* handle = nullptr;
@@ -475,6 +474,70 @@ class ModelRun {
     handles_.erase(name);
     state_.families.erase(name);
     puts_since_delete_.erase(name);
+  }
+
+  void Import() {
+    const std::string source = RandomFamily();
+    const std::string name = "family" + std::to_string(next_family_++);
+    ColumnFamilyHandle* const handle = moves_->ImportCopy(Now(), source, name);
+    if (handle == nullptr) {
+      ASSERT_TRUE(state_.families.at(source).empty());  // There was nothing to bring.
+      return;
+    }
+    handles_[name] = handle;
+    AddFamily(name);
+    state_.families.at(name) = state_.families.at(source);
+    puts_since_delete_[name] = puts_since_delete_[source];
+    NeverSingle(name);
+  }
+
+  // All keys have a history that is not known.
+  void NeverSingle(const std::string& family) {
+    for (auto& [key, count] : puts_since_delete_[family]) count = kNeverSingle;
+  }
+
+  Modelled Now() { return {db_.get(), handles_, state_, set_, !snapshots_.empty()}; }
+
+  void BringIn(const DataMoves::Changes& changes) {
+    for (const Change& change : changes) {
+      puts_since_delete_[change.family][change.key] = kNeverSingle;
+      if (change.kind == Change::kDeleteRange || change.kind == Change::kDelete) {
+        NeverSingle(change.family);
+      }
+    }
+    state_.Apply(changes);
+  }
+
+  void MoveData() {
+    const uint64_t dice = random_.Below(100);
+    if (dice < 40) {
+      BringIn(moves_->Ingest(Now()));
+    } else if (dice < 50) {
+      moves_->CheckCheckpoint(Now());
+    } else if (dice < 58) {
+      moves_->CheckBackup(Now());
+    } else if (dice < 70) {
+      moves_->CheckSecondary(Now());
+    } else if (dice < 78) {
+      const SequenceNumber before = db_->GetLatestSequenceNumber();
+      BringIn(moves_->Excise(Now()));
+      stream_.NoteRemoval(db_.get(), before);
+    } else if (dice < 80) {
+      const SequenceNumber before = db_->GetLatestSequenceNumber();
+      BringIn(moves_->Clip(Now()));
+      stream_.NoteRemoval(db_.get(), before);
+    } else if (dice < 85) {
+      const DataMoves::Changes changes = moves_->DeleteFiles(Now());
+      WriteBatch batch;
+      for (const Change& change : changes) AddToBatch(change, &batch);
+      ASSERT_TRUE(db_->Write(WriteOptions(), &batch).ok());
+      if (batch.Count() > 0) stream_.Note(db_.get(), batch, /*logged=*/true);
+      BringIn(changes);
+    } else if (dice < 88) {
+      moves_->PromoteL0(Now());
+    } else {
+      stream_.Read(db_.get(), random_.OneIn(2));
+    }
   }
 
   void Snapshots() {
@@ -517,8 +580,10 @@ class ModelRun {
     const uint64_t dice = random_.Below(1000);
     if (dice < 3 && merges_) {
       WriteManyOperands();
-    } else if (dice < 600) {
+    } else if (dice < 585) {
       Write();
+    } else if (dice < 600) {
+      MoveData();
     } else if (dice < 740) {
       CheckGet();
     } else if (dice < 760) {
@@ -556,6 +621,8 @@ class ModelRun {
   std::map<std::string, ColumnFamilyHandle*> handles_;
   ReferenceState state_;
   std::vector<HeldSnapshot> snapshots_;
+  std::unique_ptr<DataMoves> moves_;
+  StreamCheck stream_{&random_};
   std::map<std::string, std::map<std::string, int>> puts_since_delete_;
   int next_family_ = 0;
   // Of the last key with very many operands.

@@ -40,6 +40,8 @@ struct TableBuildOptions {
   int level = -1;                               // of the output; -1 unknown
   TableFileCreationReason reason = TableFileCreationReason::kMisc;
   bool skip_filters = false;
+  // The table takes the place of others, most of whose data blocks are in the block cache.
+  bool replaces_cached = false;
   bool allow_data_in_errors = false;  // as DBOptions has it
   uint64_t file_number = 0;
   std::string db_id;
@@ -63,8 +65,10 @@ class TableBuilder {
   // well.
   static Status Create(const TableBuildOptions& options, WritableFileWriter* file,
                        std::unique_ptr<TableBuilder>* builder);
-  // Whether the options want such a table read once when it is finished, for the block cache.
-  static bool FillsCache(const TableBuildOptions& options);
+  // Returns whether such a table, of this size in bytes, is to be read once when it is finished, so
+  // that its blocks are in the block cache: the options ask for that, or it replaces tables that
+  // were there and the cache has room.
+  static bool FillsCache(const TableBuildOptions& options, uint64_t table_bytes);
   virtual ~TableBuilder() = default;
 
   // A point entry; internal keys strictly ascending. An order violation or any earlier error makes

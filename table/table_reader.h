@@ -131,6 +131,9 @@ class TableReader {
   // Approximate byte offset in the file where the key's data starts.
   virtual uint64_t ApproximateOffsetOf(const ReadOptions& options,
                                        const Slice& internal_key) const = 0;
+  // Returns an estimate of the share of the data blocks that are in the block cache, from 0 to 1.
+  // 0 where it is not known: for partitioned indexes and caches of a program's own.
+  virtual double CachedShare() const { return 0; }
   // The file is obsolete: what the block cache has of its data gives its room to others. Blocks of
   // a partitioned index, or of one that is only cached, stay until they are evicted.
   virtual void ForgetBlocks() const {}

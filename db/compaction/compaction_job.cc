@@ -107,6 +107,8 @@ class Job {
   Subcompaction Describe(const Piece& piece, bool over) const;
   Status RunPiece(Piece* piece);
   Status MakeFilter(std::unique_ptr<CompactionFilter>* filter) const;
+  // Returns whether most of the inputs' data, by bytes, is in the block cache now.
+  bool InputsAreCached() const;
   Status OpenOutput(std::unique_ptr<TableOutput>* output) const;
   bool WritesBeside(const CompactionFilter* filter) const;
   Status CheckCount(const CompactionCounts& counts, const std::vector<Piece>& pieces) const;
@@ -232,11 +234,24 @@ uint64_t Job::OutputEpoch() const {
   return oldest;
 }
 
+// Readers that find the inputs' blocks in the cache are to find those that replace them there.
+// Counts slots, one for each data block.
+bool Job::InputsAreCached() const {
+  double bytes = 0;
+  double cached_bytes = 0;
+  for (const CompactionInputFile& input : inputs_.files) {
+    bytes += static_cast<double>(input.file->size);
+    cached_bytes += static_cast<double>(input.file->size) * input.table->CachedShare();
+  }
+  return cached_bytes * 2 > bytes;
+}
+
 Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   TableBuildOptions build = context_.build;
   build.file_number = context_.new_file_number();
   build.level = plan_.output_level;
   build.reason = TableFileCreationReason::kCompaction;
+  build.replaces_cached = InputsAreCached();
   build.compression = plan_.output.compression;
   build.compression_opts = plan_.output.compression_opts;
   build.creation_time = OldestAncestorTime();

@@ -15,6 +15,7 @@
 #include "util/env/file_names.h"
 #include "util/env/random_access_file_reader.h"
 #include "util/metrics/statistics.h"
+#include "util/sync/give_way.h"
 
 namespace varve {
 
@@ -218,7 +219,7 @@ void TableOutput::FillCache(const NewFile& file) const {
   ReadOptions options;
   options.readahead_size = kReadBackBytes;
   const auto iterator = table->NewIterator(options, TableIterOptions());
-  for (iterator->SeekToFirst(); iterator->Valid();) iterator->Next();
+  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) GiveWay::Step();
   iterator->status().PermitUncheckedError();
 }
 
@@ -253,7 +254,7 @@ Status TableOutput::Finish(NewFile* file) {
     meta.checksum.function = checksum_->Name();
   }
   if (context_.read_back) VARVE_RETURN_IF_ERROR(ReadBack(meta));
-  if (TableBuilder::FillsCache(build_)) FillCache(meta);
+  if (TableBuilder::FillsCache(build_, meta.size)) FillCache(meta);
   *file = std::move(meta);
   finished_ = true;
   return Status::OK();

@@ -83,7 +83,7 @@ class TableOutput {
 
   // Finishes the table, syncs and closes the file, fills in *file (level and epoch are left alone).
   // Before that the table is compared to what was added, with read_back, and read into the block
-  // cache, where prepopulate_block_cache wants that.
+  // cache, where TableBuilder::FillsCache says so.
   Status Finish(NewFile* file);
   // What writing the file took, with time_files.
   const FileWriteTimes& times() const { return times_; }

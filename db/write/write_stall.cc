@@ -28,7 +28,13 @@ constexpr double kWayToPressing = 0.5;
 constexpr double kWayToHurry = 0.75;
 constexpr double kWayNearStop = 0.75;
 constexpr uint64_t kFilesNearStop = 2;  // before a stop: a step more is a large part of the way
-constexpr double kFull = 1;             // score of a level
+// Scores of a level: full, and behind by half its size and by its whole size.
+constexpr double kFull = 1;
+constexpr double kOverfull = 1.5;
+constexpr double kTwiceFull = 2;
+// Files in level 0, as a multiple of the trigger, that end the way to a delay for compactions.
+// Every reader searches each of these files, so they must not pile up until writes are delayed.
+constexpr double kTriggersToDelay = 2.5;
 
 // An option that is negative sets no limit.
 uint64_t Limit(int option) {
@@ -157,12 +163,14 @@ Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& op
   if (!CompactsUnasked(options)) return Urgency::kCalm;
   uint64_t files_end = LimitOf(Condition::kDelayed, kL0Files, options);
   if (files_end == 0) files_end = LimitOf(Condition::kStopped, kL0Files, options);
-  const int trigger = std::max(options.level0_file_num_compaction_trigger, 1);
+  const uint64_t trigger = Limit(std::max(options.level0_file_num_compaction_trigger, 1));
+  const auto enough = static_cast<uint64_t>(static_cast<double>(trigger) * kTriggersToDelay);
+  files_end = files_end == 0 ? enough : std::min(files_end, enough);
   const double way = std::max(
-      Way(kL0Files.value(input), Limit(trigger), files_end),
+      Way(kL0Files.value(input), trigger, files_end),
       Way(input.pending_compaction_bytes, 0, LimitOf(Condition::kDelayed, kPendingBytes, options)));
-  if (way >= kWayToHurry) return Urgency::kHurry;
-  if (way >= kWayToPressing) return Urgency::kPressing;
+  if (way >= kWayToHurry || input.worst_score >= kTwiceFull) return Urgency::kHurry;
+  if (way >= kWayToPressing || input.worst_score >= kOverfull) return Urgency::kPressing;
   return way >= kWayToSoon || input.worst_score >= kFull ? Urgency::kSoon : Urgency::kCalm;
 }
 

@@ -41,9 +41,11 @@ StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& opti
 int StallProximity(const StallInput& input, const ColumnFamilyOptions& options);
 
 // How urgent it is that flushes, or compactions, get on, as a stall that they would end is near.
-// Compactions are calm on the first quarter of the way from the trigger of L0, or from nothing
-// pending, to where writes are delayed, and hurry on the last. A full level needs them soon, though
-// no stall comes of that yet.
+// Compactions are calm on the first quarter of the way from the trigger of L0 to where writes are
+// delayed or, if that comes first, to two and a half times the trigger, since readers search every
+// file of L0. They hurry on the last quarter. Pending bytes count likewise, from none to where
+// writes are delayed. A full level needs compactions soon, though no stall comes of it yet, and one
+// of twice its size needs them at once: readers search what it has not taken over.
 Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options);
 Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options);
 

@@ -237,6 +237,8 @@ struct BlockBasedTableOptions {
     kFlushOnly,
     kFlushAndCompaction,
   };
+  /// A compaction's new tables are read in any case where most of the data that it replaces is in
+  /// the block cache, and the cache has room: so readers find there what they found there before.
   PrepopulateBlockCache prepopulate_block_cache = PrepopulateBlockCache::kDisable;
 
   /// Bytes. Where the doubling starts.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "varve/cache.h"
 #include "varve/table.h"
 
 #include "table/builder/block_table_builder.h"
@@ -16,6 +17,14 @@ namespace {
 
 const BlockBasedTableOptions& OptionsOf(const TableFactory& factory) {
   return *factory.GetOptions<BlockBasedTableOptions>();
+}
+
+// Returns whether `bytes` more would evict nothing. A sixteenth is left to what other tables need.
+bool HasRoom(const Cache& cache, uint64_t bytes) {
+  const size_t capacity = cache.GetCapacity();
+  const size_t usage = cache.GetUsage();
+  const size_t limit = capacity - capacity / 16;
+  return usage < limit && bytes < limit - usage;
 }
 
 class Format final : public TableFormat {
@@ -31,14 +40,15 @@ class Format final : public TableFormat {
                 std::unique_ptr<TableBuilder>* builder) const override {
     return BlockTableBuilder::Create({options, OptionsOf(*options.factory)}, file, builder);
   }
-  bool FillsCache(const TableBuildOptions& options) const override {
+  bool FillsCache(const TableBuildOptions& options, uint64_t table_bytes) const override {
     using Prepopulate = BlockBasedTableOptions::PrepopulateBlockCache;
     const BlockBasedTableOptions& table = OptionsOf(*options.factory);
     const Prepopulate wish = table.prepopulate_block_cache;
-    if (wish == Prepopulate::kDisable || table.block_cache == nullptr) return false;
-    return options.reason == TableFileCreationReason::kFlush ||
-           (options.reason == TableFileCreationReason::kCompaction &&
-            wish == Prepopulate::kFlushAndCompaction);
+    if (table.block_cache == nullptr) return false;
+    if (options.reason == TableFileCreationReason::kFlush) return wish != Prepopulate::kDisable;
+    if (options.reason != TableFileCreationReason::kCompaction) return false;
+    return wish == Prepopulate::kFlushAndCompaction ||
+           (options.replaces_cached && HasRoom(*table.block_cache, table_bytes));
   }
   Status Open(const TableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
               uint64_t file_size, std::unique_ptr<TableReader>* reader) const override {

@@ -27,7 +27,7 @@ class TableFormat {
   virtual Status CheckOptions(const TableBuildOptions& options) const = 0;
   virtual Status Create(const TableBuildOptions& options, WritableFileWriter* file,
                         std::unique_ptr<TableBuilder>* builder) const = 0;
-  virtual bool FillsCache(const TableBuildOptions& options) const = 0;
+  virtual bool FillsCache(const TableBuildOptions& options, uint64_t table_bytes) const = 0;
   virtual Status Open(const TableOpenOptions& options, std::unique_ptr<RandomAccessFileReader> file,
                       uint64_t file_size, std::unique_ptr<TableReader>* reader) const = 0;
 };

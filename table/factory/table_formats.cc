@@ -38,9 +38,9 @@ Status TableBuilder::Create(const TableBuildOptions& options, WritableFileWriter
   return format->Create(options, file, builder);
 }
 
-bool TableBuilder::FillsCache(const TableBuildOptions& options) {
+bool TableBuilder::FillsCache(const TableBuildOptions& options, uint64_t table_bytes) {
   const TableFormat* format = nullptr;
-  return FormatOf(options.factory.get(), &format).ok() && format->FillsCache(options);
+  return FormatOf(options.factory.get(), &format).ok() && format->FillsCache(options, table_bytes);
 }
 
 Status TableReader::Open(const TableOpenOptions& options,

@@ -61,6 +61,14 @@ void DecodedIndex::MakeSlots(ClockCache* cache) {
   slots_.reset(new BlockSlot[size()]());
 }
 
+size_t DecodedIndex::CountCached() const {
+  size_t count = 0;
+  for (size_t i = 0; slots_ != nullptr && i < size(); i++) {
+    if (slots_[i].load(std::memory_order_relaxed) != nullptr) count++;
+  }
+  return count;
+}
+
 bool DecodedIndex::Before(const InternalKeyComparator& icmp, size_t i, const Slice& target,
                           const Slice& target_user_key) const {
   return form_.user_keys ? icmp.CompareUserKey(separator(i), target_user_key) < 0

@@ -71,6 +71,9 @@ class DecodedIndex {
     return slots_ != nullptr ? &slots_[i] : nullptr;
   }
 
+  // Returns how many entries have a block in the cache now, as far as their slots know.
+  [[nodiscard]] size_t CountCached() const;
+
   // The cache need not keep the blocks: the table is going.
   void DropBlocks() const {
     if (slots_ != nullptr) slot_cache_->Drop({slots_.get(), size()});

@@ -202,6 +202,12 @@ Status BlockTableReader::ChargeTo(std::shared_ptr<CacheCharge> charge) {
   return Status::CopyAppendMessage(s, ": reader of ", parts_.store->file.name);
 }
 
+double BlockTableReader::CachedShare() const {
+  const DecodedIndex* const index = parts_.index->resident();
+  if (index == nullptr || index->size() == 0) return 0;
+  return static_cast<double>(index->CountCached()) / static_cast<double>(index->size());
+}
+
 void BlockTableReader::ForgetBlocks() const {
   if (const DecodedIndex* const index = parts_.index->resident()) index->DropBlocks();
 }

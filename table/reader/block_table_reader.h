@@ -82,6 +82,7 @@ class BlockTableReader final : public TableReader {
   Status CheckEntries(const ReadOptions& options, const TakeEntry& take,
                       const PaceReads& pace) const override;
   size_t MemoryUsage() const override;
+  double CachedShare() const override;
   void ForgetBlocks() const override;
 
   // Once, before it is shared: charges what it takes. MemoryLimit if that is refused.

@@ -349,6 +349,46 @@ TEST_F(OptionPromisesTest, NewBlocksAreInTheCacheWhereThatIsAskedFor) {
   }
 }
 
+// Readers find what a compaction has made where they found what it replaced: in the cache, unless
+// most of that was not there, or the cache has no room for more.
+TEST_F(OptionPromisesTest, CompactionsKeepInTheCacheWhatWasThere) {
+  ReadOptions cached;
+  cached.read_tier = kBlockCacheTier;
+  const auto key = [](int i) { return "k" + std::to_string(1000 + i); };
+  constexpr int kKeys = 400;
+  struct Case {
+    const char* name;
+    int read;  // so many keys before the compaction
+    size_t cache_bytes;
+    bool stays;
+  };
+  for (const Case& c :
+       {Case{"all read", kKeys, 8 << 20, true}, Case{"few read", 20, 8 << 20, false},
+        Case{"no room", kKeys, 200 << 10, false}}) {
+    SCOPED_TRACE(c.name);
+    BlockBasedTableOptions table;
+    table.block_cache = NewLRUCache(c.cache_bytes, 0);
+    SetTable(table);
+    Open();
+    for (int run = 0; run < 2; run++) {
+      for (int i = run; i < kKeys; i += 2) Put(key(i), std::string(300, 'v'));
+      Flush();
+    }
+    for (int i = 0; i < c.read; i++) EXPECT_EQ(Get(key(i)), std::string(300, 'v'));
+    Compact();
+    TablePropertiesCollection properties;  // the new table is open then
+    ASSERT_TRUE(db()->GetPropertiesOfAllTables(&properties).ok());
+    int found = 0;
+    for (int i = 0; i < kKeys; i++) {
+      std::string value;
+      if (db()->Get(cached, key(i), &value).ok()) found++;
+    }
+    EXPECT_EQ(found == kKeys, c.stays) << found;
+    ASSERT_TRUE(Close().ok());
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+  }
+}
+
 // ---- report_bg_io_stats
 
 class CompactionTimes final : public EventListener {

@@ -34,15 +34,18 @@ TEST(HasteTest, CompactionsHurryAsAStallComesNear) {
   } cases[] = {
       {"nothing", {0, 0, 0, 0}, Urgency::kCalm},
       {"memtables are not theirs", {9, 4, 0, 0.9}, Urgency::kCalm},
-      {"a quarter of the way less one", {0, 7, 249, 0.9}, Urgency::kCalm},
-      {"a quarter of the files", {0, 8, 0, 0}, Urgency::kSoon},
+      {"a quarter of the way less one", {0, 5, 249, 0.9}, Urgency::kCalm},
+      {"a quarter of the files", {0, 6, 0, 0}, Urgency::kSoon},
       {"a quarter of the bytes", {0, 0, 250, 0}, Urgency::kSoon},
       {"a full level", {0, 0, 0, 1}, Urgency::kSoon},
-      {"half of the way less one", {0, 11, 499, 99}, Urgency::kSoon},
-      {"half of the files", {0, 12, 0, 0}, Urgency::kPressing},
+      {"half of the way less one", {0, 6, 499, 1.4}, Urgency::kSoon},
+      {"half of the files", {0, 7, 0, 0}, Urgency::kPressing},
       {"half of the bytes", {0, 0, 500, 0}, Urgency::kPressing},
-      {"three quarters of the files", {0, 16, 0, 0}, Urgency::kHurry},
+      {"less than three quarters of the files", {0, 8, 0, 0}, Urgency::kPressing},
+      {"three quarters of the files", {0, 9, 0, 0}, Urgency::kHurry},
       {"three quarters of the bytes", {0, 0, 750, 0}, Urgency::kHurry},
+      {"a level with half its size too much", {0, 0, 0, 1.5}, Urgency::kPressing},
+      {"a level of twice its size", {0, 0, 0, 2}, Urgency::kHurry},
       {"stopped", {0, 40, 9999, 9}, Urgency::kHurry},
   };
   for (const auto& c : cases) {
@@ -50,8 +53,10 @@ TEST(HasteTest, CompactionsHurryAsAStallComesNear) {
   }
   ColumnFamilyOptions options = Options(4);
   options.level0_slowdown_writes_trigger = 0;  // never delayed, but stopped
-  EXPECT_EQ(CompactionUrgency({0, 12, 0, 0}, options), Urgency::kSoon);
-  EXPECT_EQ(CompactionUrgency({0, 28, 0, 0}, options), Urgency::kHurry);
+  EXPECT_EQ(CompactionUrgency({0, 6, 0, 0}, options), Urgency::kSoon);
+  EXPECT_EQ(CompactionUrgency({0, 9, 0, 0}, options), Urgency::kHurry);
+  options.level0_slowdown_writes_trigger = 8;  // nearer than two and a half times the trigger
+  EXPECT_EQ(CompactionUrgency({0, 7, 0, 0}, options), Urgency::kHurry);
   options.level0_slowdown_writes_trigger = 2;  // below what starts a compaction
   EXPECT_EQ(CompactionUrgency({0, 4, 0, 0}, options), Urgency::kCalm);
   EXPECT_EQ(CompactionUrgency({0, 5, 0, 0}, options), Urgency::kHurry);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// VARVE_ASSERT: what must hold whatever users and files do. On in debug and sanitizer builds, where
-// a broken rule prints itself and aborts; a release build pays nothing, not even the evaluation.
-// Bytes from disk and arguments from callers never reach one: these are checked, and answered with
-// a Status.
+// VARVE_ASSERT states a condition that must hold whatever users and files do. Debug and sanitizer
+// builds check it, print a violation and abort; release builds do not evaluate it. Bytes from disk
+// and arguments from callers are never asserted: they are checked and answered with a Status.
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,8 +27,8 @@ namespace assertions {
 }  // namespace assertions
 }  // namespace varve
 
-// The condition is compiled in every build, so that it cannot rot, and evaluated where kAssertions
-// is set. It has no effects. A comma in it needs no parentheses.
+// The condition is compiled in every build, so that it stays valid code, and evaluated only if
+// kAssertions is set. It must have no side effects. A comma in it needs no parentheses.
 #define VARVE_ASSERT(...)                                            \
   do {                                                               \
     if constexpr (::varve::kAssertions) {                            \

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Bugs that can be planted, one at a time, to see that the tools of proof catch them
-// (tests/canaries). Only a build with VARVE_CANARIES has them: the environment's VARVE_CANARY says
-// which. In every other build the question is a constant, and nothing of it is left.
+// Bugs that can be planted, one at a time, to check that the tests catch them (tests/canaries).
+// Only a build with VARVE_CANARIES contains them: the environment variable VARVE_CANARY selects
+// one. In every other build the condition is the constant false and costs nothing.
 //
 //   if (VARVE_CANARY(kSkipLogSync)) return IOStatus::OK();
 //
-// In .cc files only: those that ask are the ones that are compiled with them.
+// Use the macro in .cc files only: the build compiles those that use it with VARVE_CANARIES.
 
 #ifndef VARVE_CANARIES
 #define VARVE_CANARY(name) false
@@ -18,7 +18,7 @@
 
 namespace varve {
 
-// Numbers from 1 on, in this order.
+// The values are numbered from 1 on, in this order.
 enum class Canary : int {
   kNone,
   kSkipLogSync,

@@ -15,7 +15,7 @@ Status CaughtException() noexcept {
   } catch (RefusedCall& refused) {
     return std::move(refused.status);
   } catch (const std::bad_alloc&) {
-    return Status::MemoryLimit();  // a text would take memory
+    return Status::MemoryLimit();  // A message would need memory.
   } catch (const std::exception& e) {
     try {
       return Status::Aborted("exception", e.what());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a call of the API returns when something threw on the way: for lack of memory as a rule, or
-// a callback that nobody nearer has caught. Locks and files have been released by then.
+// Conversion of exceptions into the Status that an API call returns: usually for lack of memory, or
+// for an exception of a callback that nothing caught earlier. Locks and files have been released by
+// then.
 
 #include <type_traits>
 
@@ -10,11 +11,12 @@
 
 namespace varve {
 
-// Within a handler: MemoryLimit for std::bad_alloc, Aborted with the text for anything else.
+// Returns MemoryLimit for std::bad_alloc, and Aborted with the text for any other exception.
+// Requires that it is called in a handler.
 Status CaughtException() noexcept;
 
-// What `step` returns, OK if it returns nothing, or what it threw. For steps after which something
-// has to be put right: a count, a flag, a lock that is no object.
+// Runs `step` and returns its status (OK if it returns nothing), or the status of what it threw.
+// Use it where a count, a flag or a lock without RAII must be restored after the step.
 template <typename Step>
 Status Guarded(Step step) noexcept {
   try {
@@ -29,7 +31,7 @@ Status Guarded(Step step) noexcept {
   }
 }
 
-// For what people are told, on which nothing depends.
+// Runs `step` and ignores its errors. Use it for messages to people, on which nothing depends.
 template <typename Step>
 void BestEffort(Step step) noexcept {
   Guarded(step).PermitUncheckedError();

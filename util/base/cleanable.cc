@@ -22,14 +22,14 @@ Cleanable& Cleanable::operator=(Cleanable&& other) noexcept {
   return *this;
 }
 
-// After the first one.
+// Inserts the cleanup after the first one.
 void Cleanable::Append(CleanupFunction function, void* arg1, void* arg2) {
   VARVE_ASSERT(function != nullptr);
   auto node = std::make_unique<Node>(Node{function, arg1, arg2, first_.next});
   first_.next = node.release();
 }
 
-// Takes over a node of another list's heap part. Requires that the inline slot is taken.
+// Takes over a node of another list's heap part. Requires that the inline slot is in use.
 void Cleanable::Adopt(Node* node) {
   node->next = first_.next;
   first_.next = node;
@@ -45,7 +45,7 @@ void Cleanable::DelegateCleanupsTo(Cleanable* other) {
 }
 
 void Cleanable::RunList() {
-  // Detached first: a cleanup that looks at this object finds it empty.
+  // The list is detached first: a cleanup that looks at this object finds it empty.
   const Node first = std::exchange(first_, Node{});
   first.function(first.arg1, first.arg2);
   for (Node* next = first.next; next != nullptr;) {
@@ -56,7 +56,7 @@ void Cleanable::RunList() {
 }
 
 struct SharedCleanablePtr::Shared : public Cleanable {
-  // Counts pointers. The last decrement acquires what the other owners did before theirs.
+  // Number of pointers. The last decrement acquires what the other owners did before theirs.
   std::atomic<unsigned> references{1};
 
   void Ref() { references.fetch_add(1, std::memory_order_relaxed); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The iterators that have nothing to yield.
+// Iterators that yield nothing.
 
 #include "varve/iterator.h"
 
@@ -18,8 +18,8 @@ namespace varve {
 
 namespace {
 
-// A caller who is told that there is no memory for an iterator needs one that says so: so many of
-// these can be about at once without any.
+// A caller for whom there is no memory for an iterator still needs one that reports it: this many
+// of them can exist at once without an allocation.
 constexpr size_t kSpares = 64;
 constexpr size_t kSpareBytes = 64;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How the forms of a merge operator that a user did not write are made from those that they did.
+// The default forms of a merge operator, made from the forms that the user did write.
 
 #include "varve/merge_operator.h"
 
@@ -44,7 +44,7 @@ bool MergeOperator::PartialMergeMulti(const Slice& key, const std::deque<Slice>&
     merged = std::move(next);
     left = merged;
   }
-  // Only now: after a failure the output must be as it was.
+  // The output is set only now: after a failure it must be unchanged.
   *new_value = std::move(merged);
   return true;
 }

@@ -75,7 +75,8 @@ bool ObjectLibrary::PatternEntry::Fits(Follows follows, const std::string& text)
   return false;
 }
 
-// What follows a part ends where the next one begins, wherever the rest then matches, too.
+// The text after a separator ends at the first occurrence of the next separator from which the rest
+// matches, too.
 bool ObjectLibrary::PatternEntry::PartsMatch(const std::string& rest, size_t part) const {
   if (part == parts_.size()) return rest.empty();
   const auto& [separator, follows] = parts_[part];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Thrown where a call would wait for what its own thread has to finish first. What the call returns
-// in its place is the status (caught_exception.h).
+// The exception of a call that would wait for work that its own thread must finish first. The API
+// call returns its status instead (caught_exception.h).
 
 #include "varve/status.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Objects of the program's own classes, by the names under which it has registered them.
+// Creation of objects of the program's own classes, by the names under which it registered them.
 
 #include <memory>
 #include <string>
@@ -15,9 +15,9 @@
 
 namespace varve {
 
-// Into *made, which is a std::shared_ptr or, for what lives for ever, a plain pointer. NotFound:
-// nobody has registered the name, as what it points to or, if that is constant, as its like that is
-// not. Nothing is changed unless the answer is OK.
+// Sets *made, which is a std::shared_ptr or, for objects that live until the program ends, a plain
+// pointer. Returns NotFound if no factory of the pointed-to type, or of its non-const form, has
+// that name. Changes nothing unless it returns OK.
 template <typename Pointer>
 Status NewRegisteredObject(const ConfigOptions& config, const std::string& id, Pointer* made) {
   using Traits = std::pointer_traits<Pointer>;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kHexDigits[] = "0123456789ABCDEF";
 
-// Value of a hex digit, or -1.
+// Returns the value of a hex digit, or -1.
 int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The built-in prefix extractors, and how they are read from their names.
+// The built-in prefix extractors, and the parsing of their names.
 
 #include "varve/slice_transform.h"
 
@@ -83,7 +83,7 @@ class Noop final : public SliceTransform {
   bool InRange(const Slice& /*dst*/) const override { return true; }
 };
 
-// The number that makes up the rest of `id` after `name`.
+// Returns the number that makes up the rest of `id` after `name`.
 std::optional<size_t> LengthAfter(std::string_view id, std::string_view name) {
   if (!id.starts_with(name)) return std::nullopt;
   id.remove_prefix(name.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The partitioner that the library has: tables end where a prefix of fixed length does.
+// The built-in partitioner: it ends a table where a prefix of fixed length ends.
 
 #include "varve/sst_partitioner.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The cold side of Status: messages and their printed form. The texts are part of the interface:
-// language bindings and scripts look for them.
+// The messages of Status and their printed form. The texts are part of the interface: language
+// bindings and scripts look for them.
 
 #include "varve/status.h"
 
@@ -64,8 +64,8 @@ static_assert(std::size(kSubCodeText) == Status::kMaxSubCode);
 
 constexpr std::string_view kJoint = ": ";
 
-// The parts in a row, with a terminating zero. Null when there is no memory: an error without its
-// text still is that error, and a status can be made and copied wherever nothing may throw.
+// Returns the concatenated parts with a terminating zero, or null if there is no memory: an error
+// without its text is still that error, so a status can be made and copied where nothing may throw.
 std::unique_ptr<const char[]> Concatenate(const Slice& a, const Slice& b, const Slice& c) {
   const size_t size = a.size() + b.size() + c.size() + 1;
   std::unique_ptr<char[]> text(new (std::nothrow) char[size]());
@@ -103,7 +103,7 @@ Status Status::CopyAppendMessage(const Status& s, const Slice& delim, const Slic
 
 std::string Status::ToString() const {
   if (cause_.code == kOk) return std::string(kCodeText[kOk]);
-  // The fields may have been made from a number by the C API or by a cast.
+  // The C API or a cast may have made the fields from a number.
   std::string text = cause_.code < kMaxCode ? std::string(kCodeText[cause_.code])
                                             : "Unknown code(" + std::to_string(cause_.code) + "): ";
   const bool has_subcode = cause_.subcode != kNone && cause_.subcode < kMaxSubCode;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The portable CRC-32C, eight table look-ups for eight bytes, and the choice of implementation.
+// The portable CRC-32C, which does eight table look-ups for eight bytes, and the choice of
+// implementation.
 
 #include "util/coding/crc32c.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr uint32_t kReversedPolynomial = 0x82f63b78u;
 
-// kTables[k][b]: what byte b contributes when k more bytes follow it.
+// kTables[k][b] is what byte b contributes if k more bytes follow it.
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
 constexpr Tables MakeTables() {
@@ -39,8 +40,8 @@ constexpr Tables kTables = MakeTables();
 
 uint32_t ChooseAndExtend(uint32_t crc, const char* data, size_t n);
 
-// The chosen implementation, or the function that chooses. Relaxed is enough: every thread that
-// chooses comes to the same result, and code needs no publishing.
+// The chosen implementation, or the function that chooses. Relaxed order is enough: every thread
+// that chooses gets the same result, and code needs no publishing.
 constinit std::atomic<ExtendFunction> extend{&ChooseAndExtend};
 
 uint32_t ChooseAndExtend(uint32_t crc, const char* data, size_t n) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CRC-32C (Castagnoli), the checksum of logs and, on request, of table blocks.
+// CRC-32C (Castagnoli), the checksum of logs and, if chosen, of table blocks.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace varve::crc32c {
 
-// The CRC of A ‖ data[0, n), where `crc` is the CRC of A (0 for an empty A). Ranges that do not lie
-// together are covered by one call each.
+// Returns the CRC of A followed by data[0, n), where `crc` is the CRC of A (0 for an empty A).
+// Bytes in several ranges take one call for each.
 [[nodiscard]] uint32_t Extend(uint32_t crc, const char* data, size_t n);
 
 [[nodiscard]] inline uint32_t Value(const char* data, size_t n) {
@@ -18,7 +18,8 @@ namespace varve::crc32c {
 
 inline constexpr uint32_t kMaskDelta = 0xa282ead8u;
 
-// What is stored. The CRC of bytes that hold their own CRC is a constant; masking avoids that.
+// Returns the form of a CRC that is stored. The CRC of bytes that contain their own CRC is a
+// constant; masking avoids that.
 [[nodiscard]] constexpr uint32_t Mask(uint32_t crc) {
   return ((crc >> 15) | (crc << 17)) + kMaskDelta;
 }
@@ -28,8 +29,8 @@ inline constexpr uint32_t kMaskDelta = 0xa282ead8u;
   return (rotated >> 17) | (rotated << 15);
 }
 
-// The implementations behind Extend, for tests and benchmarks. The Find functions return nullptr
-// when this machine lacks the instructions.
+// The implementations behind Extend, for tests and benchmarks. The Find functions return nullptr if
+// this machine lacks the instructions.
 using ExtendFunction = uint32_t (*)(uint32_t crc, const char* data, size_t n);
 [[nodiscard]] uint32_t ExtendPortable(uint32_t crc, const char* data, size_t n);
 [[nodiscard]] ExtendFunction FindX86Extend();

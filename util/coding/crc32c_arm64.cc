@@ -14,7 +14,7 @@
 namespace varve::crc32c {
 namespace {
 
-// Linux's AT_HWCAP bit; stated here since not all C libraries name it.
+// The AT_HWCAP bit of Linux, defined here because not all C libraries name it.
 constexpr unsigned long kHwcapCrc32 = 1ul << 7;
 
 inline uint32_t Crc8(uint32_t state, uint64_t word) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CRC-32C with the crc32 instruction of SSE4.2, which takes three cycles and can start every
-// cycle: long inputs are therefore cut in three lanes that run side by side, and the lanes are
-// joined with carry-less multiplications. One lane alone has a third of the speed.
+// CRC-32C with the crc32 instruction of SSE4.2, which takes three cycles and can start every cycle:
+// long inputs are cut into three lanes that run in parallel, and carry-less multiplications join
+// the lanes. One lane alone has a third of the speed.
 
 #include "util/coding/crc32c.h"
 
@@ -17,7 +17,7 @@
 namespace varve::crc32c {
 namespace {
 
-// x^exponent modulo the polynomial, bit-reversed: the top bit is the coefficient of x^0.
+// Returns x^exponent modulo the polynomial, bit-reversed: the top bit is the coefficient of x^0.
 constexpr uint32_t PowerOfX(size_t exponent) {
   uint32_t power = 0x80000000u;
   for (size_t i = 0; i < exponent; i++) {
@@ -28,14 +28,14 @@ constexpr uint32_t PowerOfX(size_t exponent) {
 
 // Advances a CRC state over `bytes` zero bytes, with shift = PowerOfX(8 * bytes - 33): the
 // instruction that reduces the 64-bit product multiplies by x^32, and the product of two reversed
-// numbers stands one bit too high.
+// numbers is one bit too high.
 VARVE_TARGET_CRC inline uint64_t ShiftBy(uint64_t state, uint32_t shift) {
   const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<int64_t>(state)),
                                                _mm_cvtsi32_si128(static_cast<int>(shift)), 0);
   return _mm_crc32_u64(0, static_cast<uint64_t>(_mm_cvtsi128_si64(product)));
 }
 
-// Consumes as many runs of three lanes, kLane bytes each, as there are.
+// Consumes all complete runs of three lanes, kLane bytes each.
 template <size_t kLane>
 VARVE_TARGET_CRC inline uint64_t ExtendLanes(uint64_t state, const char** data, size_t* n) {
   constexpr uint32_t kShiftOne = PowerOfX(8 * kLane - 33);

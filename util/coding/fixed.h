@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Fixed-width integers of the on-disk formats: always little-endian, at any alignment.
+// Fixed-width integers of the on-disk formats: they are always little-endian, at any alignment.
 
 #include <bit>
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace varve {
 
-// The value with its bytes in reverse order.
+// Returns the value with its bytes in reverse order.
 template <std::unsigned_integral T>
 [[nodiscard]] constexpr T ByteSwap(T value) {
   if constexpr (sizeof(T) == 8) {
@@ -25,7 +25,7 @@ template <std::unsigned_integral T>
   }
 }
 
-// Reads sizeof(T) bytes at `src`, which the caller has checked to be there.
+// Reads sizeof(T) bytes at `src`. Requires that they are there.
 template <std::unsigned_integral T>
 [[nodiscard]] inline T DecodeFixed(const char* src) {
   T value;
@@ -60,12 +60,12 @@ inline void EncodeFixed64(char* dst, uint64_t value) {
   EncodeFixed(dst, value);
 }
 
-// Big-endian load: the integer order of the results is the byte order of the inputs.
+// Loads a big-endian integer: the order of the results is the byte order of the inputs.
 [[nodiscard]] inline uint64_t DecodeBigEndian64(const char* src) {
   return ByteSwap(DecodeFixed64(src));
 }
 
-// PutFixed* append to `dst`.
+// The PutFixed* functions append to `dst`.
 inline void PutFixed16(std::string* dst, uint16_t value) {
   char buf[sizeof(value)];
   EncodeFixed16(buf, value);

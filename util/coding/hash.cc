@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The legacy 32-bit hash, xxHash by way of its library, and the key hash of long and tiny keys.
+// The legacy 32-bit hash, the xxHash functions of the library, and the key hash of long and tiny
+// keys.
 
 #include "util/coding/hash.h"
 
-// Compiled in: short inputs are the common ones, and the streaming state is no part of the shared
+// xxHash is compiled in: short inputs are common, and the streaming state is not part of the shared
 // library's interface.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -22,7 +23,7 @@ uint32_t Hash(const char* data, size_t n, uint32_t seed) {
     h ^= h >> 16;
   }
   if (n == 0) return h;
-  // Files in the field depend on the sign extension.
+  // Existing files depend on the sign extension.
   const auto signed_byte = [data](size_t i) {
     return static_cast<uint32_t>(static_cast<int32_t>(static_cast<signed char>(data[i])));
   };
@@ -58,7 +59,7 @@ uint32_t XXHash64Low32(const char* data, size_t n, uint8_t last_byte) {
 }
 
 uint32_t XXH3Low32(const char* data, size_t n) {
-  // Up to here no vectors are in use.
+  // XXH3 uses no vectors up to this size.
   constexpr size_t kShort = 240;
   if (n > kShort) {
     static const hash_x86::Xxh3Function wide = hash_x86::FindXxh3();
@@ -104,12 +105,12 @@ uint64_t SecretAt(size_t offset) {
   return DecodeFixed64(reinterpret_cast<const char*>(kSecret) + offset);
 }
 
-// 16 bytes of input with 16 of the secret.
+// Mixes 16 bytes of input with 16 of the secret.
 uint64_t Mix(const char* p, size_t secret) {
   return Fold(DecodeFixed64(p) ^ SecretAt(secret), DecodeFixed64(p + 8) ^ SecretAt(secret + 8));
 }
 
-// Takes pairs of 16 bytes from both ends inwards.
+// Consumes pairs of 16 bytes from both ends inwards.
 uint64_t HashUpTo128(const char* data, size_t n) {
   uint64_t sum = n * kPrime64_1;
   for (size_t j = 0; j <= (n - 1) / 32; j++) {
@@ -160,7 +161,7 @@ uint64_t HashStripes(const char* data, size_t n) {
 }  // namespace
 
 uint64_t HashUpTo3(const char* data, size_t n) {
-  // An empty key is a case that the filter format defines, not the hash.
+  // The filter format, not the hash, defines the hash of an empty key.
   if (n == 0) return Fold(kSecretAt0, kPrime64_2);
   const auto byte = [data](size_t i) { return static_cast<unsigned char>(data[i]); };
   const uint32_t combined = byte(0) | static_cast<uint32_t>(byte(n / 2)) << 8 |

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The hash functions that are part of the on-disk formats. None of them resists an attacker who
-// chooses the input; in-memory tables over user keys add their own seed.
+// The hash functions that are part of the on-disk formats. None resists an attacker who chooses the
+// input; in-memory tables over user keys add their own seed.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace varve {
 
-// 32-bit hash of legacy filters (seed 0xbc9f1d34) and of a data block's hash index (seed 397).
-// Bytes of the incomplete last word are taken as signed.
+// Returns the 32-bit hash of legacy filters (seed 0xbc9f1d34) and of a data block's hash index
+// (seed 397). Bytes of an incomplete last word are taken as signed.
 [[nodiscard]] uint32_t Hash(const char* data, size_t n, uint32_t seed);
 
-// Table checksums with the published xxHash functions, seed 0. The forms with `last_byte` are of
-// the n bytes followed by that byte.
+// Return table checksums of the published xxHash functions with seed 0. The forms with `last_byte`
+// hash the n bytes followed by that byte.
 [[nodiscard]] uint32_t XXHash32(const char* data, size_t n);
 [[nodiscard]] uint32_t XXHash32(const char* data, size_t n, uint8_t last_byte);
 [[nodiscard]] uint32_t XXHash64Low32(const char* data, size_t n);
 [[nodiscard]] uint32_t XXHash64Low32(const char* data, size_t n, uint8_t last_byte);
 [[nodiscard]] uint32_t XXH3Low32(const char* data, size_t n);
 
-// Published XXH3, 64 bits, for in-memory uses.
+// Returns the published 64-bit XXH3, for in-memory uses.
 [[nodiscard]] uint64_t XXH3Hash64(const char* data, size_t n, uint64_t seed);
 
 struct Hash128 {
@@ -33,11 +33,11 @@ struct Hash128 {
   uint64_t high;
 };
 
-// Published XXH3, 128 bits, for unique ids of tables.
+// Returns the published 128-bit XXH3, for the unique ids of tables.
 [[nodiscard]] Hash128 XXH3Hash128(const char* data, size_t n, uint64_t seed);
 
-// The hash of filter keys. This is XXH3 as it was in xxHash 0.7.2, before its final definition;
-// no input hashes to the same value as with the published one.
+// The hash of filter keys is XXH3 as of xxHash 0.7.2, before its final definition; no input hashes
+// to the same value as with the published one.
 namespace key_hash {
 
 inline constexpr uint64_t kPrime64_1 = 0x9E3779B185EBCA87u;
@@ -52,13 +52,14 @@ inline constexpr uint32_t kPrime32_3 = 0xC2B2AE3Du;
 inline constexpr size_t kSecretBytes = 192;
 extern const unsigned char kSecret[kSecretBytes];
 
-// The secret at the offsets that short keys use; literals so that they become immediates.
+// Words of the secret at the offsets that short keys use; they are literals so that they become
+// immediates.
 inline constexpr uint64_t kSecretAt0 = 0xbe4ba423396cfeb8u;
 inline constexpr uint64_t kSecretAt8 = 0x1cad21f72c81017cu;
 inline constexpr uint64_t kSecretAt16 = 0xdb979083e96dd4deu;
 inline constexpr uint64_t kSecretAt24 = 0x1f67b3b7a4a44072u;
 
-// Both halves of the 128-bit product, combined.
+// Returns the XOR of both halves of the 128-bit product.
 [[nodiscard]] inline uint64_t Fold(uint64_t a, uint64_t b) {
   const auto product = static_cast<unsigned __int128>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
@@ -71,11 +72,11 @@ inline constexpr uint64_t kSecretAt24 = 0x1f67b3b7a4a44072u;
 }
 
 [[nodiscard]] uint64_t HashUpTo3(const char* data, size_t n);
-[[nodiscard]] uint64_t HashLong(const char* data, size_t n);  // n > 32
+[[nodiscard]] uint64_t HashLong(const char* data, size_t n);  // Requires n > 32.
 
 }  // namespace key_hash
 
-// Inlined for keys of 4 to 32 bytes: it is on the path of every read.
+// Returns the hash of a filter key. Keys of 4 to 32 bytes are hashed inline: every read does this.
 [[nodiscard]] inline uint64_t KeyHash64(const char* data, size_t n) {
   using namespace key_hash;  // NOLINT(google-build-using-namespace): these names mean nothing
                              // elsewhere

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// xxHash compiled once more, with twice as wide vectors: a program for every x86 processor may use
-// those of its own only behind a question.
+// xxHash compiled once more with AVX2 vectors: a program for every x86 processor may run them only
+// after it has checked the processor.
 
 #include "util/coding/hash_x86.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-// Before the instructions are allowed: what these declare is the compiler's own.
+// These headers come before the target is changed: their functions must use the default
+// instructions.
 #include <immintrin.h>
 
 #include <cstdlib>
@@ -20,7 +21,7 @@
 #pragma GCC target("avx2")
 #endif
 #define XXH_INLINE_ALL
-#define XXH_VECTOR 2  // XXH_AVX2
+#define XXH_VECTOR 2  // The value of XXH_AVX2.
 #include <xxhash.h>
 
 namespace varve::hash_x86 {

@@ -8,10 +8,10 @@
 
 namespace varve::hash_x86 {
 
-// Seed 0, the lower half of 64 bits.
+// Returns the lower 32 bits of the 64-bit hash with seed 0.
 using Xxh3Function = uint32_t (*)(const char* data, size_t n);
 
-// For this processor; null where the common form is as good.
+// Returns the function for this processor; null if the portable one is as good.
 Xxh3Function FindXxh3();
 
 }  // namespace varve::hash_x86

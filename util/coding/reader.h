@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one way in which decoders walk over bytes that they do not trust.
+// The bounded reader with which decoders read untrusted bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,16 +34,16 @@ class BoundedReader {
       : begin_(input.data()), pos_(begin_), end_(begin_ + input.size()) {}
 
   [[nodiscard]] bool ok() const { return !failed_; }
-  // Everything was read and nothing failed.
+  // True if everything was read and nothing failed.
   [[nodiscard]] bool AtEnd() const { return !failed_ && pos_ == end_; }
-  // Bytes left; 0 after a failure, so that loops on it end.
+  // Number of bytes left; 0 after a failure, so that loops on it end.
   [[nodiscard]] size_t remaining() const { return failed_ ? 0 : static_cast<size_t>(end_ - pos_); }
-  // Bytes consumed so far; after a failure, where the read that failed started.
+  // Number of bytes consumed so far; after a failure, the position where the failed read started.
   [[nodiscard]] size_t offset() const { return static_cast<size_t>(pos_ - begin_); }
-  // What is left, without consuming it.
+  // Returns what is left, without consuming it.
   [[nodiscard]] Slice rest() const { return Slice(pos_, remaining()); }
 
-  // For a decoder that finds a value it cannot accept.
+  // Makes the reader fail, for a decoder that finds a value it cannot accept.
   void Fail() { failed_ = true; }
 
   uint8_t U8() { return Fixed<uint8_t>(); }
@@ -61,7 +61,7 @@ class BoundedReader {
     return Advance(GetVarint64Ptr(pos_, pos_ + remaining(), &value)) ? value : 0;
   }
 
-  // The next `n` bytes. `n` may come from the input: it is checked against what is left.
+  // Returns the next `n` bytes. `n` may come from the input: it is checked against what is left.
   Slice Bytes(uint64_t n) {
     if (n > remaining()) {
       failed_ = true;
@@ -72,7 +72,7 @@ class BoundedReader {
     return result;
   }
 
-  // A varint32 length, then that many bytes.
+  // Reads a varint32 length, then that many bytes.
   Slice LengthPrefixed() {
     const char* const start = pos_;
     const uint32_t n = Varint32();

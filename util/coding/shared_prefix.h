@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How far two byte strings agree.
+// The length of the common prefix of two byte strings.
 
 #include <bit>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace varve {
 
-// Number of leading bytes in which `a` and `b`, both at least `n` long, agree.
+// Returns the number of leading bytes in which `a` and `b`, both at least `n` long, agree.
 [[nodiscard]] inline size_t SharedPrefix(const char* a, const char* b, size_t n) {
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {

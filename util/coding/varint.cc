@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Encoding loops, and the decoding of varints of more than one byte.
+// The encoding loops, and the decoding of varints of more than one byte.
 
 #include "util/coding/varint.h"
 
@@ -20,7 +20,7 @@ char* EncodeVarint(char* dst, T value) {
   return dst;
 }
 
-// T's width decides how many bytes there may be and which bits the last of them may carry.
+// The width of T bounds the number of bytes and the bits that the last of them may carry.
 template <typename T>
 const char* DecodeVarint(const char* p, const char* limit, T* value) {
   constexpr unsigned kBits = sizeof(T) * 8;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Variable-length integers of the on-disk formats: seven bits a byte, low group first, the top
+// Variable-length integers of the on-disk formats hold seven bits a byte, low group first; the top
 // bit says that another byte follows. Length-prefixed slices and zig-zag signed numbers use them.
 //
-// Decoders never read at or past `limit` and accept nothing that does not fit the type: a 32-bit
-// number takes at most 5 bytes and a 64-bit number at most 10, and the last byte may not carry
-// bits beyond the type's width.
+// Decoders never read at or past `limit`, and they reject what does not fit the type: a 32-bit
+// number takes at most 5 bytes and a 64-bit number at most 10, and the last byte may not carry bits
+// beyond the type's width.
 
 #include <bit>
 #include <cstddef>
@@ -20,22 +20,23 @@ namespace varve {
 inline constexpr size_t kMaxVarint32Length = 5;
 inline constexpr size_t kMaxVarint64Length = 10;
 
-// Number of bytes that the varint of `value` takes (1..10).
+// Returns the number of bytes that the varint of `value` takes (1..10).
 [[nodiscard]] constexpr size_t VarintLength(uint64_t value) {
   const auto bits = static_cast<size_t>(std::bit_width(value | 1));
   return (bits + 6) / 7;
 }
 
-// Write `value` at `dst`, which has room for the longest encoding, and return the end of it.
+// Write `value` at `dst` and return the end of the encoding. They require room for the longest
+// encoding.
 char* EncodeVarint32(char* dst, uint32_t value);
 char* EncodeVarint64(char* dst, uint64_t value);
 
-// PutX append to `dst`.
+// The Put functions append to `dst`.
 void PutVarint32(std::string* dst, uint32_t value);
 void PutVarint64(std::string* dst, uint64_t value);
-// Zig-zag: small magnitudes of either sign are short.
+// Appends the zig-zag form, in which small magnitudes of either sign are short.
 void PutVarsignedint64(std::string* dst, int64_t value);
-// Requires: value.size() < 4 GiB.
+// Requires value.size() < 4 GiB.
 void PutLengthPrefixedSlice(std::string* dst, const Slice& value);
 
 [[nodiscard]] constexpr uint64_t ZigZagEncode(int64_t value) {
@@ -46,12 +47,13 @@ void PutLengthPrefixedSlice(std::string* dst, const Slice& value);
   return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
-// The general cases of GetVarint*Ptr below, out of line so that the common case stays small.
+// Decode the general cases of GetVarint*Ptr below, out of line so that the common case stays small.
 const char* GetVarint32PtrSlow(const char* p, const char* limit, uint32_t* value);
 const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value);
 
-// Decode the varint that starts at `p` and return the byte after it; nullptr, leaving *value
-// alone, when the input ends too early (p == limit included) or the number does not fit.
+// Decode the varint that starts at `p` and return the position after it. They return nullptr and
+// leave *value unchanged if the input ends too early (p == limit included) or the number does not
+// fit.
 [[nodiscard]] inline const char* GetVarint32Ptr(const char* p, const char* limit, uint32_t* value) {
   if (p < limit) [[likely]] {
     const auto first = static_cast<unsigned char>(*p);
@@ -81,13 +83,13 @@ const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value
   return GetVarint64PtrSlow(p, limit, value);
 }
 
-// GetX decode from the front of *input and advance it; on failure they return false and leave
-// *input and the output alone.
+// The Get functions decode from the front of *input and advance it; on failure they return false
+// and leave *input and the output unchanged.
 [[nodiscard]] bool GetVarint32(Slice* input, uint32_t* value);
 [[nodiscard]] bool GetVarint64(Slice* input, uint64_t* value);
 [[nodiscard]] bool GetVarsignedint64(Slice* input, int64_t* value);
 [[nodiscard]] bool GetFixed64(Slice* input, uint64_t* value);
-// *result points into the input.
+// Sets *result to a range of the input.
 [[nodiscard]] bool GetLengthPrefixedSlice(Slice* input, Slice* result);
 
 }  // namespace varve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the codecs share: the size in front of a compressed block, and the checks that come before
-// memory is taken for that size.
+// What the codecs share: the size in front of a compressed block, and the checks before memory is
+// allocated for that size.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,23 +14,23 @@
 
 namespace varve::block_framing {
 
-// How a block says what size it had, in tables of format_version 0 and 1. Later ones use kVarint
-// (Snappy, which stores its size itself, excepted).
+// Encoding of a block's raw size in tables of format_version 0 and 1. Later versions use kVarint,
+// except for Snappy, which stores its size itself.
 enum class OldPrefix : uint8_t { kVarint, kFixed64, kNone };
 
-// Takes the raw size off the front of *input.
+// Removes the raw size from the front of *input.
 Status TakeRawSize(const char* codec, uint32_t format_version, OldPrefix old, Slice* input,
                    uint64_t* raw_size);
 
-// Checks `raw_size` against the caller's limit and against `codec_bound`, the most that the codec
-// can make of the input; then gets that much memory from the sink.
+// Checks `raw_size` against the caller's limit and against `codec_bound`, the largest output that
+// the codec can make of the input; then gets that much memory from the sink.
 Status AllocateRaw(const char* codec, uint64_t raw_size, uint64_t codec_bound, size_t limit_bytes,
                    BufferSink sink, char** raw);
 
-// Corruption, "<codec>: <what>".
+// Returns Corruption with the message "<codec>: <what>".
 [[nodiscard]] Status BadBlock(const char* codec, const char* what);
 
-// Codecs that are built in; nullptr for those that are not.
+// Return the codec if it is built in, else nullptr.
 [[nodiscard]] const Codec* SnappyCodec();
 [[nodiscard]] const Codec* ZlibCodec();
 [[nodiscard]] const Codec* Bzip2Codec();

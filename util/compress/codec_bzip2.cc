@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// bzip2.
+// The bzip2 codec.
 
 #include "util/compress/block_framing.h"
 
@@ -14,18 +14,18 @@ namespace varve::block_framing {
 namespace {
 
 constexpr const char* kBzip2Name = "BZip2";
-// In units of 100 kB, the smallest and fastest: blocks of tables are smaller still.
+// Block size in units of 100 kB. 1 is the smallest and fastest: table blocks are smaller still.
 constexpr int kBlockSize = 1;
-// How long runs are sorted the fast way; what the library would take for 0.
+// Bound for the fast sort of long runs; the value that the library takes for 0.
 constexpr int kWorkFactor = 30;
 
 char* Bytes(const Slice& slice) {
   return const_cast<char*>(slice.data());
 }
 
-// The most that a stream can become. It begins with "BZh" and a digit, the size of its blocks. What
-// stands before the symbols of a block takes 155 bits at the least; a symbol in the block is a
-// byte, and five of them are at most a run of 259. 0: this is no stream.
+// Returns an upper bound of the stream's raw size; 0 if it is no stream. A stream begins with "BZh"
+// and a digit, its block size. The header of a block takes at least 155 bits; each symbol is at
+// most a byte of output, and five of them encode a run of at most 259.
 uint64_t StreamBound(const Slice& stream) {
   constexpr uint64_t kBlockUnit = 100000;
   constexpr uint64_t kLeastBlockBytes = 155 / 8;
@@ -47,7 +47,7 @@ class Bzip2 final : public Codec {
     output->clear();
     PutVarint32(output, static_cast<uint32_t>(input.size()));
     const size_t prefix = output->size();
-    // What the library asks for.
+    // The size that the library requires.
     auto bytes = static_cast<unsigned>(input.size() + input.size() / 100 + 600);
     output->resize(prefix + bytes);
     const bool done = BZ2_bzBuffToBuffCompress(output->data() + prefix, &bytes, Bytes(input),
@@ -69,7 +69,7 @@ class Bzip2 final : public Codec {
     if (!s.ok()) return s;
     char unused = 0;
     auto bytes = static_cast<unsigned>(raw_size);
-    // Takes up to 4 MB of its own, as the digit says.
+    // The library allocates up to 4 MB of its own, depending on the digit.
     const int answer = BZ2_bzBuffToBuffDecompress(
         raw != nullptr ? raw : &unused, &bytes, Bytes(packed), static_cast<unsigned>(packed.size()),
         /*small=*/0, /*verbosity=*/0);

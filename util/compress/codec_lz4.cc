@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// LZ4 and LZ4HC: two compressors of one format. A dictionary acts as text before the block.
+// The codecs LZ4 and LZ4HC: two compressors of one format. A dictionary acts as text before the
+// block.
 
 #include "util/compress/block_framing.h"
 
@@ -18,7 +19,7 @@
 namespace varve::block_framing {
 namespace {
 
-// A length byte makes at most 255.
+// A byte of a length encodes at most 255 bytes of output.
 constexpr uint64_t kLz4MaxExpansion = 255;
 
 Status UncompressLz4(const char* codec, const Slice& dict, Slice input, uint32_t format_version,
@@ -43,8 +44,8 @@ Status UncompressLz4(const char* codec, const Slice& dict, Slice input, uint32_t
   return s;
 }
 
-// The size prefix, then room for the longest result. Returns where the result goes; nullptr if
-// the input is too large.
+// Writes the size prefix and makes room for the longest result. Returns the position of the result;
+// nullptr if the input is too large.
 char* StartOutput(const Slice& input, const Slice& dict, std::string* output, int* capacity) {
   if (input.size() > LZ4_MAX_INPUT_SIZE || dict.size() > INT32_MAX) return nullptr;
   output->clear();
@@ -71,7 +72,7 @@ class Lz4 final : public Codec {
     int capacity = 0;
     char* const start = StartOutput(input, dict, output, &capacity);
     if (start == nullptr) return false;
-    // Negative levels count upwards in speed.
+    // Lower negative levels are faster.
     const int acceleration = options.level < 0 ? -options.level : 1;
     const auto size = static_cast<int>(input.size());
     int length = 0;
@@ -93,7 +94,7 @@ class Lz4 final : public Codec {
   }
 };
 
-// A quarter of a megabyte: too large for the stack.
+// The state takes a quarter of a megabyte, too much for the stack.
 struct HcStream {
   LZ4_streamHC_t stream;
 };
@@ -119,7 +120,7 @@ class Lz4hc final : public Codec {
       return fresh;
     });
     LZ4_streamHC_t* const stream = &context->stream;
-    // Forgets the block before. Loading a dictionary would do so too, but clears all tables.
+    // This forgets the previous block. Loading a dictionary would do so too, but clears all tables.
     LZ4_resetStreamHC_fast(stream, level);
     if (!dict.empty()) LZ4_loadDictHC(stream, dict.data(), static_cast<int>(dict.size()));
     const int length = LZ4_compress_HC_continue(stream, input.data(), start,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Snappy: stores the raw size itself, in every format_version; takes no dictionary.
+// The Snappy codec. Snappy stores the raw size itself, in every format_version; it takes no
+// dictionary.
 
 #include "util/compress/block_framing.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr const char* kSnappyName = "Snappy";
 
-// A copy element of three bytes makes 64.
+// A copy element of three bytes produces up to 64.
 constexpr uint64_t kSnappyMaxExpansion = 22;
 
 class Snappy final : public Codec {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// zlib, as raw deflate.
+// The zlib codec, as raw deflate.
 
 #include "util/compress/block_framing.h"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kZlibName = "Zlib";
 constexpr uint64_t kZlibMaxExpansion = 1032;
 constexpr int kMemoryLevel = 8;
-// Readers accept what any smaller window wrote.
+// Readers accept the output of any smaller window.
 constexpr int kReadWindowBits = -15;
 
 const Bytef* InputBytes(const Slice& slice) {
@@ -30,7 +30,7 @@ class Zlib final : public Codec {
 
   bool Compress(const CompressionOptions& options, const Slice& dict, const Slice& input,
                 std::string* output) const override {
-    // Only raw deflate is what readers expect.
+    // Readers expect raw deflate only.
     if (input.size() > INT32_MAX || dict.size() > INT32_MAX || options.window_bits >= 0) {
       return false;
     }

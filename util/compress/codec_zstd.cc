@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Zstandard, and the training of its dictionaries. Contexts are pooled and remember the
+// The Zstandard codec, and the training of its dictionaries. Contexts are pooled and keep the
 // dictionary they digested last, since all blocks of a table share one.
 
 #include "util/compress/block_framing.h"
@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kZstdName = "ZSTD";
 constexpr int kDefaultLevel = 3;
 
-// A frame consists of blocks of at most 128 KiB, each of at least 3 bytes of header and one more.
+// A frame consists of blocks of at most 128 KiB, each with at least 3 bytes of header and one more.
 constexpr uint64_t MaxRawSize(uint64_t compressed) {
   return (compressed / 4 + 1) << 17;
 }
@@ -39,7 +39,7 @@ struct FreeZstd {
   void operator()(ZSTD_DDict* p) const { ZSTD_freeDDict(p); }
 };
 
-// The digested form belongs to exactly these dictionary bytes (and level).
+// A context and a digested dictionary, which belongs to exactly these dictionary bytes (and level).
 struct Compressor {
   std::unique_ptr<ZSTD_CCtx, FreeZstd> context;
   std::string dict;
@@ -116,7 +116,7 @@ class Zstd final : public Codec {
     return length != 0;
   }
 
-  // The size prefix is there in every format_version.
+  // Every format_version has the size prefix.
   Status Uncompress(const Slice& dict, const Slice& input, uint32_t format_version,
                     size_t limit_bytes, BufferSink sink, Slice* result) const override {
     Slice frame = input;
@@ -188,7 +188,7 @@ std::string FinalizeZstdDictionary(const Slice& samples, const std::vector<size_
   ZDICT_params_t parameters{};
   parameters.compressionLevel = block_framing::LevelOf(level);
   std::string dict(max_dict_bytes, '\0');
-  // The content must fit as a whole; the newest samples are the likeliest to resemble what comes.
+  // The content must fit as a whole; the newest samples probably resemble later blocks most.
   const size_t content_bytes = std::min(samples.size(), max_dict_bytes);
   const size_t length = ZDICT_finalizeDictionary(
       dict.data(), dict.size(), samples.data() + samples.size() - content_bytes, content_bytes,

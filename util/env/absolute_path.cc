@@ -13,7 +13,7 @@ std::string AbsolutePath(FileSystem* fs, const std::string& path) {
 }
 
 bool IsSamePath(const std::string& a, const std::string& b) {
-  // A slash at the end says nothing.
+  // A slash at the end is ignored.
   const auto normal = [](const std::string& path) {
     return (std::filesystem::path(path) / "").lexically_normal();
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a relative path leads now, for callers that go on using it after the working directory has
+// Absolute forms of relative paths, for callers that use them after the working directory may have
 // changed.
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace varve {
 
-// `path` if it begins with '/' or is empty, and where the file system cannot tell.
+// Returns the absolute path; `path` itself if it begins with '/' or is empty, or if the file system
+// cannot tell.
 std::string AbsolutePath(FileSystem* fs, const std::string& path);
 
-// Whether both lead to the same place, as far as can be told without looking: but for links.
+// True if both name the same place, as far as the text tells: links are not followed.
 bool IsSamePath(const std::string& a, const std::string& b);
 
-// Whether both are names of one file, by way of links, too. False where there is none, or the file
-// system cannot tell.
+// True if both name one file, also through links. False if there is none, or the file system cannot
+// tell.
 bool IsSameFile(FileSystem* fs, const std::string& a, const std::string& b);
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns memory whose start is aligned for direct I/O.
+// Memory whose start is aligned for direct I/O.
 
 #include <cstddef>
 #include <cstdlib>
@@ -16,11 +16,11 @@ constexpr uint64_t RoundUp(uint64_t value, uint64_t alignment) {
   return RoundDown(value + alignment - 1, alignment);
 }
 
-// Uninitialised bytes. Empty after construction and after a failed Allocate.
+// Owns uninitialised bytes. Empty after construction and after a failed Allocate.
 class AlignedBuffer {
  public:
-  // Replaces the memory by `size` bytes, rounded up to `alignment`, a power of two. False when
-  // there is no memory.
+  // Replaces the memory by `size` bytes, rounded up to `alignment`, a power of two. Returns false
+  // if there is no memory.
   [[nodiscard]] bool Allocate(size_t size, size_t alignment) {
     const size_t rounded = static_cast<size_t>(RoundUp(size, alignment));
     memory_.reset(static_cast<char*>(std::aligned_alloc(alignment, rounded)));

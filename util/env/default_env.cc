@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Env::Default(), which owns the background threads, and the Envs that borrow them.
+// Env::Default(), which owns the background threads, and the Envs that use them.
 
 #include <limits.h>
 #include <unistd.h>
@@ -84,7 +83,7 @@ class DefaultEnv final : public FileSystemEnv, private ForkWatch {
       }
       return IoErrorFromErrno("gethostname", "host", errno);
     }
-    // POSIX leaves a truncated name without its end.
+    // POSIX does not terminate a truncated name.
     name[len - 1] = '\0';
     return Status::OK();
   }
@@ -93,11 +92,11 @@ class DefaultEnv final : public FileSystemEnv, private ForkWatch {
   // The threads were the parent's: they can be neither joined nor detached.
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS { std::construct_at(&started_); }
 
-  // A priority out of range, TOTAL included, counts as LOW.
+  // Returns the pool's index. A priority out of range, TOTAL included, counts as LOW.
   static size_t IndexOf(Priority pri) { return pri >= BOTTOM && pri < TOTAL ? pri : LOW; }
   ThreadPool& PoolOf(Priority pri) { return pools_[IndexOf(pri)]; }
 
-  // By priority. Without BOTTOM threads of its own, work of that class is done by LOW.
+  // The pools by priority. If BOTTOM has no threads, LOW does its work.
   std::array<ThreadPool, TOTAL> pools_ = {ThreadPool("bottom", BOTTOM, 0),
                                           ThreadPool("low", LOW, 1), ThreadPool("high", HIGH, 1),
                                           ThreadPool("user", USER, 1)};
@@ -105,7 +104,7 @@ class DefaultEnv final : public FileSystemEnv, private ForkWatch {
   std::vector<std::thread> started_ VARVE_GUARDED_BY(mutex_);
 };
 
-// Files and time of its own, threads of another Env.
+// An Env with its own files and time, and the threads of another Env.
 class CompositeEnv final : public FileSystemEnv {
  public:
   // `base` is not owned. `name` is a literal.

@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// Bytes asked for in one read of a file whose size is not to be trusted.
+// Bytes of one read of a file whose size is not trusted.
 constexpr size_t kReadPiece = 64 * 1024;
 
 IOOptions MetadataOptions() {
@@ -46,7 +46,7 @@ IOStatus SyncDirectory(FileSystem* fs, const std::string& dir, const DirFsyncOpt
   IOStatus s = fs->NewDirectory(dir, io, &handle, nullptr);
   if (!s.ok()) return s;
   s = handle->FsyncWithDirOptions(io, nullptr, reason);
-  // Nothing that the sync promised depends on the outcome of closing.
+  // The result of closing does not affect what the sync guarantees.
   (void)handle->Close(io, nullptr).ok();
   return s;
 }
@@ -61,7 +61,7 @@ IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::str
   if (in_doubt != nullptr) *in_doubt = s.ok();
   if (s.ok()) s = fs->RenameFile(temp_path, final_path, io, nullptr);
   if (!s.ok()) {
-    // A file left behind has a temporary's name and is cleared away at the next open.
+    // If deletion fails, the next open removes the file, because it has a temporary's name.
     (void)fs->DeleteFile(temp_path, io, nullptr).ok();
     return s;
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What Env and its file types do unless a subclass overrides it.
+// The defaults of Env and its file types.
 
 #include "varve/env.h"
 
@@ -22,7 +21,7 @@ namespace varve {
 
 namespace {
 
-// 16 bytes of entropy from several sources, so that one that is broken cannot make ids collide.
+// Returns 16 bytes of entropy from several sources, so that a broken one cannot make ids collide.
 std::array<uint64_t, 2> RandomBits() {
   std::array<uint64_t, 2> bits = {};
   const PosixFd source(OpenRetrying("/dev/urandom", O_RDONLY | O_CLOEXEC, 0));
@@ -204,7 +203,7 @@ Status Env::LowerThreadPoolCPUPriority(Priority, CpuPriority) {
 
 std::string Env::GenerateUniqueId() {
   std::array<uint64_t, 2> bits = RandomBits();
-  // Version 4 (random), variant 1, as RFC 4122 places them.
+  // Version 4 (random), variant 1, at their positions in RFC 4122.
   bits[0] = (bits[0] & ~uint64_t{0xF000}) | 0x4000;
   bits[1] = (bits[1] & ~(uint64_t{3} << 62)) | (uint64_t{2} << 62);
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -340,7 +339,7 @@ void WritableFile::PrepareWrite(size_t offset, size_t len) {
   if (blocks_needed <= last_preallocated_block_) return;
   const size_t first = last_preallocated_block_;
   last_preallocated_block_ = blocks_needed;
-  // Reserving is an optimisation; the write itself reports a full disk.
+  // Preallocation is an optimisation; the write itself reports a full disk.
   (void)Allocate(first * block, (blocks_needed - first) * block).ok();
 }
 

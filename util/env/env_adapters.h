@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Both bridges between Env and FileSystem: to code that knows only the other one.
+// Adapters between Env and FileSystem, for code that knows only the other one.
 
 #include <memory>
 #include <string>
@@ -14,20 +14,20 @@
 
 namespace varve {
 
-// On top of the Env's virtual functions, so that an Env that overrides them is heard. The Env is
+// Create adapters on top of the Env's virtual functions, so that overrides take effect. The Env is
 // not owned and must outlive them.
 std::shared_ptr<FileSystem> NewEnvFileSystem(Env* env);
 std::shared_ptr<SystemClock> NewEnvClock(Env* env);
 
-// Files of an Env that pass every call on to a file of a FileSystem.
+// Return files of an Env that pass every call on to a file of a FileSystem.
 std::unique_ptr<SequentialFile> EnvFileOf(std::unique_ptr<FSSequentialFile> file);
 std::unique_ptr<RandomAccessFile> EnvFileOf(std::unique_ptr<FSRandomAccessFile> file);
 std::unique_ptr<WritableFile> EnvFileOf(std::unique_ptr<FSWritableFile> file);
 std::unique_ptr<RandomRWFile> EnvFileOf(std::unique_ptr<FSRandomRWFile> file);
 std::unique_ptr<Directory> EnvFileOf(std::unique_ptr<FSDirectory> file);
 
-// The file and time functions of an Env on top of its FileSystem and its clock. Leaves threads and
-// names to its subclasses.
+// Implements the file and time functions of an Env with its FileSystem and its clock. Subclasses
+// provide threads and names.
 class FileSystemEnv : public Env {
  public:
   FileSystemEnv(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock)
@@ -189,7 +189,7 @@ class FileSystemEnv : public Env {
   std::string TimeToString(uint64_t time) override { return system_clock_->TimeToString(time); }
 
  private:
-  // Gives *result the file that `open` made.
+  // Sets *result to an Env file for the one that `open` made.
   template <typename File, typename Result, typename Open>
   static Status Opened(std::unique_ptr<Result>* result, Open open) {
     result->reset();

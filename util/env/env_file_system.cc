@@ -190,7 +190,7 @@ FileOptions WithEnvOptions(const FileOptions& base, const EnvOptions& changed) {
   return out;
 }
 
-// Gives what `open` made to *result, after a Wrapper.
+// Sets *result to a Wrapper of what `open` made.
 template <typename Wrapper, typename Result, typename Open>
 IOStatus Opened(std::unique_ptr<Result>* result, Open open) {
   result->reset();

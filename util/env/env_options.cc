@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What DBOptions say about files.
+// The file options that follow from DBOptions.
 
 #include "varve/env.h"
 #include "varve/file_system.h"

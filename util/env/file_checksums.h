@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Asks a user's factory for checksums of whole files, and makes them of files that exist.
+// Checksums of whole files, computed by generators of a user's factory.
 
 #include <functional>
 #include <memory>
@@ -12,13 +12,14 @@
 
 namespace varve {
 
-// Null if `factory` is, or, with no function requested, if it has none for the file. NotSupported
-// if it does not know the requested function. What it throws becomes Aborted.
+// Creates a generator. Sets *result to null if `factory` is null or, with no function requested, if
+// it has none for the file. Returns NotSupported if it does not know the requested function. An
+// exception becomes Aborted.
 Status NewFileChecksum(FileChecksumGenFactory* factory, const std::string& file_name,
                        const std::string& function, std::unique_ptr<FileChecksumGenerator>* result);
 
-// Reads the whole file. `pace`, which may be empty, is told of the bytes read; what it returns,
-// unless OK, ends the reading.
+// Reads the whole file into `checksum`. `pace`, which may be empty, is called with the bytes read;
+// if it does not return OK, reading ends with that status.
 Status ChecksumOfFile(FileSystem* fs, const std::string& path, const FileOptions& options,
                       FileChecksumGenerator* checksum,
                       const std::function<Status(uint64_t bytes)>& pace = {});

@@ -14,9 +14,8 @@ namespace {
 
 constexpr size_t kNumberWidth = 6;
 constexpr std::string_view kOldLogMark = ".old.";
-// What a database's path may take of the name of its LOG elsewhere: file systems take 255 bytes,
-// and
-// "_LOG", the mark and a number of 20 digits follow.
+// Maximum length of a database's path in the name of its LOG in another directory: file systems
+// allow 255 bytes, and "_LOG", the mark and a number of 20 digits follow.
 constexpr size_t kInfoLogPathMax = 255 - 4 - kOldLogMark.size() - 20;
 constexpr std::string_view kTempSuffix = ".dbtmp";
 
@@ -30,7 +29,7 @@ std::string Join(const std::string& dir, const std::string& name) {
   return dir + "/" + name;
 }
 
-// The whole of `text` as a decimal number: digits only, at least one, no overflow.
+// Parses the whole of `text` as a decimal number: digits only, at least one, no overflow.
 bool ParseNumber(std::string_view text, uint64_t* number) {
   if (text.empty()) return false;
   uint64_t value = 0;
@@ -154,7 +153,7 @@ std::string InfoLogPrefix(bool has_log_dir, const std::string& db_absolute_path)
     if (!kept) c = '_';
   }
   if (prefix.size() > kInfoLogPathMax) {
-    // Databases side by side have the same beginning.
+    // Databases in one directory share the beginning of their paths.
     char hash[18];
     (void)std::snprintf(hash, sizeof(hash), "_%016llx",
                         static_cast<unsigned long long>(KeyHash64(db_absolute_path)));

@@ -58,7 +58,7 @@ void FilePrefetcher::AskForMore(const RandomAccessFileReader& file, uint64_t lim
   const uint64_t end = start_ + size_;
   if (end >= limit) return;
   const auto n = static_cast<size_t>(std::min<uint64_t>(next_, limit - end));
-  // Where the system knows no such request, the refill waits as it would have.
+  // If the system does not support this request, the refill waits as before.
   asks_ahead_ = file.Prefetch(end, n, io_options).ok();
 }
 
@@ -76,7 +76,7 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
     end += std::min<uint64_t>(next_, limit - end);
   }
   const auto wanted = static_cast<size_t>(end - offset);
-  // What the buffer holds of the range already moves to its front.
+  // What the buffer already holds of the range moves to its front.
   size_t kept = 0;
   if (offset >= start_ && offset - start_ < size_) {
     kept = size_ - static_cast<size_t>(offset - start_);
@@ -99,7 +99,7 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
   Slice read;
   IOStatus s = file.ReadUpTo(offset + kept, wanted - kept, &read, target, io_options);
   if (!s.ok()) return s;
-  // A mapped file answers with its own memory.
+  // A mapped file returns its own memory.
   if (!read.empty() && read.data() != target) std::memcpy(target, read.data(), read.size());
   size_ = kept + read.size();
   if (size_ > n) {

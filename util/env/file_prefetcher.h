@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the read-ahead buffer of one scan over one file.
+// The read-ahead buffer of one scan over one file.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace varve {
 
 class Statistics;
 
-// Serves reads that move forward through a file out of larger reads. In the adaptive form nothing
-// is read ahead until so many reads in a row have each started where the one before ended (or
-// shortly after, where a cache served what lies between); then the distance doubles with each
-// refill, and a jump sets it back. One thread at a time.
+// Serves reads that move forward through a file from larger reads. The adaptive form reads nothing
+// ahead until several consecutive reads have each started where the one before ended (or shortly
+// after, where a cache served what lies between); then the distance doubles with each refill, and a
+// jump resets it. One thread at a time may use it.
 class FilePrefetcher {
  public:
   static constexpr size_t kFirstReadahead = 8 * 1024;
@@ -25,37 +25,39 @@ class FilePrefetcher {
   static constexpr size_t kCompactionReadahead = 2 * 1024 * 1024;
   static constexpr uint64_t kReadsBeforeReadahead = 2;
 
-  // Doubles from `first` to `largest` bytes. `largest` 0 never reads ahead. So many reads of a
-  // sequence, `reads`, do not either: most scans end within a block or two.
+  // Returns a prefetcher whose distance doubles from `first` to `largest` bytes; with `largest` 0
+  // it never reads ahead. The first `reads` reads of a sequence do not read ahead either: most
+  // scans end within a block or two.
   static FilePrefetcher Adaptive(size_t first = kFirstReadahead, size_t largest = kLargestReadahead,
                                  uint64_t reads = kReadsBeforeReadahead);
-  // Reads ahead `size` bytes from the first read on.
+  // Returns a prefetcher that reads ahead `size` bytes from the first read on.
   static FilePrefetcher Fixed(size_t size = kCompactionReadahead);
 
-  // The next read goes on a scan that came from elsewhere, where `size` bytes were read ahead last.
+  // The next read continues a scan of another file, where `size` bytes were read ahead last.
   void GoOnFrom(size_t size) {
     next_ = std::min(std::max(size, first_), largest_);
     goes_on_ = true;
   }
-  // From now on the file is asked to have what the next refill will read, so that it is on its way
-  // while the caller works on what is here.
+  // From now on the file is asked to prefetch what the next refill will read, so that I/O overlaps
+  // with the caller's work.
   void AskAhead() { asks_ahead_ = true; }
 
-  // Reads [offset, offset + n) of `file`, which is the same in every call. *result lies in this
-  // object, in scratch (n bytes), or in memory of the file, and is valid until the next call.
-  // Corruption when the file ends before offset + n. Nothing at or beyond `limit` is read ahead.
+  // Reads [offset, offset + n) of `file`, which must be the same in every call. *result lies in
+  // this object, in scratch (n bytes), or in memory of the file, and is valid until the next call.
+  // Returns Corruption if the file ends before offset + n. Nothing at or beyond `limit` is read
+  // ahead.
   IOStatus Read(const RandomAccessFileReader& file, uint64_t offset, size_t n, uint64_t limit,
                 Slice* result, char* scratch, const IOOptions& io_options = IOOptions());
 
-  // Whether [offset, offset + n) is here already.
+  // True if [offset, offset + n) is in the buffer.
   bool Holds(uint64_t offset, size_t n) const {
     return offset >= start_ && offset - start_ <= size_ && n <= size_ - (offset - start_);
   }
 
-  // Counts what was read ahead and never asked for. At the end.
+  // Counts what was read ahead and never used. Call this at the end.
   void CountDiscarded(Statistics* statistics) const;
 
-  // Bytes that the next refill would read ahead.
+  // Returns the bytes that the next refill would read ahead.
   size_t readahead() const { return next_; }
 
  private:
@@ -80,7 +82,7 @@ class FilePrefetcher {
   AlignedBuffer buffer_;
   uint64_t start_ = 0;
   size_t size_ = 0;
-  uint64_t used_end_ = 0;  // where the last bytes that were served from the buffer ended
+  uint64_t used_end_ = 0;  // End of the last bytes that were served from the buffer.
 };
 
 }  // namespace varve

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What FileSystem and the FS* file types do unless an implementation overrides it.
+// The defaults of FileSystem and the FS* file types.
 
 #include "varve/file_system.h"
 
@@ -277,7 +276,7 @@ void FSWritableFile::PrepareWrite(size_t offset, size_t len, const IOOptions& op
   if (blocks_needed <= last_preallocated_block_) return;
   const size_t first = last_preallocated_block_;
   last_preallocated_block_ = blocks_needed;
-  // Reserving is an optimisation; the write itself reports a full disk.
+  // Preallocation is an optimisation; the write itself reports a full disk.
   (void)Allocate(first * block, (blocks_needed - first) * block, options, dbg).ok();
 }
 

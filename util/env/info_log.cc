@@ -24,10 +24,10 @@ namespace varve {
 namespace {
 
 constexpr uint64_t kMicrosPerSecond = 1000 * 1000;
-// Bytes of one entry; longer text is cut.
+// Bytes of one entry; longer text is truncated.
 constexpr size_t kLongestEntry = 64 * 1024;
 constexpr size_t kUsualEntry = 512;
-// Bytes of headers that are kept, to be repeated.
+// Bytes of headers that are kept for the next LOG.
 constexpr size_t kHeaderBytesMax = 1024 * 1024;
 
 const char* LevelTag(InfoLogLevel level) {
@@ -63,7 +63,7 @@ std::string FormatText(const char* format, va_list ap) {
   return text;
 }
 
-// Where and how a logger rotates; fs is null for one that does not.
+// Location and limits of a logger's rotation; fs is null for a logger that does not rotate.
 struct Rotation {
   std::shared_ptr<FileSystem> fs;
   std::string db_path;
@@ -71,8 +71,8 @@ struct Rotation {
   InfoLogOptions options;
 };
 
-// In a child of fork() it is silent: the file is its parent's, who goes on writing at a place that
-// the child does not know.
+// Writes entries to a file. It is silent in a child of fork(): the file is the parent's, which
+// continues to write at a position that the child does not know.
 class FileLogger final : public Logger, private ForkWatch {
  public:
   FileLogger(std::string fname, std::unique_ptr<FSWritableFile> file,
@@ -116,7 +116,7 @@ class FileLogger final : public Logger, private ForkWatch {
 
   void Flush() override {
     MutexLock lock(&mutex_);
-    // See the class contract of OpenInfoLog: failures are dropped.
+    // See OpenInfoLog: failures are dropped.
     if (file_ != nullptr) (void)file_->Flush(IOOptions(), nullptr).ok();
   }
 
@@ -158,7 +158,7 @@ class FileLogger final : public Logger, private ForkWatch {
     last_micros_ = now;
   }
 
-  // A LOG that never ends has no successor to repeat it in.
+  // Keeps a header for the next LOG. A LOG that never rotates has none.
   void KeepHeader(const std::string& text) VARVE_REQUIRES(mutex_) {
     const InfoLogOptions& o = rotation_.options;
     const bool rotates = o.max_log_file_size > 0 || o.log_file_time_to_roll > 0;
@@ -193,7 +193,7 @@ class FileLogger final : public Logger, private ForkWatch {
 
   bool NeedsRotation(uint64_t now) const VARVE_REQUIRES(mutex_) {
     if (rotation_.fs == nullptr) return false;
-    // After an attempt in vain the old file takes the lines for a while.
+    // After a failed attempt the old file takes the lines for a while.
     if (failed_micros_ != 0 && now >= failed_micros_ && now - failed_micros_ < kMicrosPerSecond) {
       return false;
     }
@@ -201,7 +201,7 @@ class FileLogger final : public Logger, private ForkWatch {
     if (o.max_log_file_size > 0 && size_.load(std::memory_order_relaxed) >= o.max_log_file_size) {
       return true;
     }
-    // A clock that was set back makes the difference wrap; that is no reason to rotate.
+    // A clock that was set back makes the difference wrap; that must not cause a rotation.
     return o.log_file_time_to_roll > 0 && now > opened_micros_ &&
            (now - opened_micros_) / kMicrosPerSecond >= o.log_file_time_to_roll;
   }
@@ -224,13 +224,14 @@ class FileLogger final : public Logger, private ForkWatch {
   std::atomic<size_t> size_{0};
   std::atomic<InfoLogLevel> level_{rotation_.options.level};
 
-  // Of no rank: held over I/O, in which a file system of the user may log or call a database.
+  // Unranked: held during I/O, in which a file system of the user may log or call a database.
   Mutex mutex_;
   uint64_t opened_micros_ VARVE_GUARDED_BY(mutex_);
-  uint64_t failed_micros_ VARVE_GUARDED_BY(mutex_) = 0;  // the last rotation that failed; 0: none
+  uint64_t failed_micros_ VARVE_GUARDED_BY(mutex_) = 0;  // Time of the last failed rotation; 0 if
+                                                         // none.
   std::unique_ptr<FSWritableFile> file_ VARVE_GUARDED_BY(mutex_);
   std::vector<std::string> headers_ VARVE_GUARDED_BY(mutex_);
-  size_t header_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // of all of them
+  size_t header_bytes_ VARVE_GUARDED_BY(mutex_) = 0;  // Bytes of headers_.
   std::string last_text_ VARVE_GUARDED_BY(mutex_);
   uint64_t last_micros_ VARVE_GUARDED_BY(mutex_) = 0;
   uint64_t repeats_ VARVE_GUARDED_BY(mutex_) = 0;
@@ -240,7 +241,7 @@ std::string DirectoryOfLogs(const Rotation& r, const std::string& dbname) {
   return r.log_dir.empty() ? dbname : r.log_dir;
 }
 
-// Moves an existing LOG aside under a name that is not taken, which is empty if there was none.
+// Renames an existing LOG to a free name. Sets *old_name to it, or to "" if there was none.
 IOStatus MoveAside(const Rotation& r, const std::string& fname, uint64_t now,
                    std::string* old_name) {
   const IOOptions options;
@@ -282,8 +283,8 @@ IOStatus OpenLogFile(FileSystem* fs, const std::string& fname, const IOOptions& 
   return fs->NewWritableFile(fname, file_options, file, dbg);
 }
 
-// The file at hand is given up only for one that is open: until then it takes the lines, under
-// whatever name.
+// Rotates the LOG. The current file is closed only after the next one is open: until then it takes
+// the lines, whatever its name.
 void FileLogger::Rotate(uint64_t now) {
   FileSystem* const fs = rotation_.fs.get();
   failed_micros_ = now;
@@ -291,7 +292,7 @@ void FileLogger::Rotate(uint64_t now) {
   if (!MoveAside(rotation_, fname_, now, &old_name).ok()) return;
   std::unique_ptr<FSWritableFile> next;
   if (!OpenLogFile(fs, fname_, IOOptions(), &next, nullptr).ok()) {
-    // The attempt may have left an empty file, which the name is taken from again.
+    // The attempt may have left an empty file, whose name is taken over again.
     if (!old_name.empty()) (void)fs->RenameFile(old_name, fname_, IOOptions(), nullptr).ok();
     return;
   }
@@ -310,13 +311,13 @@ Status OpenInfoLog(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<
                    const std::string& dbname, const std::string& log_dir,
                    const InfoLogOptions& options, std::shared_ptr<Logger>* result) {
   result->reset();
-  // Rotations come later, from wherever the process is by then.
+  // Rotations come later, when the working directory may be another.
   const std::string db_path = AbsolutePath(fs.get(), dbname);
   const Rotation rotation{fs, db_path, AbsolutePath(fs.get(), log_dir), options};
   Status s = fs->CreateDirIfMissing(DirectoryOfLogs(rotation, db_path), IOOptions(), nullptr);
   if (!s.ok()) return s;
   const std::string fname = InfoLogFileName(db_path, db_path, rotation.log_dir);
-  // When this fails the entries of before are lost; the log is best effort.
+  // If this fails the previous entries are lost; the log is best effort.
   std::string old_name;
   (void)MoveAside(rotation, fname, clock->NowMicros(), &old_name).ok();
   DeleteOldest(rotation);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the translation of errno values into IOStatus, and the question whether a file is just not
-// there.
+// Conversion of errno values into IOStatus, and the test for a missing file.
 
 #include <string>
 
@@ -10,15 +9,16 @@
 
 namespace varve {
 
-// "`context`: `file`: text of `err`" with the code that says what can be done about it:
-// ENOSPC and EDQUOT are NoSpace and retryable, ENOENT is PathNotFound, ESTALE has its subcode,
-// anything else is a plain IOError that is not retryable.
+// Returns "`context`: `file`: text of `err`" with a code: ENOSPC and EDQUOT are NoSpace and
+// retryable, ENOENT is PathNotFound, ESTALE has its subcode, anything else is an IOError that is
+// not retryable.
 IOStatus IoErrorFromErrno(const std::string& context, const std::string& file, int err);
 
-// The same with the place in the file.
+// Like IoErrorFromErrno, with the offset in the file.
 IOStatus IoErrorAt(const std::string& context, const std::string& file, uint64_t offset, int err);
 
-// The file or directory is not there. Env and FileSystem implementations say it with either code.
+// True if the file or directory does not exist. Env and FileSystem implementations report that with
+// either code.
 inline bool IsMissing(const Status& s) {
   return s.IsNotFound() || s.IsPathNotFound();
 }

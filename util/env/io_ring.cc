@@ -20,7 +20,7 @@ namespace varve {
 
 namespace {
 
-// Whether the kernel will say so every time. Anything else is a matter of what is in use just now.
+// True if the error is permanent. Any other depends on the current use of resources.
 bool IsForGood(int error) {
   return error == ENOSYS || error == EPERM || error == EACCES || error == EINVAL ||
          error == EOPNOTSUPP;
@@ -67,7 +67,7 @@ IoRing* IoRingPool::Make() {
     calls_to_skip_ = kCallsBetweenAttempts;
     return nullptr;
   }
-  // Giving it back must not fail.
+  // Returning a ring must not fail.
   idle_.reserve(all_.size() + 1);
   all_.push_back(std::move(ring));
   return all_.back().get();
@@ -79,8 +79,8 @@ void IoRingPool::Drop(const IoRing* ring) {
   calls_to_skip_ = kCallsBetweenAttempts;
 }
 
-// Also those that threads were reading through which the child has not. What goes are the child's
-// own descriptors and its own mappings; the parent's rings do not notice.
+// Also drops the rings that the parent's other threads were using. This closes only the child's own
+// descriptors and mappings; the parent's rings are not affected.
 void IoRingPool::InChild() {
   idle_.clear();
   all_.clear();
@@ -155,7 +155,7 @@ IoRing::~IoRing() {
 }
 
 void IoRing::Push(const RingRead& read, uint64_t name) {
-  const uint32_t tail = *submit_tail_;  // only this side moves it
+  const uint32_t tail = *submit_tail_;  // Only this side moves it.
   const uint32_t slot = tail & submit_mask_;
   auto* const entry = static_cast<io_uring_sqe*>(entries_.base) + slot;
   *entry = {};
@@ -172,8 +172,8 @@ void IoRing::Push(const RingRead& read, uint64_t name) {
 
 void IoRing::TakeResults(std::span<RingRead> reads) {
   const auto* const results = static_cast<const io_uring_cqe*>(complete_entries_);
-  uint32_t head = *complete_head_;  // only this side moves it
-  // Acquire: the results before this tail are visible, and what was read.
+  uint32_t head = *complete_head_;  // Only this side moves it.
+  // Acquire: makes the results before this tail visible, and the bytes read.
   const uint32_t tail = std::atomic_ref<uint32_t>(*complete_tail_).load(std::memory_order_acquire);
   for (; head != tail; head++) {
     const io_uring_cqe& result = results[head & complete_mask_];
@@ -186,7 +186,7 @@ void IoRing::TakeResults(std::span<RingRead> reads) {
     reads[i].result = result.res;
     pending_ &= ~(uint64_t{1} << i);
   }
-  // Release: the kernel may use these places again.
+  // Release: the kernel may reuse these places.
   std::atomic_ref<uint32_t>(*complete_head_).store(head, std::memory_order_release);
 }
 
@@ -200,14 +200,14 @@ bool IoRing::ReadSome(std::span<RingRead> reads) {
   bool refused = false;
   for (;;) {
     const size_t done = reads.size() - static_cast<size_t>(std::popcount(pending_));
-    // What was submitted must be waited for, come what may: the kernel writes into its buffers.
+    // Everything submitted must be waited for in any case: the kernel writes into its buffers.
     if (done >= (refused ? submitted : reads.size())) break;
     const auto left = static_cast<unsigned>(refused ? 0 : reads.size() - submitted);
     const int n = Enter(fd_.get(), left);
     if (n >= 0) {
       submitted += static_cast<size_t>(n);
     } else if (errno != EINTR && submitted == done) {
-      // Nothing is under way, and nothing is taken.
+      // Nothing is pending, and nothing was accepted.
       refused = true;
     }
     TakeResults(reads);

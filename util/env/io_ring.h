@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Several positioned reads with one call of the operating system, through Linux's io_uring.
+// Several positioned reads with one system call, through Linux's io_uring.
 //
-// The kernel's own header is enough for what is used of it here: no library is linked.
+// Only the kernel's own header is needed: no library is linked.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,22 +23,22 @@ struct RingRead {
   uint64_t offset;
   size_t bytes;
   char* buffer;
-  // Out: how many bytes were read, fewer at the end of the file or when it pleased the kernel; or
-  // -errno.
+  // Result: the number of bytes read, which is smaller at the end of the file or if the kernel
+  // returned fewer; or -errno.
   int32_t result;
 };
 
 // Thread safety: none.
 class IoRing {
  public:
-  // Null when there is none to be had, and then *error is an errno value.
+  // Returns null if no ring can be created; *error is then an errno value.
   static std::unique_ptr<IoRing> Create(int* error);
   ~IoRing();
   IoRing(const IoRing&) = delete;
   IoRing& operator=(const IoRing&) = delete;
 
-  // Returns when every read is done. False: the ring is of no use any more, and results that were
-  // not delivered say -EAGAIN.
+  // Returns when every read is done. Returns false if the ring is not usable any more; missing
+  // results are then -EAGAIN.
   bool ReadAll(std::span<RingRead> reads);
 
  private:
@@ -59,7 +59,7 @@ class IoRing {
   Mapping submissions_;
   Mapping completions_;
   Mapping entries_;
-  // Inside the mappings. The kernel moves the one, this side the other end of each queue.
+  // Point into the mappings. The kernel moves one end of each queue, this side the other.
   uint32_t* submit_tail_ = nullptr;
   uint32_t submit_mask_ = 0;
   uint32_t* submit_array_ = nullptr;
@@ -68,31 +68,31 @@ class IoRing {
   uint32_t complete_mask_ = 0;
   void* complete_entries_ = nullptr;
 
-  // The reads under way are named from `first_name_` on, each name once in a ring's life, and have
-  // a bit here until their result is in. A result of another name came from outside.
+  // The pending reads are named from `first_name_` on, each name once in a ring's life, and have a
+  // bit here until their result arrives. A result of another name comes from another process.
   uint64_t first_name_ = 0;
   uint64_t pending_ = 0;
   bool sound_ = true;
 };
 
-// Rings that threads take for one call each, so that there are no more than reads at a time. A
-// child of fork() makes its own: those of its parent have one queue for both processes.
+// Rings that threads take for one call each, so that there are no more rings than concurrent calls.
+// A child of fork() makes its own: the parent's rings share one queue between both processes.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 class IoRingPool final : private ForkWatch {
  public:
   IoRingPool() { Watch(&mu_); }
   ~IoRingPool() { Forget(); }
 
-  // As IoRing::ReadAll. False also without a ring: then every result says -EAGAIN.
+  // Like IoRing::ReadAll. Also returns false without a ring: then every result is -EAGAIN.
   bool ReadAll(std::span<RingRead> reads);
 
  private:
-  // After a refusal that may pass, such as want of descriptors, so many calls go without a ring
-  // before the next attempt.
+  // Number of calls that go without a ring after a temporary failure, such as a lack of
+  // descriptors, before the next attempt.
   static constexpr int kCallsBetweenAttempts = 32;
 
-  // Null: there is none for this call.
+  // Returns null if there is no ring for this call.
   IoRing* Take();
   IoRing* Make();
   void Drop(const IoRing* ring);
@@ -100,8 +100,8 @@ class IoRingPool final : private ForkWatch {
 
   Mutex mu_{lock_ranks::kIoRings};
   std::vector<std::unique_ptr<IoRing>> all_ VARVE_GUARDED_BY(mu_);
-  std::vector<IoRing*> idle_ VARVE_GUARDED_BY(mu_);  // never without room for all
-  bool unavailable_ VARVE_GUARDED_BY(mu_) = false;   // for good
+  std::vector<IoRing*> idle_ VARVE_GUARDED_BY(mu_);  // Has capacity for all.
+  bool unavailable_ VARVE_GUARDED_BY(mu_) = false;   // For good.
   int calls_to_skip_ VARVE_GUARDED_BY(mu_) = 0;
 };
 

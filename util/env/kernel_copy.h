@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Copies that the kernel makes, without the bytes passing through the process: an interface that a
-// file system may offer beside FileSystem.
+// Copies made by the kernel, without the bytes passing through the process: an interface that a
+// file system may offer in addition to FileSystem.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace varve {
 
-// One file on its way. Thread safety: none.
+// The copy of one file. Thread safety: none.
 class KernelCopy {
  public:
   virtual ~KernelCopy() = default;
-  // Copies up to n bytes more; *copied is 0 where the source ends. NotSupported, before any byte
-  // was copied: these two files cannot be copied so.
+  // Copies up to n bytes more; *copied is 0 at the end of the source. Returns NotSupported, before
+  // any byte was copied, if these two files cannot be copied in this way.
   virtual IOStatus Copy(size_t n, size_t* copied) = 0;
 };
 
@@ -26,13 +26,15 @@ class KernelCopy {
 class KernelCopySource {
  public:
   virtual ~KernelCopySource() = default;
-  // `target` exists and is empty. `size` is how much is to be copied in all: if that is the whole
-  // file, and the file system lets files share blocks, it is done at once.
+  // Begins a copy. Requires that `target` exists and is empty. `size` is the number of bytes to
+  // copy in all: if that is the whole file, and the file system lets files share blocks, it is done
+  // at once.
   virtual IOStatus NewKernelCopy(const std::string& source, const std::string& target,
                                  uint64_t size, std::unique_ptr<KernelCopy>* result) = 0;
 };
 
-// NotSupported also when `fs` offers none, as one that a user wrote or that wraps another.
+// Begins a copy if `fs` implements KernelCopySource. Returns NotSupported if it does not, which
+// includes file systems of users and wrappers.
 inline IOStatus NewKernelCopy(FileSystem* fs, const std::string& source, const std::string& target,
                               uint64_t size, std::unique_ptr<KernelCopy>* result) {
   result->reset();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Logger's defaults, and every function that writes an entry.
 
 #include <cstdarg>
@@ -14,7 +13,7 @@ namespace varve {
 namespace {
 
 void WriteEntry(InfoLogLevel level, Logger* log, const char* format, va_list ap) {
-  // A user's logger that throws loses the entry, and stops nothing.
+  // If a user's logger throws, the entry is lost and nothing else fails.
   try {
     if (log == nullptr || log->GetInfoLogLevel() > level) return;
     if (level == HEADER_LEVEL) {
@@ -44,7 +43,7 @@ void Logger::Logv(const char*, va_list) {}
 
 void Logger::Logv(const InfoLogLevel log_level, const char* format, va_list ap) {
   if (log_level < GetInfoLogLevel()) return;
-  // Entries of the usual level carry no mark.
+  // Entries of INFO_LEVEL have no mark.
   static constexpr const char* kMarks[NUM_INFO_LOG_LEVELS] = {"[DEBUG] ", "",         "[WARN] ",
                                                               "[ERROR] ", "[FATAL] ", ""};
   const char* const mark = log_level < NUM_INFO_LOG_LEVELS ? kMarks[log_level] : "";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files that are written by stores into memory: an interface that a file system may offer beside
-// FileSystem.
+// Files that are written by stores into memory: an interface that a file system may offer in
+// addition to FileSystem.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,28 +13,29 @@
 
 namespace varve {
 
-// A file whose pieces are mapped, shared and writable. What was stored into a piece is in the file,
-// and outlives the process, as bytes that were written do; a sync makes it durable.
+// A file with pieces that are mapped, shared and writable. Stored bytes are in the file and outlive
+// the process, like written bytes; a sync makes them durable.
 //
-// Thread safety: Sync may run beside everything but Close; stores into a piece beside everything
-// but its Unmap; the other calls one at a time.
+// Thread safety: Sync may run concurrently with everything but Close; stores into a piece
+// concurrently with everything but its Unmap; the other calls one at a time.
 class MappedFile {
  public:
   // Pieces begin and end at multiples of this.
   static constexpr size_t kUnit = 64 * 1024;
 
   virtual ~MappedFile() = default;
-  // Makes the file end at offset + bytes, with space on the device for all of it, and maps that
-  // piece, ready to be stored into; it reads as zeros. After an error nothing is mapped, and the
-  // file may have grown. NotSupported: this file cannot be mapped with the promise that a store
-  // never fails.
+  // Makes the file end at offset + bytes, allocates space on the device for all of it, and maps
+  // that piece, which reads as zeros. After an error nothing is mapped, and the file may have
+  // grown. Returns NotSupported if this file cannot be mapped with the guarantee that a store never
+  // fails.
   virtual IOStatus Map(uint64_t offset, size_t bytes, char** base) = 0;
   virtual void Unmap(char* base, size_t bytes) = 0;
-  // Makes durable what was stored before the call, mapped still or not. `metadata`: as fsync.
+  // Makes durable what was stored before the call, even if it is not mapped any more. `metadata`
+  // selects fsync.
   virtual IOStatus Sync(bool metadata) = 0;
-  // Sets the size; no piece after it is mapped.
+  // Sets the size. Requires that no piece after it is mapped.
   virtual IOStatus Truncate(uint64_t size) = 0;
-  // No piece is mapped.
+  // Requires that no piece is mapped.
   virtual IOStatus Close() = 0;
 };
 
@@ -42,14 +43,15 @@ class MappedFile {
 class MappedFileSource {
  public:
   virtual ~MappedFileSource() = default;
-  // Makes `fname`, empty. NotSupported, with nothing made, where files cannot be mapped: because of
-  // what is mounted there, or what this file system wraps.
+  // Creates `fname`, empty. Returns NotSupported, with nothing created, if files cannot be mapped
+  // because of the mounted file system or a wrapped one.
   virtual IOStatus NewMappedFile(const std::string& fname, const FileOptions& options,
                                  std::unique_ptr<MappedFile>* result) = 0;
 };
 
-// NotSupported also when `fs` offers none: one that a user wrote, or that wraps another and does
-// not know of mapped files, so that nothing ever passes it by.
+// Creates a mapped file if `fs` implements MappedFileSource. Returns NotSupported if it does not:
+// for file systems of users, and for wrappers that do not know mapped files, so that no write
+// bypasses them.
 inline IOStatus NewMappedFile(FileSystem* fs, const std::string& fname, const FileOptions& options,
                               std::unique_ptr<MappedFile>* result) {
   result->reset();

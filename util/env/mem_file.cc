@@ -19,8 +19,8 @@ uint64_t UpTo(Random& random, uint64_t largest) {
   return random() % (largest + 1);
 }
 
-// One run of bytes after a crash in the middle of write-back. `older` and `newer` are of the same
-// length; zeros stand for what a state did not have.
+// Appends one page after a crash in the middle of write-back. `older` and `newer` have the same
+// length; zeros replace what a state did not have.
 void AppendChaoticPage(std::string* out, const std::string& older, const std::string& newer,
                        Random& random) {
   switch (random() % 4) {
@@ -51,7 +51,7 @@ std::string PageOf(const std::string& contents, size_t offset, size_t length) {
 std::string Chaos(const std::string& durable, const std::string& data, Random& random) {
   const size_t smaller = std::min(durable.size(), data.size());
   const size_t larger = std::max(durable.size(), data.size());
-  // The size is metadata, and reaches the disk in its own time.
+  // The size is metadata, which reaches the disk independently.
   const size_t size = smaller + static_cast<size_t>(UpTo(random, larger - smaller));
   std::string out;
   out.reserve(size);
@@ -64,7 +64,7 @@ std::string Chaos(const std::string& durable, const std::string& data, Random& r
       continue;
     }
     AppendChaoticPage(&out, older, newer, random);
-    // A durable byte that was not written again is on the disk whatever became of its neighbours.
+    // A durable byte that was not changed is on the disk whatever happened to its neighbours.
     for (size_t i = 0; i < length && at + i < smaller; ++i) {
       if (older[i] == newer[i]) out[at + i] = older[i];
     }
@@ -102,7 +102,7 @@ void MemFile::Write(uint64_t offset, const Slice& data, uint64_t mtime) {
   SaveDurable(offset, offset + data.size());
   const auto end = static_cast<size_t>(offset + data.size());
   if (data_.size() < end) {
-    // Growth by doubling, so that appending stays linear.
+    // Capacity doubles, so that appending takes linear time.
     if (data_.capacity() < end) data_.reserve(std::max(end, data_.capacity() * 2));
     data_.resize(end);
   }

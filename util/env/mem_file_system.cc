@@ -12,7 +12,7 @@ namespace varve {
 
 namespace {
 
-// Absolute, without empty, "." and ".." components; "" for the root.
+// Returns an absolute path without empty, "." and ".." components; "" for the root.
 std::string Normalize(const std::string& path) {
   std::string out;
   size_t at = 0;
@@ -34,7 +34,7 @@ std::string ParentOf(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-// Whether `path` lies below `dir`, at any depth.
+// True if `path` is below `dir`, at any depth.
 bool IsBelow(const std::string& path, const std::string& dir) {
   return path.size() > dir.size() && path[dir.size()] == '/' &&
          path.compare(0, dir.size(), dir) == 0;
@@ -103,8 +103,8 @@ uint64_t MemFileSystem::NowSeconds() const {
   return clock_->NowMicros() / 1000000;
 }
 
-// Operations arrive in an order in which they were possible. A crash may have left some of them
-// out, so that one may meet a tree in which it makes no sense: then it does nothing.
+// Applies an operation. They come in an order in which they were possible, but a crash may have
+// dropped some, so that an operation may not fit the tree: then it does nothing.
 void MemFileSystem::Apply(const PendingOp& op, Tree* tree) {
   switch (op.call) {
     case MemCall::kCreate:
@@ -161,7 +161,7 @@ bool MemFileSystem::DirExists(const std::string& dir) const {
 
 void MemFileSystem::Do(PendingOp op) {
   if (op.call == MemCall::kRename && current_.dirs.count(op.path) != 0) {
-    // What is pending below the directory will be looked for under its new name.
+    // Pending operations below the directory will be looked up under its new name.
     for (PendingOp& earlier : pending_) {
       for (std::string* name : {&earlier.path, &earlier.target}) {
         if (IsBelow(*name, op.path)) *name = op.target + name->substr(op.path.size());
@@ -183,7 +183,7 @@ IOStatus MemFileSystem::SyncDir(const std::string& dir) {
   NoteCall(MemCall::kSyncDir, path);
   MutexLock lock(&mutex_);
   if (!DirExists(path)) return Missing("fsync directory", path);
-  // A rename into this directory drags along what made its source, wherever that was.
+  // A rename into this directory also makes durable what created its source, wherever that was.
   std::vector<bool> chosen(pending_.size());
   std::set<std::string> sources;
   for (size_t i = pending_.size(); i-- > 0;) {
@@ -233,7 +233,7 @@ std::shared_ptr<MemFileSystem> MemFileSystem::CrashClone(CrashPolicy policy, uin
   }
   for (const auto& [path, file] : tree.files) {
     if (!reachable(path)) continue;
-    // One copy for all links of a file.
+    // All links of a file share one copy.
     std::shared_ptr<MemFile>& copy = copies[file.get()];
     if (copy == nullptr) {
       copy =
@@ -419,7 +419,7 @@ IOStatus MemFileSystem::CreateDirIfMissing(const std::string& dirname, const IOO
     return is_dir ? IOStatus::OK() : IOStatus::IOError(dirname, "exists and is not a directory");
   }
   IOStatus s = CreateDir(dirname, options, dbg);
-  // Another thread may have been first.
+  // Another thread may have created it first.
   if (!s.ok() && IsDirectory(dirname, options, &is_dir, dbg).ok() && is_dir) return IOStatus::OK();
   return s;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns a file system in memory that knows what a crash would leave of it.
+// A file system in memory that models what a crash would leave of it.
 //
-// Two things are remembered apart from the state that programs see:
-//   - for each file, the bytes that the last sync made durable;
-//   - for each directory, the entries that the last sync of the directory made durable, and after
-//     them, in order, the creations, links, renames and deletions still pending.
+// Two things are stored apart from the state that programs see:
+// - for each file, the bytes that the last sync made durable;
+// - for each directory, the entries that its last sync made durable, and the creations, links,
+//   renames and deletions still pending after them, in order.
+//
 // Syncing a file makes its bytes durable and not its name: a file whose directory was not synced
 // may be gone after a crash. Syncing a directory makes no bytes durable.
 
@@ -29,7 +30,7 @@
 
 namespace varve {
 
-// What a crash leaves. Beyond what is durable:
+// What a crash leaves beyond what is durable.
 enum class CrashPolicy {
   // Nothing.
   kSyncedOnly,
@@ -59,15 +60,16 @@ enum class MemCall {
   kCreateDir,
   kDeleteDir,
   kSyncDir,
-  kMap,  // of a piece of a mapped file, which may make it longer
+  kMap,  // Maps a piece of a mapped file, which may make it longer.
 };
 
 // Thread-safe. Paths are resolved against "/". CreateDir also makes missing parents, which count as
-// durable; files can only be made in directories that exist. A child of fork() has a copy of all.
+// durable; files can only be made in directories that exist. A child of fork() has a copy of
+// everything.
 class MemFileSystem final : public FileSystem, public MappedFileSource, private ForkWatch {
  public:
-  // Told of every changing call before it takes effect, without locks held: the callee may call
-  // back, CrashClone above all. Calls from several threads may come at the same time.
+  // Called before every changing call takes effect, without locks held: it may call back, in
+  // particular CrashClone. Calls from several threads may overlap.
   class CallHook {
    public:
     virtual ~CallHook() = default;
@@ -78,16 +80,16 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   explicit MemFileSystem(std::shared_ptr<SystemClock> clock = SystemClock::Default());
   ~MemFileSystem() override;
 
-  // A new file system with what a crash at this moment would leave, all of it durable. Locks are
-  // not held there. The same seed and state give the same result.
+  // Returns a new file system with what a crash now would leave, all of it durable. Locks are not
+  // held there. The same seed and state give the same result.
   std::shared_ptr<MemFileSystem> CrashClone(CrashPolicy policy, uint64_t seed) const;
 
-  // Null removes it. The hook must live until then, and until no call is under way.
+  // Null removes it. The hook must live until it is removed and no call is in progress.
   void SetCallHook(CallHook* hook);
-  // Whether files can be mapped; at first they cannot. Stores into mappings are no calls, so a test
-  // that wants to see every change through the hook leaves it so. Before any file is made.
+  // Allows mapped files. Stores into mappings are no calls, so a test that must see every change
+  // through the hook does not call this. Requires that no file exists yet.
   void OfferMappedFiles() { offers_mapped_files_ = true; }
-  // Changing calls so far.
+  // Returns the number of changing calls so far.
   uint64_t call_count() const { return calls_.load(std::memory_order_relaxed); }
 
   const char* Name() const override { return "MemFileSystem"; }
@@ -151,13 +153,13 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   IOStatus NewMappedFile(const std::string& fname, const FileOptions& options,
                          std::unique_ptr<MappedFile>* result) override;
 
-  // For the files and directories that this object hands out.
+  // For the files and directories that this object creates.
   void NoteCall(MemCall call, const std::string& path);
   IOStatus SyncDir(const std::string& dir);
   uint64_t NowSeconds() const;
 
  private:
-  // Entries by absolute path. The root is not listed.
+  // The entries by absolute path. The root is not listed.
   struct Tree {
     std::map<std::string, std::shared_ptr<MemFile>> files;
     std::set<std::string> dirs;
@@ -175,7 +177,7 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   void Do(PendingOp op) VARVE_REQUIRES(mutex_);
   void MakeParents(const std::string& dir) VARVE_REQUIRES(mutex_);
   IOStatus Find(const std::string& fname, std::shared_ptr<MemFile>* file) const;
-  // The file at fname, made if missing.
+  // Finds the file at fname, or creates it.
   IOStatus FindOrCreate(const std::string& fname, bool* created, std::shared_ptr<MemFile>* file);
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
   IOStatus OpenWritable(const std::string& fname, bool truncate, bool at_end,

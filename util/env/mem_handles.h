@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the open files of a MemFileSystem. All of them keep the file's contents alive, as an open
-// descriptor does, whatever happens to its name. Writers and directories must not outlive their
-// file system.
+// The open files of a MemFileSystem. They keep the file's contents alive, as an open descriptor
+// does, even if its name is removed. Writers and directories must not outlive their file system.
 
 #include <algorithm>
 #include <cstdint>
@@ -110,7 +109,7 @@ class MemWritableFile final : public FSWritableFile {
   bool IsSyncThreadSafe() const override { return true; }
   uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return position_; }
   IOStatus InvalidateCache(size_t, size_t) override { return IOStatus::OK(); }
-  // Write-back without waiting promises nothing.
+  // Write-back without waiting guarantees nothing.
   IOStatus RangeSync(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override {
     return IOStatus::OK();
   }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Owns the mapped files of a MemFileSystem, and what a MemFile does for them: stored bytes are
-// taken over into the contents whenever these are asked for.
+// The mapped files of a MemFileSystem, and their part of MemFile: stored bytes are copied into the
+// contents whenever those are read.
 
 #include <algorithm>
 #include <cstring>
 
 #include "util/env/mem_file_system.h"
 
-// As the kernel reads a page that a thread is storing into: each byte as it is at that moment. Who
-// must see a store (a sync that came after it, a reader) is told of it in an order of its own.
+// Copies bytes as the kernel reads a page that a thread is storing into: each byte as it is at that
+// moment. A thread that must see a store (a later sync, a reader) is ordered after it by other
+// means.
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)
 #define VARVE_READS_LIKE_A_KERNEL __attribute__((no_sanitize("thread"), noinline))
 #else

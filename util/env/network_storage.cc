@@ -10,7 +10,7 @@
 namespace varve {
 
 bool IsOnNetworkStorage(const std::string& directory) {
-  // As Linux numbers them: NFS, SMB, SMB 2, CIFS, Ceph, Lustre, GPFS, AFS, 9p, OCFS2, GFS2.
+  // Linux's numbers of NFS, SMB, SMB 2, CIFS, Ceph, Lustre, GPFS, AFS, 9p, OCFS2 and GFS2.
   constexpr std::array<uint32_t, 11> kShared = {0x6969,     0x517b,     0xfe534d42, 0xff534d42,
                                                 0x00c36400, 0x0bd00bd0, 0x47504653, 0x5346414f,
                                                 0x01021997, 0x7461636f, 0x01161970};

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the question whether a directory is shared with other machines, where a lock may keep out
-// processes of one alone.
+// Detection of directories that are shared with other machines, where a lock may exclude only
+// processes of one of them.
 
 #include <string>
 
 namespace varve {
 
-// False also where nothing can be found out.
+// True if the directory is on network storage; false if that cannot be determined.
 bool IsOnNetworkStorage(const std::string& directory);
 
 }  // namespace varve

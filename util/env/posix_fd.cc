@@ -41,7 +41,7 @@ PosixFd::~PosixFd() {
 
 int PosixFd::Close() {
   const int fd = std::exchange(fd_, -1);
-  // After EINTR Linux has released the descriptor: closing again could hit another owner's.
+  // After EINTR Linux has released the descriptor: closing again could close another owner's.
   if (fd >= 0 && ::close(fd) != 0 && errno != EINTR) return errno;
   return 0;
 }
@@ -80,7 +80,7 @@ IOStatus PwriteFully(int fd, const std::string& path, uint64_t offset, const cha
       if (errno == EINTR) continue;
       return IoErrorAt("write", path, offset + *written, errno);
     }
-    // A write of more than nothing that wrote nothing would be repeated for ever.
+    // Otherwise a write that makes no progress would be repeated for ever.
     if (r == 0) return IoErrorAt("write", path, offset + *written, EIO);
     *written += static_cast<size_t>(r);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns file descriptors and the raw calls on them that must be repeated: interrupted calls and
-// transfers that end early.
+// File descriptors and the system calls on them that must be repeated: interrupted calls and
+// partial transfers.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,25 +27,25 @@ class PosixFd {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 
-  // Closes now; 0 or an errno value. The descriptor is gone either way.
+  // Closes the descriptor; returns 0 or an errno value. The descriptor is gone either way.
   int Close();
 
  private:
   int fd_ = -1;
 };
 
-// open() repeated while interrupted. Negative results are -errno.
+// Calls open(), repeated while interrupted. Negative results are -errno.
 int OpenRetrying(const std::string& path, int flags, int mode);
 
 // Reads up to n bytes at `offset`, repeating short reads until the end of the file. Sets *got.
 IOStatus PreadFully(int fd, const std::string& path, uint64_t offset, size_t n, char* scratch,
                     size_t* got);
 
-// Writes all of data at `offset`. *written says how much arrived, also after an error.
+// Writes all of data at `offset`. Sets *written to the bytes written, also after an error.
 IOStatus PwriteFully(int fd, const std::string& path, uint64_t offset, const char* data, size_t n,
                      size_t* written);
 
-// fdatasync, or fsync when `metadata`.
+// Calls fdatasync, or fsync if `metadata`.
 IOStatus SyncFd(int fd, const std::string& path, bool metadata);
 
 // Sets the size.
@@ -56,10 +56,11 @@ IOStatus TruncateFd(int fd, const std::string& path, uint64_t size);
 // several milliseconds. Best effort; no descriptor stays open.
 void ReserveDescriptors(size_t more);
 
-// Whether the file is on a file system that keeps all of it in memory, as Linux's tmpfs does.
+// True if the file is on a file system that keeps all of it in memory, such as Linux's tmpfs.
 bool IsInMemory(int fd);
 
-// A stable identifier out of device and inode; its length, or 0 when max_size is too small.
+// Stores a stable identifier of device and inode in `id`; returns its length, or 0 if max_size is
+// too small.
 size_t UniqueIdOfFd(int fd, char* id, size_t max_size);
 
 }  // namespace varve

@@ -58,12 +58,12 @@ IOStatus RefuseBothDirectAndMapped(bool direct, bool mapped, const std::string& 
   return IOStatus::InvalidArgument(path, "direct I/O and mapped I/O exclude each other");
 }
 
-// Opens for writing: `extra` says how an existing file is treated.
+// Opens for writing; `extra` has the flags that determine how an existing file is treated.
 IOStatus OpenForWriting(const std::string& fname, int extra, const FileOptions& options,
                         PosixFd* fd) {
   VARVE_RETURN_IF_ERROR(
       RefuseBothDirectAndMapped(options.use_direct_writes, options.use_mmap_writes, fname));
-  // Mapping for writing needs read permission as well.
+  // Mapping for writing also needs read permission.
   int flags = O_CREAT | O_NOFOLLOW | CloexecFlag(options) | extra;
   flags |= options.use_mmap_writes ? O_RDWR : O_WRONLY;
   if (options.use_direct_writes) flags |= O_DIRECT;
@@ -87,8 +87,8 @@ IOStatus MakeDirectory(const std::string& dirname) {
   return IoErrorFromErrno("mkdir", dirname, errno);
 }
 
-// Thread-safe, with no state but the rings that its files read through. New files get mode 0644 and
-// new directories 0755, less the umask; modes of existing files are never changed. Files are not
+// Thread-safe; its only state is the rings of its files. New files get mode 0644 and new
+// directories 0755, less the umask; modes of existing files are never changed. Files are not
 // created or written through symbolic links; reads follow them.
 class PosixFileSystem final : public FileSystem, public MappedFileSource, public KernelCopySource {
  public:
@@ -210,7 +210,7 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
   }
 
   IOStatus FileExists(const std::string& path, const IOOptions&, IODebugContext*) override {
-    // By the rights that files are opened with.
+    // Checks the rights with which files are opened.
     if (::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_EACCESS) == 0) return IOStatus::OK();
     const int err = errno;
     switch (err) {
@@ -291,8 +291,8 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
                     IODebugContext*) override {
     if (::link(src.c_str(), target.c_str()) == 0) return IOStatus::OK();
     const int err = errno;
-    // Callers copy instead when they hear NotSupported: it is another file system or one without
-    // links, the file has as many names as it can, or the kernel protects it.
+    // Callers copy instead after NotSupported: the target is on another file system or one without
+    // links, the file has the maximum number of names, or the kernel protects it.
     if (err == EXDEV || err == EOPNOTSUPP || err == ENOSYS || err == EMLINK || err == EPERM) {
       return IOStatus::NotSupported("no hard link between " + src, target);
     }
@@ -364,14 +364,14 @@ class PosixFileSystem final : public FileSystem, public MappedFileSource, public
   }
 
  private:
-  // Files may outlive the file system.
+  // Shared, because files may outlive the file system.
   const std::shared_ptr<IoRingPool> rings_ = std::make_shared<IoRingPool>();
 };
 
 }  // namespace
 
 std::shared_ptr<FileSystem> FileSystem::Default() {
-  // One reference is never given up, so that the object outlives every static destructor.
+  // One reference is never released, so that the object outlives every static destructor.
   static const auto* const instance =
       std::make_unique<std::shared_ptr<FileSystem>>(std::make_shared<PosixFileSystem>()).release();
   return *instance;

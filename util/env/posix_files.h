@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the operating system's files as the FS* file types.
+// The operating system's files as the FS* file types.
 
 #include <cstdint>
 #include <memory>
@@ -33,10 +33,9 @@ class PosixSequentialFile final : public FSSequentialFile {
   uint64_t position_ = 0;
 };
 
-// Reads with pread, and several ranges at once through a ring. Where there is no ring, it first
-// asks for all of them to be read ahead, so that their transfers overlap. Of a file in memory they
-// are read one after the other: as a rule there is nothing to wait for, and a ring would have
-// threads do it.
+// Reads with pread, and several ranges at once through a ring. Without a ring it first requests
+// read-ahead of all of them, so that their transfers overlap. Ranges of a file in memory are read
+// one after the other: there is usually nothing to wait for, and a ring would use threads for them.
 class PosixRandomAccessFile final : public FSRandomAccessFile {
  public:
   PosixRandomAccessFile(std::string path, PosixFd fd, bool direct,
@@ -62,8 +61,8 @@ class PosixRandomAccessFile final : public FSRandomAccessFile {
   const std::shared_ptr<IoRingPool> rings_;
 };
 
-// Reads out of a mapping made at open: results point into it and stay valid until the file is
-// destroyed. What is appended later is not seen.
+// Reads from a mapping made at open: results point into it and stay valid until the file is
+// destroyed. Bytes appended later are not visible.
 class PosixMappedReadFile final : public FSRandomAccessFile {
  public:
   // Takes the mapping [base, base + size); base is null for an empty file.
@@ -85,7 +84,7 @@ class PosixMappedReadFile final : public FSRandomAccessFile {
   const size_t size_;
 };
 
-// Writes with pwrite at a position that it keeps itself.
+// Writes with pwrite at a position that it maintains itself.
 class PosixWritableFile final : public FSWritableFile {
  public:
   using FSWritableFile::Append;

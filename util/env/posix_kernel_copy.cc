@@ -53,7 +53,7 @@ class PosixKernelCopy final : public KernelCopy {
   const std::string source_;
   const PosixFd from_;
   const PosixFd to_;
-  const uint64_t cloned_;  // bytes that are there already
+  const uint64_t cloned_;  // Number of bytes cloned at the start.
   uint64_t position_ = 0;
 };
 
@@ -72,7 +72,7 @@ IOStatus NewPosixKernelCopy(const std::string& source, const std::string& target
   uint64_t cloned = 0;
   const auto source_size = static_cast<uint64_t>(st.st_size);
   if (source_size <= size && ::ioctl(to_fd.get(), FICLONE, from_fd.get()) == 0) {
-    // It may have grown meanwhile.
+    // The source may have grown meanwhile.
     IOStatus s = TruncateFd(to_fd.get(), target, source_size);
     if (!s.ok()) return s;
     cloned = source_size;

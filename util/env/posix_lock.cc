@@ -56,8 +56,8 @@ IOStatus HeldHere(const std::string& path) {
                                                "); close the other instance first");
 }
 
-// For people, and for the message that a later opener gets. The lock is what counts: that this
-// cannot be written is no error.
+// Writes the holder's identity for people and for the error of a later opener. Failures are
+// ignored, because only the lock matters.
 void NoteHolder(int fd) {
   char host[256] = {};
   if (::gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
@@ -73,7 +73,7 @@ void NoteHolder(int fd) {
   (void)!::pwrite(fd, text.data(), text.size(), 0);
 }
 
-// What the holder has noted, printable and short: anybody can write to the file.
+// Returns the recorded holder, printable and short, because anyone can write to the file.
 std::string NotedHolder(int fd) {
   char bytes[400];
   const ssize_t n = ::pread(fd, bytes, sizeof(bytes), 0);
@@ -97,7 +97,8 @@ IOStatus HeldElsewhere(const std::string& path, int fd, int err) {
                            "held by " + holder);
 }
 
-// Whether a live entry for `identity` exists. What a parent process held before fork() is not ours.
+// True if this process has an entry for `identity`. Locks that a parent process held before fork()
+// do not count.
 bool HeldByThisProcess(LockTable& table, const FileIdentity& identity) VARVE_REQUIRES(table.mutex) {
   const auto it = table.held.find(identity);
   if (it == table.held.end()) return false;
@@ -126,13 +127,13 @@ IOStatus LockPosixFile(const std::string& path, FileLock** lock) {
   if (::fstat(fd.get(), &st) != 0) return IoErrorFromErrno("fstat", path, errno);
   const FileIdentity identity = IdentityOf(st);
   if (HeldByThisProcess(table, identity)) {
-    // The name was moved onto a locked file between the two looks.
+    // The name was moved onto a locked file between the two checks.
     table.held[identity].parked.push_back(std::move(fd));
     return HeldHere(path);
   }
   const struct flock request = WholeFile(F_WRLCK);
   if (::fcntl(fd.get(), F_SETLK, &request) != 0) return HeldElsewhere(path, fd.get(), errno);
-  // What throws from here on closes the file, and with that gives the lock back.
+  // An exception after this point closes the file and so releases the lock.
   NoteHolder(fd.get());
   auto made = std::make_unique<PosixFileLock>(path, std::move(fd), identity);
   table.held[identity].pid = ::getpid();

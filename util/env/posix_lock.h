@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns LOCK files: exclusion between processes by an fcntl lock, and within this process by a
-// table.
+// LOCK files: exclusion between processes by an fcntl lock, and within this process by a table.
 //
 // A process loses an fcntl lock when it closes *any* descriptor of the file, so that a second
 // opener in the same process which opens, fails to lock and closes again would unlock the first.
@@ -21,7 +20,7 @@
 
 namespace varve {
 
-// What identifies a file whatever its name.
+// Identifies a file independently of its name.
 using FileIdentity = std::pair<uint64_t, uint64_t>;
 
 class PosixFileLock final : public FileLock {
@@ -38,11 +37,11 @@ class PosixFileLock final : public FileLock {
   const pid_t owner_;
 };
 
-// Creates `path` as needed, never through a symbolic link, and locks it without waiting. The error
+// Creates `path` if needed, never through a symbolic link, and locks it without waiting. The error
 // names the holder as far as it is known. Thread-safe.
 IOStatus LockPosixFile(const std::string& path, FileLock** lock);
 
-// Consumes `lock`, which LockPosixFile made.
+// Unlocks and deletes `lock`, which LockPosixFile made.
 IOStatus UnlockPosixFile(FileLock* lock);
 
 }  // namespace varve

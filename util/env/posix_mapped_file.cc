@@ -23,17 +23,17 @@ namespace varve {
 
 namespace {
 
-// While a piece is populated, no other thread of the process can map or unmap anything.
+// Bytes populated at once: meanwhile no other thread of the process can map or unmap anything.
 constexpr size_t kPopulatedAtOnce = 128 << 10;
 
-// Takes the page faults now, which is far cheaper than one at a time later. A kernel that cannot
-// leaves them for later.
+// Takes the page faults now, which is far cheaper than one at a time later. If the kernel cannot,
+// they happen later. Returns 0 or an errno value.
 int Populate(char* base, size_t bytes) {
   for (size_t done = 0; done < bytes; done += kPopulatedAtOnce) {
     const size_t piece = std::min(kPopulatedAtOnce, bytes - done);
     if (::madvise(base + done, piece, MADV_POPULATE_WRITE) == 0) continue;
     const int err = errno;
-    // A page that cannot be had, where a store would have raised a signal.
+    // A page is not available, so that a store would have raised a signal.
     return err == EFAULT || err == EHWPOISON ? err : 0;
   }
   return 0;
@@ -46,7 +46,7 @@ bool MayMapBeside(const std::string& fname) {
   const std::string directory = slash == std::string::npos ? "." : fname.substr(0, slash + 1);
   struct statfs st = {};
   if (::statfs(directory.c_str(), &st) != 0) return false;
-  // Of the ext family those without extents share the number; they refuse the allocation.
+  // ext2 and ext3 share ext4's number; without extents they refuse the allocation.
   const auto type = static_cast<unsigned long>(st.f_type);
   return type == EXT4_SUPER_MAGIC || type == TMPFS_MAGIC || type == XFS_SUPER_MAGIC;
 }

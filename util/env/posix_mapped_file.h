@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns mapped files of the operating system, and the list of what may be mapped.
+// Mapped files of the operating system, and the list of file systems that allow them.
 
 #include <string>
 
@@ -10,9 +10,9 @@
 
 namespace varve {
 
-// Whether files of the directory that holds `fname` may be written through mappings: only on file
-// systems that are known to keep the promise of an allocation when a page is stored into later.
-// Those that copy on write, compress, or ask a server do not, and a store would end in a signal.
+// True if files in the directory of `fname` may be written through mappings: only on file systems
+// that are known to guarantee allocated space when a page is stored into later. File systems that
+// copy on write, compress, or use a server do not, and a store would end in a signal.
 bool MayMapBeside(const std::string& fname);
 
 class PosixMappedFile final : public MappedFile {

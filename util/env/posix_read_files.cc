@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Reading half of posix_files.h.
+// The reading half of posix_files.h.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -106,10 +105,10 @@ IOStatus PosixRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, 
   }
   for (size_t i = 0; i < num_reqs; i++) {
     FSReadRequest& request = reqs[i];
-    // What the ring has left, the end of the file perhaps, or an error to be seen again.
+    // Reads what the ring has left: perhaps the end of the file, or an error to be met again.
     const size_t here = reads[i].result > 0 ? static_cast<size_t>(reads[i].result) : 0;
     size_t more = 0;
-    // A direct read that was not whole has met the end: after it nothing is aligned.
+    // A partial direct read has reached the end: the rest is not aligned.
     if (here == 0 || !direct_) {
       request.status = PreadFully(fd_.get(), path_, request.offset + here, request.len - here,
                                   request.scratch + here, &more);
@@ -132,7 +131,7 @@ size_t PosixRandomAccessFile::GetUniqueId(char* id, size_t max_size) const {
 }
 
 void PosixRandomAccessFile::Hint(AccessPattern pattern) {
-  // Advice only: nothing depends on it.
+  // This is advice only; nothing depends on it.
   if (!direct_) (void)::posix_fadvise(fd_.get(), 0, 0, AdviceFor(pattern));
 }
 

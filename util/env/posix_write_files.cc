@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Writing half of posix_files.h, and directories.
+// The writing half of posix_files.h, and directories.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// Bytes; multiples of every page size in use. Pieces grow so that small files stay small and
+// In bytes; multiples of every page size in use. Pieces grow so that small files stay small and
 // large ones need few mappings.
 constexpr size_t kFirstPiece = 64 * 1024;
 constexpr size_t kLargestPiece = 2 * 1024 * 1024;
@@ -37,7 +36,7 @@ PosixWritableFile::PosixWritableFile(std::string path, PosixFd fd, uint64_t posi
       size_(position) {}
 
 PosixWritableFile::~PosixWritableFile() {
-  // A file that was not closed is one whose contents its owner has given up.
+  // A file that was not closed was abandoned by its owner.
   if (fd_.valid()) (void)GiveBackPreallocation().ok();
 }
 
@@ -64,7 +63,7 @@ IOStatus PosixWritableFile::Truncate(uint64_t size, const IOOptions&, IODebugCon
 
 IOStatus PosixWritableFile::GiveBackPreallocation() {
   if (reserved_end_ <= size_) return IOStatus::OK();
-  // Also shortens a file whose reservation had moved its end.
+  // This also shortens a file whose reservation had moved its end.
   IOStatus s = TruncateFd(fd_.get(), path_, size_);
   if (s.ok()) reserved_end_ = size_;
   return s;
@@ -107,8 +106,8 @@ IOStatus PosixWritableFile::InvalidateCache(size_t offset, size_t length) {
 
 IOStatus PosixWritableFile::RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions& options,
                                       IODebugContext* dbg) {
-  // In strict mode everything up to here must have reached the disk's queue and left it before
-  // more is queued, which bounds the backlog to one request.
+  // In strict mode everything up to here must have been written by the disk before more is queued,
+  // which bounds the backlog to one request.
   const bool strict = strict_bytes_per_sync_;
   const unsigned flags =
       strict ? SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE : SYNC_FILE_RANGE_WRITE;
@@ -199,7 +198,7 @@ IOStatus PosixMappedWritableFile::Flush(const IOOptions&, IODebugContext*) {
 }
 
 // The kernel knows which mapped pages are dirty, so a sync of the descriptor covers them. The size
-// is cut back at Close; until then readers after a crash may see zeros after the data.
+// is reduced at Close; until then readers after a crash may see zeros after the data.
 IOStatus PosixMappedWritableFile::Sync(const IOOptions&, IODebugContext*) {
   return SyncFd(fd_.get(), path_, false);
 }

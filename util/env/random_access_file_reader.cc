@@ -25,7 +25,7 @@ struct TemperatureTickers {
   Tickers count;
 };
 
-// False: there are none.
+// Sets *tickers for the temperature. Returns false if there are none.
 bool FindTickers(Temperature temperature, TemperatureTickers* tickers) {
   switch (temperature) {
     case Temperature::kHot:
@@ -50,7 +50,7 @@ bool FindTickers(Temperature temperature, TemperatureTickers* tickers) {
   return false;
 }
 
-// Of the microseconds of reads; kNoHistogram for those of nobody in particular.
+// Returns the histogram of read microseconds for the activity; kNoHistogram if there is none.
 uint32_t HistogramOf(Env::IOActivity activity) {
   switch (activity) {
     case Env::IOActivity::kFlush:
@@ -131,7 +131,7 @@ void RandomAccessFileReader::AskRateLimiter(size_t n, const IOOptions& io_option
 IOStatus RandomAccessFileReader::ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
                                           const IOOptions& io_options) const {
   IOStatus s = file_->Read(offset, n, io_options, result, scratch, nullptr);
-  // The first answer is nearly always whole, and may lie outside scratch.
+  // The first result is nearly always complete, and may lie outside scratch.
   if (!s.ok() || result->size() == n || result->empty()) return s;
   if (result->size() > n) return IOStatus::Corruption(file_name_, "read returned too many bytes");
   size_t got = result->size();
@@ -160,8 +160,8 @@ IOStatus RandomAccessFileReader::ReadAligned(uint64_t offset, size_t n, Slice* r
   if (!buffer.Allocate(length, alignment_)) {
     return IOStatus::Aborted(file_name_, "no memory for an aligned read");
   }
-  // A direct read that ends early has met the end of the file: reading on from there would not be
-  // aligned.
+  // A direct read that ends early has reached the end of the file: reading on from there would not
+  // be aligned.
   Slice read;
   IOStatus s = file_->Read(first, length, io_options, &read, buffer.data(), nullptr);
   if (!s.ok()) return s;
@@ -255,7 +255,7 @@ IOStatus RandomAccessFileReader::MultiRead(FSReadRequest* requests, size_t count
     FSReadRequest& r = requests[i];
     Count(r.result.size());
     if (!r.status.ok() || r.result.size() == r.len) continue;
-    // Once more alone: the file system may have been interrupted.
+    // Reads the request again alone: the file system may have been interrupted.
     r.status = Read(r.offset, r.len, &r.result, r.scratch, io_options);
   }
   return s;

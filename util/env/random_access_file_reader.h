@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns positioned reads of an immutable file: tables, mostly.
+// Positioned reads of an immutable file, usually a table.
 
 #include <chrono>
 #include <cstddef>
@@ -24,18 +24,18 @@ class SystemClock;
 class RandomAccessFileReader {
  public:
   struct Options {
-    // Nullable, not owned, outlive the reader. The clock is needed with stats only.
+    // Nullable, not owned, outlive the reader. The clock is needed only with stats.
     Statistics* stats = nullptr;
     SystemClock* clock = nullptr;
     RateLimiter* rate_limiter = nullptr;
-    // Of the histogram that gets the microseconds of each read.
+    // The histogram that gets the microseconds of each read.
     uint32_t read_histogram = kNoHistogram;
     // Gets them, too; may be null.
     std::shared_ptr<SharedHistogram> read_latencies;
-    // By which reads are counted.
+    // Properties by which reads are counted.
     Temperature temperature = Temperature::kUnknown;
     bool in_last_level = false;
-    bool maps = false;  // the file was opened with use_mmap_reads; set by Open
+    bool maps = false;  // The file was opened with use_mmap_reads; set by Open.
   };
   static constexpr uint32_t kNoHistogram = ~uint32_t{0};
 
@@ -44,28 +44,30 @@ class RandomAccessFileReader {
   static IOStatus Open(FileSystem* fs, const std::string& fname, const FileOptions& file_options,
                        const Options& options, std::unique_ptr<RandomAccessFileReader>* reader);
 
-  // Whether reads may return memory that lives as long as the file, and then want no scratch.
+  // True if reads may return memory that lives as long as the file, and then need no scratch.
   [[nodiscard]] bool maps() const { return options_.maps; }
   // Reads [offset, offset + n). *result has exactly n bytes, in scratch or in memory that lives as
-  // long as the file; Corruption when the file ends before. With direct I/O any offset, n and
-  // scratch will do. io_options.rate_limiter_priority other than IO_TOTAL asks the rate limiter.
+  // long as the file; returns Corruption if the file ends before. With direct I/O any offset, n and
+  // scratch will do. An io_options.rate_limiter_priority other than IO_TOTAL makes it ask the rate
+  // limiter.
   IOStatus Read(uint64_t offset, size_t n, Slice* result, char* scratch,
                 const IOOptions& io_options = IOOptions()) const;
 
-  // As Read, but a file that ends before gives a shorter result and OK.
+  // Like Read, but at the end of the file returns a shorter result and OK.
   IOStatus ReadUpTo(uint64_t offset, size_t n, Slice* result, char* scratch,
                     const IOOptions& io_options = IOOptions()) const;
 
-  // Reads every request, each of which gets its own status; a result shorter than asked for is
-  // Corruption. Requests are sorted by offset and do not overlap. Each scratch holds len bytes.
+  // Reads every request, each of which gets its own status; a result shorter than requested is
+  // Corruption. Requires that requests are sorted by offset and do not overlap. Each scratch holds
+  // len bytes.
   IOStatus MultiRead(FSReadRequest* requests, size_t count,
                      const IOOptions& io_options = IOOptions()) const;
 
-  // Cuts the request's timeout to what is left until `deadline`, a time since the epoch of the
-  // clock, or of the machine's without one. TimedOut if nothing is.
+  // Reduces the request's timeout to what is left until `deadline`, a time since the epoch of the
+  // reader's clock, or of the machine's if it has none. Returns TimedOut if nothing is left.
   IOStatus LimitTime(std::chrono::microseconds deadline, IOOptions* io_options) const;
 
-  // Asks the operating system to have the range ready. NotSupported where it cannot.
+  // Asks the operating system to load the range. Returns NotSupported if it cannot.
   IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& io_options = IOOptions()) const;
 
   const std::string& file_name() const { return file_name_; }
@@ -81,7 +83,7 @@ class RandomAccessFileReader {
                             const IOOptions& io_options) const;
   IOStatus ReadLoop(uint64_t offset, size_t n, Slice* result, char* scratch,
                     const IOOptions& io_options) const;
-  // Of bytes that were read, in the thread's and the database's statistics.
+  // Counts bytes that were read in the thread's and the database's statistics.
   void Count(size_t bytes) const;
   void AskRateLimiter(size_t n, const IOOptions& io_options) const;
   IOStatus EndsBefore(uint64_t offset, size_t n, size_t got) const;

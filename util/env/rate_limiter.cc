@@ -35,7 +35,7 @@ size_t RateLimiter::RequestToken(size_t bytes, size_t alignment, Env::IOPriority
   const auto burst = static_cast<size_t>(std::max<int64_t>(GetSingleBurstBytes(), 0));
   bytes = std::min(bytes, burst);
   if (alignment > 0) bytes = std::max(alignment, bytes - bytes % alignment);
-  // An alignment above the burst is asked for in several requests, each within the contract.
+  // An alignment above the burst is requested in several steps, each within the contract.
   for (size_t asked = 0; asked < bytes;) {
     const size_t step = burst == 0 ? bytes : std::min(burst, bytes - asked);
     Request(static_cast<int64_t>(step), io_priority, stats, op_type);
@@ -70,8 +70,8 @@ constexpr int64_t kMaxRate = INT64_MAX / 4 / kMaxPeriodUs;
 static_assert(kMaxRate > int64_t{16} << 30, "the cap must lie above any device");
 constexpr int64_t kMaxBurst = int64_t{1} << 40;
 
-// Auto-tuning: the rate is looked at every so many periods. Demand shows in the share of periods
-// that began with somebody waiting; between the two limits the rate stays.
+// Auto-tuning: the rate is adjusted every kTunePeriods periods. The measure of demand is the share
+// of periods that began with a waiting request; between the two limits the rate stays.
 constexpr int64_t kTunePeriods = 100;
 constexpr int64_t kLowMarkPercent = 50;
 constexpr int64_t kHighMarkPercent = 90;
@@ -95,7 +95,7 @@ GenericRateLimiter::GenericRateLimiter(int64_t rate_bytes_per_sec, int64_t refil
       last_tune_us_(next_refill_us_) {
   {
     MutexLock lock(&mutex_);
-    // Tuning starts in the middle: it can follow demand either way from there.
+    // Tuning starts in the middle, from where it can follow demand either way.
     SetRate(auto_tuned_ ? max_rate_ / 2 : max_rate_);
   }
   Watch(&mutex_);
@@ -152,7 +152,7 @@ void GenericRateLimiter::Request(int64_t bytes, Env::IOPriority pri, Statistics*
 uint64_t GenericRateLimiter::RequestBurst(int64_t bytes, size_t pri) {
   RefillIfDue();
   total_bytes_[pri] += bytes;
-  const int64_t taken = std::min(available_, bytes);  // 0 while others wait, by invariant 1
+  const int64_t taken = std::min(available_, bytes);  // 0 while others wait, by invariant 1.
   available_ -= taken;
   if (taken == bytes) return 0;
 
@@ -167,8 +167,8 @@ uint64_t GenericRateLimiter::RequestBurst(int64_t bytes, size_t pri) {
       ++refills;
     }
   }
-  // A waiter that leaves while nobody leads passes the lead on: the leader that was served, and
-  // also a waiter that was woken to lead but was served before it ran.
+  // A waiter that leaves while there is no leader passes the lead on: the leader that was served,
+  // and also a waiter that was woken to lead but was served before it ran.
   if (!has_leader_) {
     Waiter* const next = AnyWaiter();
     if (next != nullptr) next->cv.Signal();
@@ -176,7 +176,7 @@ uint64_t GenericRateLimiter::RequestBurst(int64_t bytes, size_t pri) {
   return refills;
 }
 
-// Sleeps once, towards the next refill, and hands out what has arrived. May return early.
+// Sleeps once, until the next refill, and hands out what has arrived. May return early.
 void GenericRateLimiter::LeadUntilRefill(Waiter* self) {
   has_leader_ = true;
   const uint64_t now = NowMicros();
@@ -188,8 +188,8 @@ void GenericRateLimiter::LeadUntilRefill(Waiter* self) {
   RefillIfDue();
 }
 
-// Refills stay on a fixed grid, so that a late wake-up does not lower the rate; but what an idle
-// limiter may save up is one refill, or one burst if that is more.
+// Refills stay on a fixed grid, so that a late wake-up does not lower the rate; an idle limiter
+// saves up at most one refill, or one burst if that is more.
 void GenericRateLimiter::RefillIfDue() {
   const uint64_t now = NowMicros();
   if (now < next_refill_us_) return;
@@ -202,7 +202,7 @@ void GenericRateLimiter::RefillIfDue() {
       std::max(refill_bytes_.load(std::memory_order_relaxed), GetSingleBurstBytes());
   const int64_t per_period =
       rate_bytes_per_sec_.load(std::memory_order_relaxed) * refill_period_us_;
-  // After so many periods the bucket is full anyway. The bound also keeps the product in range:
+  // After this many periods the bucket is full anyway. The bound also keeps the product in range:
   // it is at most 2 * capacity millions plus one period.
   const int64_t enough = 1 + capacity / std::max<int64_t>(per_period / kMicrosPerSecond, 1);
   const auto counted = static_cast<int64_t>(std::min(periods, static_cast<uint64_t>(enough)));
@@ -220,7 +220,7 @@ void GenericRateLimiter::HandOut() {
       const int64_t share = std::min(available_, first->missing);
       available_ -= share;
       first->missing -= share;
-      if (first->missing > 0) return;  // the bucket is empty
+      if (first->missing > 0) return;  // The bucket is empty.
       first->granted = true;
       queue.pop_front();
       first->cv.Signal();
@@ -228,8 +228,8 @@ void GenericRateLimiter::HandOut() {
   }
 }
 
-// Highest priority first, except that each lower one changes places with its neighbour now and
-// then. User requests are never passed.
+// Returns the priorities, highest first, except that each lower one is randomly swapped with its
+// neighbour. User requests are never passed.
 GenericRateLimiter::PriorityOrder GenericRateLimiter::DrawOrder() {
   PriorityOrder order = {Env::IO_USER, Env::IO_HIGH, Env::IO_MID, Env::IO_LOW};
   for (size_t i = order.size() - 1; i >= 2; --i) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// GenericRateLimiter: the token bucket behind NewGenericRateLimiter().
+// GenericRateLimiter is the token bucket behind NewGenericRateLimiter().
 //
 // Tokens (bytes) arrive once per refill period. A request that finds enough of them takes them and
 // returns; otherwise it takes what is there and queues, by priority and in order of arrival, for
-// the rest. No thread of its own: one of the waiting requests, the leader, sleeps until the next
-// refill and hands the new tokens out; when it is served itself it passes the lead on.
+// the rest. There is no separate thread: one of the waiting requests, the leader, sleeps until the
+// next refill and hands the new tokens out; when it is served itself it passes the lead on.
 //
 // Invariants, under mutex_:
 //   1. Tokens are left over only while no request waits.
@@ -29,8 +29,8 @@
 
 namespace varve {
 
-// Thread safe. No request may be under way when it is destroyed. A child of fork() has a limit of
-// its own, as large, and none of its parent's requests.
+// Thread-safe. No request may be in progress when it is destroyed. A child of fork() has a separate
+// limiter of the same rate, without its parent's requests.
 class GenericRateLimiter final : public RateLimiter, private ForkWatch {
  public:
   // See NewGenericRateLimiter(). Durations are measured with clock->NowNanos().
@@ -43,7 +43,7 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   Status SetSingleBurstBytes(int64_t single_burst_bytes) override;
 
   using RateLimiter::Request;
-  // Larger requests than a burst are granted burst by burst; negative ones count as 0.
+  // Requests larger than a burst are granted burst by burst; negative ones count as 0.
   void Request(int64_t bytes, Env::IOPriority pri, Statistics* stats) override;
 
   int64_t GetSingleBurstBytes() const override;
@@ -59,7 +59,7 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   struct Waiter {
     Waiter(int64_t bytes, Mutex* mutex) : missing(bytes), cv(mutex) {}
 
-    int64_t missing;  // bytes still to be granted
+    int64_t missing;  // Bytes still to be granted.
     bool granted = false;
     CondVar cv;
   };
@@ -69,7 +69,7 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
 
   uint64_t NowMicros() const { return clock_->NowNanos() / 1000; }
 
-  // Returns how many refills this thread waited for as the leader.
+  // Returns the number of refills for which this thread waited as the leader.
   uint64_t RequestBurst(int64_t bytes, size_t pri) VARVE_REQUIRES(mutex_);
   void LeadUntilRefill(Waiter* self) VARVE_REQUIRES(mutex_);
   void RefillIfDue() VARVE_REQUIRES(mutex_);
@@ -87,13 +87,14 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   const int32_t fairness_;
   const bool auto_tuned_;
 
-  // Published for lock-free reading; written under mutex_. Plain numbers, so relaxed.
+  // Published for lock-free reading; written under mutex_. Relaxed, because they are independent
+  // numbers.
   std::atomic<int64_t> rate_bytes_per_sec_{1};
   std::atomic<int64_t> refill_bytes_{1};
-  std::atomic<int64_t> single_burst_bytes_;  // 0 = one refill
+  std::atomic<int64_t> single_burst_bytes_;  // 0 is one refill.
 
   mutable Mutex mutex_{lock_ranks::kRateLimiter};
-  int64_t max_rate_ VARVE_GUARDED_BY(mutex_);  // auto-tuning stays at or below
+  int64_t max_rate_ VARVE_GUARDED_BY(mutex_);  // Auto-tuning stays at or below it.
   int64_t available_ VARVE_GUARDED_BY(mutex_) = 0;
   // Millionths of a byte that the last refill left over.
   int64_t fraction_ VARVE_GUARDED_BY(mutex_) = 0;
@@ -103,7 +104,7 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   std::array<int64_t, kPriorities> total_bytes_ VARVE_GUARDED_BY(mutex_){};
   std::array<int64_t, kPriorities> total_requests_ VARVE_GUARDED_BY(mutex_){};
   uint32_t random_ VARVE_GUARDED_BY(mutex_) = 0x9e3779b9;
-  // Refills that found a request waiting, since last_tune_us_.
+  // Number of refills since last_tune_us_ that found a request waiting.
   int64_t drains_ VARVE_GUARDED_BY(mutex_) = 0;
   uint64_t last_tune_us_ VARVE_GUARDED_BY(mutex_);
 };

@@ -51,7 +51,7 @@ IOStatus SequentialFileReader::ReadFully(uint64_t offset, size_t n, char* scratc
     if (piece.data() != scratch + *got) std::memmove(scratch + *got, piece.data(), piece.size());
     *got += piece.size();
     CountFileRead(Temperature::kUnknown, piece.size());
-    // Reading on from an unaligned place is not possible, and only the end of the file causes one.
+    // Reading on from an unaligned offset is not possible, and only the end of the file causes one.
     if (direct_ && *got % alignment_ != 0) break;
   }
   return IOStatus::OK();
@@ -64,7 +64,7 @@ IOStatus SequentialFileReader::Refill() {
   if (buffer_.capacity() == 0 && !buffer_.Allocate(readahead_size_, alignment_)) {
     return IOStatus::Aborted(file_name_, "no memory to read ahead");
   }
-  // After an unaligned end of the file there is nothing more to come.
+  // Nothing follows an unaligned end of the file.
   if (direct_ && buffer_start_ % alignment_ != 0) return IOStatus::OK();
   size_t got = 0;
   IOStatus s = ReadFully(buffer_start_, readahead_size_, buffer_.data(), &got);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns reading a file once from start to end: logs and manifests.
+// Reading a file once from start to end, such as a log or manifest.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace varve {
 
-// Reads ahead into a buffer of its own. An I/O error is an error, never an end of the file. One
-// thread at a time.
+// Reads ahead into its own buffer. An I/O error is an error, never an end of the file. One thread
+// at a time may use it.
 class SequentialFileReader {
  public:
   static constexpr size_t kDefaultReadahead = 256 * 1024;
 
-  // readahead_size in bytes, at least one page.
+  // readahead_size is in bytes, at least one page.
   SequentialFileReader(std::unique_ptr<FSSequentialFile> file, std::string file_name,
                        size_t readahead_size = kDefaultReadahead,
                        const IOOptions& io_options = IOOptions());
@@ -30,17 +30,17 @@ class SequentialFileReader {
 
   // Fills scratch[0, n). A result shorter than n means that the file ends there.
   IOStatus Read(size_t n, Slice* result, char* scratch);
-  // Stops at the end of the file.
+  // Skips n bytes, but stops at the end of the file.
   IOStatus Skip(uint64_t n);
 
-  // Offset of the next byte.
+  // Returns the offset of the next byte.
   uint64_t position() const { return buffer_start_ + consumed_; }
   const std::string& file_name() const { return file_name_; }
 
  private:
   // Replaces the consumed buffer by what comes next in the file; leaves it empty at the end.
   IOStatus Refill();
-  // One request that repeats short answers; *got < n only at the end of the file.
+  // Reads one range, repeating partial reads; *got < n only at the end of the file.
   IOStatus ReadFully(uint64_t offset, size_t n, char* scratch, size_t* got);
 
   const std::string file_name_;

@@ -21,7 +21,7 @@ namespace varve {
 namespace {
 
 constexpr uint64_t kRetryMicros = 1000 * 1000;
-constexpr uint64_t kIdleMicros = 3600ull * 1000 * 1000;  // until somebody wakes the timer
+constexpr uint64_t kIdleMicros = 3600ull * 1000 * 1000;  // Until a call of Wake.
 
 uint64_t NowMicros() {
   return PerfClockNanos() / 1000;
@@ -184,7 +184,7 @@ IOStatus TableSpace::Delete(const std::string& path) {
   }
   if (!waits || !Throw(path, bytes)) {
     s = options_.fs->DeleteFile(path, IOOptions(), nullptr);
-    if (!s.ok() && !IsMissing(s)) return s;  // it is still there
+    if (!s.ok() && !IsMissing(s)) return s;  // It is still there.
     if (s.ok()) Count(FILES_DELETED_IMMEDIATELY);
   }
   MutexLock lock(&mu_);
@@ -199,7 +199,7 @@ bool TableSpace::Throw(const std::string& path, uint64_t bytes) {
     Count(FILES_MARKED_TRASH);
     return true;
   }
-  // Nobody will come for it: back to the name by which it is deleted.
+  // The timer will not delete it: restore the name by which the caller deletes it.
   return !options_.fs->RenameFile(trash, path, IOOptions(), nullptr).ok();
 }
 
@@ -240,11 +240,11 @@ bool TableSpace::Enqueue(const std::string& path, uint64_t bytes) {
     return Status::OK();
   });
   if (!s.ok()) return false;
-  // Without the mutex: a fork() takes those of all in an order of its own.
+  // Called without the mutex, because a fork() takes all mutexes in its own order.
   if (!joins) SharedTimer::Default().Wake(this);
   if (!joins || SharedTimer::Default().Add(this)) return true;
   MutexLock lock(&mu_);
-  on_timer_ = false;  // what others have given meanwhile waits for the next that is given
+  on_timer_ = false;  // Trash that others have added meanwhile waits until more is added.
   trash_gone_.SignalAll();
   const auto mine = std::ranges::find(trash_, path, &Trash::path);
   if (mine == trash_.end()) return true;
@@ -293,13 +293,13 @@ void TableSpace::DeletePiece(uint64_t* freed) {
 uint64_t TableSpace::OnTime() noexcept {
   const uint64_t now = NowMicros();
   {
-    // It is called whenever something is thrown away.
+    // The timer also calls this whenever trash is added.
     MutexLock lock(&mu_);
     if (trash_.empty()) return kIdleMicros;
     if (now < next_piece_micros_) return next_piece_micros_ - now;
   }
   uint64_t freed = 0;
-  // For lack of memory: once more.
+  // Retries after a lack of memory.
   if (!Guarded([&] { DeletePiece(&freed); }).ok()) return kRetryMicros;
   MutexLock lock(&mu_);
   const double pause =
@@ -309,7 +309,7 @@ uint64_t TableSpace::OnTime() noexcept {
   return trash_.empty() ? kIdleMicros : micros;
 }
 
-// ---- Making one ----
+// ---- Creation ----
 
 TableSpace* TableSpaceOf(SstFileManager* manager) {
   return dynamic_cast<TableSpace*>(manager);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TableSpace: the SstFileManager as databases see it: which tables there are, whether there is room
-// for more, and their deletion.
+// TableSpace implements SstFileManager: it tracks tables, limits their space, and deletes them at a
+// rate.
 
 #include <cstdint>
 #include <deque>
@@ -22,15 +22,15 @@ namespace varve {
 
 struct TableSpaceOptions {
   std::shared_ptr<FileSystem> fs;
-  std::shared_ptr<Logger> info_log;  // may be null
+  std::shared_ptr<Logger> info_log;  // May be null.
   int64_t delete_rate = 0;
   bool delete_existing_trash = true;
   double max_trash_ratio = 0.25;
   uint64_t chunk_bytes = 0;
 };
 
-// Deletions at a rate are done in the timer's thread, a piece at a time: its other clients, who
-// have time, wait for no more than that.
+// Rate-limited deletions run in the timer's thread, a piece at a time, so that its other clients,
+// which tolerate delays, wait for no longer than one piece.
 class TableSpace final : public SstFileManager, private SharedTimer::Client, private ForkWatch {
  public:
   explicit TableSpace(TableSpaceOptions options);
@@ -50,24 +50,24 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   uint64_t GetTotalTrashSize() override;
   void SetStatisticsPtr(const std::shared_ptr<Statistics>& stats) override;
 
-  // ---- For databases. None throws: of a table that could not be noted only the total is known.
+  // ---- For databases. None throws: if a table could not be recorded, only the total is known.
   void Add(const std::string& path, uint64_t bytes) noexcept;
-  // All of that directory.
+  // Forgets all tables of that directory.
   void ForgetDirectory(const std::string& directory) noexcept;
-  // The table is not one any more. NotFound: there is none.
+  // Deletes a table, and stops tracking it. Returns NotFound if there is none.
   IOStatus Delete(const std::string& path);
-  // What an earlier process left behind, or an earlier opening: then it may be waiting already. A
-  // table, or what was one and is trash. NotFound: there is none.
+  // Deletes a table, or trash of one, left by an earlier process or an earlier opening, which may
+  // be waiting already. Returns NotFound if there is none.
   IOStatus DeleteLeftover(const std::string& path);
-  // A table, or trash, of a database that is destroyed: it waits however much does, if there is a
-  // rate. False: it is left to the caller.
+  // Deletes a table, or trash, of a database that is being destroyed. If there is a rate, the file
+  // waits regardless of how much trash does. Returns false if the caller must delete it.
   bool DeleteAtRate(const std::string& path);
-  // Until all that waits now is deleted, or cannot be.
+  // Waits until all current trash is deleted, or cannot be.
   void WaitForTrash();
 
-  // SpaceLimit once the limit is reached.
+  // Returns SpaceLimit once the limit is reached.
   Status CheckSpace();
-  // Room for so many bytes, until it is given back. False: there is not so much.
+  // Reserves this many bytes until GiveBack. Returns false if there is not enough room.
   bool Reserve(uint64_t bytes);
   void GiveBack(uint64_t bytes);
 
@@ -75,16 +75,16 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   struct Trash {
     std::string path;
     uint64_t bytes = 0;
-    uint64_t number = 0;  // they count up
+    uint64_t number = 0;  // Ascending.
   };
 
   void InChild() override;
   uint64_t OnTime() noexcept override;
-  // Deletes what the front of the queue is to lose next. *freed: bytes that the disk has back, or
-  // that nobody waits for any more.
+  // Deletes the next piece of the front of the queue. Sets *freed to the bytes that the disk
+  // regained, or that are not waited for any more.
   void DeletePiece(uint64_t* freed);
   bool IsCutBitByBit(const Trash& trash) const;
-  // Whether it was renamed and waits.
+  // Renames a table to trash and enqueues it. Returns true if it waits.
   bool Throw(const std::string& path, uint64_t bytes);
   bool Waits(const std::string& path);
   bool Enqueue(const std::string& path, uint64_t bytes);
@@ -99,17 +99,17 @@ class TableSpace final : public SstFileManager, private SharedTimer::Client, pri
   uint64_t reserved_ VARVE_GUARDED_BY(mu_) = 0;
   int64_t rate_ VARVE_GUARDED_BY(mu_);
   double trash_ratio_ VARVE_GUARDED_BY(mu_);
-  std::deque<Trash> trash_ VARVE_GUARDED_BY(mu_);    // the front is the timer's
-  CondVar trash_gone_{&mu_};                         // the front is another
-  uint64_t trash_number_ VARVE_GUARDED_BY(mu_) = 0;  // of the last that came
+  std::deque<Trash> trash_ VARVE_GUARDED_BY(mu_);    // The front belongs to the timer.
+  CondVar trash_gone_{&mu_};                         // Signalled when the front changes.
+  uint64_t trash_number_ VARVE_GUARDED_BY(mu_) = 0;  // Number of the newest entry.
   uint64_t trash_bytes_ VARVE_GUARDED_BY(mu_) = 0;
   bool on_timer_ VARVE_GUARDED_BY(mu_) = false;
-  // Of a clock that does not step: until then the rate is used up.
+  // On a monotonic clock: until then the rate is used up.
   uint64_t next_piece_micros_ VARVE_GUARDED_BY(mu_) = 0;
   std::shared_ptr<Statistics> statistics_ VARVE_GUARDED_BY(mu_);
 };
 
-// Null unless NewSstFileManager has made it.
+// Returns null unless NewSstFileManager has created it.
 TableSpace* TableSpaceOf(SstFileManager* manager);
 
 }  // namespace varve

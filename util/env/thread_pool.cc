@@ -50,7 +50,7 @@ void ThreadPool::Schedule(Function function, void* arg, void* tag, Function unsc
     try {
       StartThreadsAsNeeded();
     } catch (...) {
-      // Threads that there are take it in turn. Without any, nobody would.
+      // Existing threads will run the job. If there are none, it would never run.
       if (threads_.empty() && limit_ > 0) {
         queue_.pop_back();
         throw;
@@ -115,7 +115,8 @@ void ThreadPool::LowerCpuPriority(CpuPriority priority) {
   wanted_.cpu = priority;
 }
 
-// Where that is not allowed the job is done all the same, and nobody asks again.
+// Lowers the thread's own priorities. If that is not allowed, the job runs all the same, and it is
+// not tried again.
 void ThreadPool::Lower(Priorities* own, const Priorities& wanted) {
   if (wanted.cpu < own->cpu) {
     (void)varve::LowerCpuPriority(wanted.cpu);
@@ -146,7 +147,7 @@ int ThreadPool::Release(int threads) {
 }
 
 void ThreadPool::StartThreadsAsNeeded() {
-  // Each waiting job should find a thread, while the limit lasts.
+  // Each waiting job should find a thread, up to the limit.
   int missing = static_cast<int>(std::min<size_t>(queue_.size(), 1u << 20)) - idle_;
   while (missing > 0 && static_cast<int>(threads_.size()) < limit_) {
     threads_.emplace_back();
@@ -157,7 +158,8 @@ void ThreadPool::StartThreadsAsNeeded() {
       threads_.pop_back();
       throw;
     }
-    // Counted as idle until it takes a job, so that the next call does not start another for it.
+    // The thread counts as idle until it takes a job, so that the next call does not start another
+    // for it.
     ++idle_;
     --missing;
   }
@@ -173,7 +175,7 @@ bool ThreadPool::IsSurplus() const {
 }
 
 void ThreadPool::Run(Threads::iterator self) {
-  // Linux allows 15 characters; a failure leaves the process name, which does no harm.
+  // Linux allows 15 characters; a failure harmlessly leaves the process name.
   (void)::pthread_setname_np(::pthread_self(), ("varve:" + name_).substr(0, 15).c_str());
   get_iostats_context()->thread_pool_id = static_cast<uint64_t>(priority_);
   const ListedThread listed(priority_);
@@ -199,8 +201,8 @@ void ThreadPool::Run(Threads::iterator self) {
 }
 
 void ThreadPool::InChild() {
-  // They can be neither joined nor detached, and the condition variable still counts on those that
-  // waited for it: both are left behind.
+  // The parent's threads can be neither joined nor detached, and the condition variable still
+  // counts its waiters: both are leaked.
   (void)std::make_unique<Threads>(std::move(threads_)).release();
   (void)std::make_unique<Threads>(std::move(ended_)).release();
   threads_.clear();
@@ -218,7 +220,7 @@ void ThreadPool::JoinEnded() {
     MutexLock lock(&mutex_);
     joining.swap(ended_);
   }
-  // A job may get here on a pool thread, but never on one that has ended.
+  // A pool thread may run this in a job, but never one that has ended.
   for (std::thread& t : joining) t.join();
 }
 

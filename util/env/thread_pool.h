@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns a pool of background threads that run jobs in the order of their arrival.
+// A pool of background threads that run jobs in the order of their arrival.
 
 #include <cstddef>
 #include <deque>
@@ -19,41 +19,41 @@
 namespace varve {
 
 // Threads start when a job finds none idle, up to the limit, and stay; a lower limit ends the
-// surplus after the jobs at hand. Thread-safe; jobs may call back into the pool. In a child of
-// fork() a pool is as new: its threads and jobs were the parent's.
+// surplus after their current jobs. Thread-safe; jobs may call back into the pool. In a child of
+// fork() a pool is like new: its threads and jobs were the parent's.
 class ThreadPool final : private ForkWatch {
  public:
   using Function = void (*)(void* arg);
 
-  // `name` (at most 8 characters) goes into the threads' names, `priority` into what they count of
-  // their I/O. With limit 0 jobs only queue up.
+  // `name` (at most 8 characters) is part of the threads' names; `priority` classifies their I/O
+  // counts. With limit 0 jobs only queue up.
   ThreadPool(std::string name, Env::Priority priority, int limit);
-  // Runs the jobs that wait, then joins the threads.
+  // Runs the waiting jobs, then joins the threads.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // Null `tag` cannot be unscheduled; `unschedule` may be null. Throws when there is no memory, or
-  // no thread for it and none to come: then the job is not there.
+  // Adds a job. One with a null `tag` cannot be unscheduled; `unschedule` may be null. Throws,
+  // without adding the job, if there is no memory, or no thread and none can start.
   void Schedule(Function function, void* arg, void* tag, Function unschedule);
   // Removes the waiting jobs of `tag`, calls their unschedule functions without holding the lock,
   // and returns their number.
   int Unschedule(void* tag);
 
-  // Negative counts as 0.
+  // A negative limit counts as 0.
   void SetLimit(int limit);
   void RaiseLimit(int limit);
   int limit() const;
   size_t queue_length() const;
 
-  // Of its threads, each from its next job on. Threads never go up again: what is set after a lower
-  // priority is for those that start later.
+  // Lower the priority of the pool's threads, each from its next job on. A thread's priority is
+  // never raised again: a higher value set later applies to threads that start later.
   void LowerIoPriority();
   void LowerCpuPriority(CpuPriority priority);
 
-  // Holds idle capacity back from jobs; returns how many threads that was possible for.
+  // Reserves idle threads, which then take no jobs; returns the number reserved.
   int Reserve(int threads);
-  // Returns how many were given back.
+  // Releases reserved threads; returns the number released.
   int Release(int threads);
 
  private:
@@ -64,13 +64,13 @@ class ThreadPool final : private ForkWatch {
     Function unschedule;
   };
   using Threads = std::list<std::thread>;
-  // What one thread is to be, or has made itself.
+  // The wanted priorities, or those that a thread has set for itself.
   struct Priorities {
     CpuPriority cpu = CpuPriority::kNormal;
     bool idle_io = false;
   };
 
-  // Throws when one cannot be had; those started before stay.
+  // Throws if a thread cannot be started; those started before stay.
   void StartThreadsAsNeeded() VARVE_REQUIRES(mutex_);
   void Run(Threads::iterator self);
   static void Lower(Priorities* own, const Priorities& wanted);
@@ -87,7 +87,7 @@ class ThreadPool final : private ForkWatch {
   CondVar work_{&mutex_};
   std::deque<Job> queue_ VARVE_GUARDED_BY(mutex_);
   Threads threads_ VARVE_GUARDED_BY(mutex_);
-  // Have left the loop, wait to be joined.
+  // Threads that have left the loop and wait to be joined.
   Threads ended_ VARVE_GUARDED_BY(mutex_);
   int limit_ VARVE_GUARDED_BY(mutex_);
   int idle_ VARVE_GUARDED_BY(mutex_) = 0;

@@ -28,7 +28,7 @@ bool LowerCpuPriority(CpuPriority priority) {
 }
 
 bool LowerIoPriority() {
-  // The C library has no name for this call.
+  // The C library has no function for this call.
   return ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
                    IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)) == 0;
 }

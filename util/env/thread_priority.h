@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The calling thread's share of processors and disks, as far as anybody may change it: down.
+// Priority of the calling thread for processors and disks, which unprivileged threads can only
+// lower.
 
 #include "varve/env.h"
 
 namespace varve {
 
-// Both are for good, unless the process has the privilege to raise priorities, and pass to threads
-// that the calling one starts. False where the system does not allow it, as in some containers;
-// then nothing has changed.
+// Both functions have a permanent effect, unless the process has the privilege to raise priorities,
+// which threads started by the calling one inherit. They return false, with nothing changed, if the
+// system does not allow it, as in some containers.
 //
-// kLow: the lowest weight there is beside others. kIdle: only what nobody else wants. kNormal and
-// above: nothing, and true.
+// kLow gives the lowest weight relative to others. kIdle runs only if nothing else wants the
+// processor. kNormal and above do nothing and return true.
 bool LowerCpuPriority(CpuPriority priority);
-// Its reads and writes wait for everybody else's, where the disk's scheduler knows of that.
+// Makes the thread's reads and writes wait for all others, if the disk's scheduler supports that.
 bool LowerIoPriority();
 
 }  // namespace varve

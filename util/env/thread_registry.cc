@@ -26,7 +26,7 @@ struct Record {
   std::string db;
   std::string family;
   ThreadStatus::OperationType operation = ThreadStatus::OP_UNKNOWN;
-  uint64_t started = 0;  // nanoseconds of PerfClockNanos
+  uint64_t started = 0;  // In nanoseconds of PerfClockNanos.
   ThreadStatus::OperationStage stage = ThreadStatus::STAGE_UNKNOWN;
   uint64_t properties[ThreadStatus::kNumOperationProperties] = {};
 };
@@ -59,10 +59,10 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// Written by its thread alone; what it points to, under the registry's mutex.
+// Written only by its thread; the record is accessed under the registry's mutex.
 constinit thread_local Record* own_record = nullptr;
 
-// None of the parent's threads is here, and what forked belongs to no pool.
+// The child has none of the parent's threads, and the thread that forked belongs to no pool.
 void Registry::InChild() {
   records.clear();
   own_record = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the process's background threads are doing, for Env::GetThreadList.
+// The activities of the process's background threads, for Env::GetThreadList.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,7 @@
 
 namespace varve {
 
-// Makes the calling thread one of those that are listed, as long as this lives, if there is memory
-// for that.
+// Lists the calling thread while this object lives, if there is memory for that.
 class ListedThread {
  public:
   explicit ListedThread(Env::Priority pool);
@@ -22,7 +21,7 @@ class ListedThread {
   ListedThread& operator=(const ListedThread&) = delete;
 };
 
-// What the calling thread does as long as this lives. Nothing is noted unless it is `wanted` and
+// Records the operation of the calling thread while this object lives. Does so only if `wanted`,
 // the thread is listed and has no operation yet, and there is memory for the names.
 class ListedOperation {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of what varve/thread_status.h numbers.
+// The names of the values in varve/thread_status.h.
 
 #include "varve/thread_status.h"
 
@@ -14,7 +14,7 @@ namespace {
 template <size_t kCount>
 using Names = std::array<std::string, kCount>;
 
-// The i-th, or the first if there is none.
+// Returns the i-th name, or the first if there is none.
 template <size_t kCount>
 const std::string& NameAt(const Names<kCount>& names, int i) {
   return names[i >= 0 && static_cast<size_t>(i) < kCount ? static_cast<size_t>(i) : 0];

@@ -19,12 +19,12 @@ namespace varve {
 namespace {
 
 constexpr size_t kFirstBuffer = 64 * 1024;
-// Bytes that write-back stays behind the end of the file, so that pages still being filled are not
-// written twice.
+// Number of bytes by which write-back stays behind the end of the file, so that pages still being
+// filled are not written twice.
 constexpr uint64_t kRangeSyncDistance = 1024 * 1024;
 constexpr uint64_t kRangeSyncUnit = 4096;
 
-// Adds the time of its life to one of the times, and to the thread's, if they are wanted.
+// Adds the time of its scope to one of the times, and to the thread's, if they are wanted.
 template <uint64_t FileWriteTimes::*kWhich, uint64_t IOStatsContext::*kOfThread,
           uint64_t IOStatsContext::*kCpuOfThread = nullptr>
 class Timed {
@@ -47,7 +47,7 @@ class Timed {
   const IOTimer<kOfThread, kCpuOfThread> of_thread_;
 };
 
-// Records the microseconds of its life in histograms of the database's statistics.
+// Records the microseconds of its scope in histograms of the database's statistics.
 class Recorded {
  public:
   Recorded(const WritableFileWriter::Options& options, uint32_t histogram,
@@ -68,7 +68,7 @@ class Recorded {
   Recorded& operator=(const Recorded&) = delete;
 
  private:
-  Statistics* const stats_;  // null: nothing to record
+  Statistics* const stats_;  // Null if there is nothing to record.
   const uint32_t histogram_;
   const uint32_t more_;
   const TimeIfWanted time_;
@@ -111,7 +111,7 @@ IOStatus WritableFileWriter::Create(FileSystem* fs, const std::string& fname,
 }
 
 WritableFileWriter::~WritableFileWriter() {
-  // Nobody can act on a failure any more.
+  // A failure cannot be handled any more.
   if (!closed_) (void)file_->Close(options_.io_options, nullptr).ok();
 }
 
@@ -125,7 +125,7 @@ IOStatus WritableFileWriter::status() const {
 
 IOStatus WritableFileWriter::Latch(IOStatus s) {
   if (s.ok()) return s;
-  // Appending and syncing threads may fail together: one of them stores its error.
+  // Appending and syncing threads may fail concurrently: one of them stores its error.
   if (!failing_.exchange(true, std::memory_order_acq_rel)) {
     error_ = s;
     failed_.store(true, std::memory_order_release);
@@ -212,7 +212,7 @@ size_t WritableFileWriter::Grant(size_t bytes, size_t alignment) {
   if (lifted != nullptr && lifted->load(std::memory_order_relaxed)) return bytes;
   const size_t granted = limiter->RequestToken(bytes, alignment, priority, options_.stats,
                                                RateLimiter::OpType::kWrite);
-  // A limiter of the user's that grants nothing, or too much, must not stop or overrun us.
+  // A user's limiter that grants nothing, or too much, must not stop or overrun the writer.
   return granted == 0 || granted > bytes ? bytes : granted;
 }
 
@@ -321,10 +321,10 @@ IOStatus WritableFileWriter::Close() {
   if (closed_) return has_failed() ? Failed() : IOStatus::OK();
   IOStatus s = Flush();
   if (s.ok() && direct_) {
-    // Padding of the last page.
+    // Removes the padding of the last page.
     s = Latch(
         file_->Truncate(file_size_.load(std::memory_order_relaxed), options_.io_options, nullptr));
-    // The size that was just set is metadata that an earlier sync has not covered.
+    // The new size is metadata that an earlier sync has not covered.
     if (s.ok()) s = Latch(file_->Fsync(options_.io_options, nullptr));
   }
   closed_ = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the buffered writer through which logs, tables and manifests are written.
+// The buffered writer of logs, tables and manifests.
 
 #include <atomic>
 #include <cstddef>
@@ -20,7 +20,7 @@ class RateLimiter;
 class Statistics;
 class SystemClock;
 
-// What the calls of one file took, nanoseconds.
+// Durations of the calls of one file, in nanoseconds.
 struct FileWriteTimes {
   uint64_t prepare = 0;
   uint64_t write = 0;
@@ -36,39 +36,39 @@ struct FileWriteTimes {
 };
 
 // Appends to one FSWritableFile. After the first failure of any write, sync or truncation every
-// later call fails with that error: what the file holds is unknown from then on, and a later sync
-// that reports success would not mean that the lost bytes arrived.
+// later call fails with that error: the file's contents are unknown from then on, and a later sync
+// that reports success would not mean that the lost bytes were written.
 //
-// Thread safety: one thread at a time, except file_size(), flushed_size() and, where
-// file()->IsSyncThreadSafe(), SyncWithoutFlush(), which may run beside the others.
+// Thread safety: one thread at a time, except file_size(), flushed_size() and, if
+// file()->IsSyncThreadSafe(), SyncWithoutFlush(), which may run concurrently with the others.
 class WritableFileWriter {
  public:
   struct Options {
-    // Bytes; the buffer starts at 64 KiB or this, whichever is less, and doubles while it fills.
+    // In bytes; the buffer starts at 64 KiB or this, whichever is less, and doubles while it fills.
     size_t max_buffer_size = 1024 * 1024;
-    // Bytes between requests for write-back; 0 = none.
+    // Bytes between requests for write-back; 0 is none.
     uint64_t bytes_per_sync = 0;
-    // For every request; its rate_limiter_priority IO_TOTAL means "not limited".
+    // Used for every request; a rate_limiter_priority of IO_TOTAL means "not limited".
     IOOptions io_options;
-    // Nullable, not owned, outlive the writer. The clock is needed with stats and times only. The
+    // Nullable, not owned, outlive the writer. The clock is needed only with stats and times. The
     // limiter is not asked any more once the flag is set.
     RateLimiter* rate_limiter = nullptr;
     const std::atomic<bool>* limit_lifted = nullptr;
     Statistics* stats = nullptr;
     SystemClock* clock = nullptr;
-    // Is given all that is appended, in order. As the ones above.
+    // Gets all appended bytes, in order. Nullable, not owned, outlives the writer.
     FileChecksumGenerator* checksum = nullptr;
-    // Is added to by each call, unless null. As the ones above.
+    // Each call adds its durations. Nullable, not owned, outlives the writer.
     FileWriteTimes* times = nullptr;
-    // Of the histogram that gets the microseconds of each sync.
+    // The histogram that gets the microseconds of each sync.
     uint32_t sync_histogram = kNoHistogram;
-    // The same of each write, and once more by what the file is for.
+    // The histograms that get the microseconds of each write, the second one by the file's purpose.
     uint32_t write_histogram = kNoHistogram;
     uint32_t write_histogram_of_purpose = kNoHistogram;
   };
   static constexpr uint32_t kNoHistogram = ~uint32_t{0};
 
-  // Takes the buffer size, bytes_per_sync, limiter and I/O options out of `options`.
+  // Takes the buffer size, bytes_per_sync, limiter and I/O options from `options`.
   static Options OptionsFrom(const FileOptions& options);
 
   // `file` is empty or is to be continued at `initial_size` (0 with direct I/O).
@@ -77,47 +77,47 @@ class WritableFileWriter {
   // Creates `fname` and a writer for it.
   static IOStatus Create(FileSystem* fs, const std::string& fname, const FileOptions& file_options,
                          const Options& options, std::unique_ptr<WritableFileWriter>* writer);
-  // Closes, dropping what the buffer holds, unless Close was called: a file that its owner did not
-  // close is one that the owner has given up.
+  // Unless Close was called, closes the file and drops the buffer: a file that its owner did not
+  // close is abandoned.
   ~WritableFileWriter();
   WritableFileWriter(const WritableFileWriter&) = delete;
   WritableFileWriter& operator=(const WritableFileWriter&) = delete;
 
-  // Buffers, or writes through when the data is large.
+  // Buffers the data, or writes it directly if it is large.
   IOStatus Append(const Slice& data);
-  // The concatenation of `count` slices, as one append.
+  // Appends the concatenation of `count` slices, as one append.
   IOStatus Append(const Slice* parts, size_t count);
-  // `count` zero bytes.
+  // Appends `count` zero bytes.
   IOStatus Pad(size_t count);
 
-  // Hands everything to the operating system. With direct I/O an incomplete last page is written
+  // Writes everything to the operating system. With direct I/O an incomplete last page is written
   // padded, and written again when it has grown.
   IOStatus Flush();
-  // Flush, then makes the file durable with fsync or fdatasync.
+  // Flushes, then makes the file durable with fsync or fdatasync.
   IOStatus Sync(bool use_fsync);
-  // Makes durable what was flushed, without touching the buffer. NotSupported unless the file can
-  // sync while it is appended to.
+  // Makes durable what was flushed, without touching the buffer. Returns NotSupported unless the
+  // file can sync while it is appended to.
   IOStatus SyncWithoutFlush(bool use_fsync);
-  // Flush, then cuts off what a reused file had after this.
+  // Flushes, then truncates what a reused file had after this.
   IOStatus CutToSize();
   // Flushes, drops padding and closes. A second call does nothing.
   IOStatus Close();
 
-  // Logical size in bytes: all that was appended.
+  // Returns the logical size in bytes: all that was appended.
   uint64_t file_size() const { return file_size_.load(std::memory_order_acquire); }
   uint64_t GetFileSize() const { return file_size(); }
-  // Bytes of it that the operating system has.
+  // Returns the number of those bytes that the operating system has.
   uint64_t flushed_size() const { return flushed_size_.load(std::memory_order_acquire); }
 
   const std::string& file_name() const { return file_name_; }
   FSWritableFile* file() { return file_.get(); }
-  // The error that ended the file's usefulness, or OK.
+  // Returns the first error, or OK.
   IOStatus status() const;
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
 
  private:
   IOStatus Failed() const;
-  // Latches s unless it is OK.
+  // Stores s as the permanent error unless it is OK; returns s.
   IOStatus Latch(IOStatus s);
   bool GrowBuffer(size_t wanted);
   IOStatus AppendBytes(const char* data, size_t n);
@@ -141,10 +141,10 @@ class WritableFileWriter {
   uint64_t range_synced_ = 0;
   bool closed_ = false;
 
-  // Written by the appending thread; readers learn how far the file has come.
+  // Written by the appending thread, with release; readers see how far the file has come.
   std::atomic<uint64_t> file_size_;
   std::atomic<uint64_t> flushed_size_;
-  // 0 = usable, 1 = an error is being stored, then `failed_` publishes error_.
+  // failing_ is set when an error is being stored; failed_ then publishes error_.
   std::atomic<bool> failing_{false};
   std::atomic<bool> failed_{false};
   IOStatus error_;

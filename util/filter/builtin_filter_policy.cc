@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Making filter policies from numbers and from text.
+// Creation of filter policies from numbers and from text.
 
 #include "util/filter/builtin_filter_policy.h"
 
@@ -27,7 +27,7 @@ constexpr std::string_view kRibbonName = "ribbonfilter";
 constexpr int kMillibits = 1000;
 constexpr double kMaxBits = 100;
 
-// Written so that a NaN gives no filter.
+// The comparison is written so that a NaN gives no filter.
 int RoundToMillibits(double bits_per_key) {
   if (!(bits_per_key >= 0.5)) return 0;
   if (bits_per_key < 1.0) return kMillibits;
@@ -35,7 +35,7 @@ int RoundToMillibits(double bits_per_key) {
   return static_cast<int>(std::lround(bits_per_key * kMillibits));
 }
 
-// "12.346", "9.5", "10".
+// Returns text such as "12.346", "9.5" or "10".
 std::string MillibitsText(int millibits) {
   std::string text = std::to_string(millibits / kMillibits);
   const int fraction = millibits % kMillibits;
@@ -45,7 +45,7 @@ std::string MillibitsText(int millibits) {
   return text + "." + digits;
 }
 
-// All of `text` as a number.
+// Returns all of `text` as a number.
 template <typename Number>
 std::optional<Number> Parse(std::string_view text) {
   Number number = 0;
@@ -54,7 +54,7 @@ std::optional<Number> Parse(std::string_view text) {
   return number;
 }
 
-// Takes the part up to the next colon, or all, off the front of `*rest`.
+// Removes the part up to the next colon, or all, from the front of `*rest` and returns it.
 std::string_view NextPart(std::string_view* rest) {
   const size_t colon = rest->find(':');
   const std::string_view part = rest->substr(0, colon);
@@ -71,7 +71,7 @@ std::shared_ptr<const FilterPolicy> ParsePolicy(std::string_view text) {
   const auto bits = Parse<double>(NextPart(&text));
   if (!bits) return nullptr;
   if (name == kBloomName) {
-    // The flag once chose a filter that no longer exists.
+    // The flag once selected a filter that no longer exists.
     if (!text.empty() && text != "false" && text != "true") return nullptr;
     return std::make_shared<const BuiltinFilterPolicy>(Kind::kBloom, *bits);
   }

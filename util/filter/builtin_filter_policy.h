@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one concrete filter policy: which filter, and how many bits a key. The table builds and reads
-// the filters themselves from these numbers.
+// The only concrete filter policy: it selects the filter and the number of bits a key. The table
+// builds and reads the filters themselves.
 
 #include <string>
 
@@ -10,33 +10,34 @@
 
 namespace varve {
 
-// Immutable, so thread-safe.
+// A filter policy. It is immutable, so thread-safe.
 class BuiltinFilterPolicy final : public FilterPolicy {
  public:
   enum class Kind {
     kBloom,
     kRibbon,
-    // Known by its format only, from an OPTIONS file or a table: reads, and builds nothing.
+    // Known only by its format, from an OPTIONS file or a table: reads filters and builds none.
     kReadOnly,
   };
 
-  // `bits_per_key` is that of a Bloom filter of the same accuracy, for either kind.
+  // For either kind, `bits_per_key` is that of a Bloom filter of the same accuracy.
   BuiltinFilterPolicy(Kind kind, double bits_per_key, int bloom_before_level = 0);
 
   const char* Name() const override;
   const char* CompatibilityName() const override { return kCompatibilityName(); }
   std::string GetId() const override;
 
-  // Names both filters in a table's metaindex.
+  // Returns the name of both filters in a table's metaindex.
   static const char* kCompatibilityName() { return "rocksdb.BuiltinBloomFilter"; }
 
-  // Bits a key, in thousandths: 0, or 1000 to 100000. 0 means that no filter is built.
+  // Bits a key in thousandths: 0, or 1000 to 100000. 0 means that no filter is built.
   int millibits_per_key() const { return millibits_per_key_; }
   bool is_ribbon() const { return kind_ == Kind::kRibbon; }
-  // Only with is_ribbon(): levels below this one get a Bloom filter, a flush being level -1.
+  // Levels below this one get a Bloom filter; a flush counts as level -1. Applies only if
+  // is_ribbon().
   int bloom_before_level() const { return bloom_before_level_; }
 
-  // Whether a table described by `context` gets a Ribbon filter rather than a Bloom filter.
+  // True if a table described by `context` gets a Ribbon filter rather than a Bloom filter.
   bool BuildsRibbon(const FilterBuildingContext& context) const;
 
  private:
@@ -47,7 +48,8 @@ class BuiltinFilterPolicy final : public FilterPolicy {
   const int bloom_before_level_;
 };
 
-// Null for a null policy, and for one that a user derived: then the caller says NotSupported.
+// Returns null for a null policy and for one derived by a user: the caller then returns
+// NotSupported.
 const BuiltinFilterPolicy* AsBuiltinFilterPolicy(const FilterPolicy* policy);
 
 }  // namespace varve

@@ -13,15 +13,15 @@
 
 namespace varve {
 
-// Whether an entry has the user key, without timestamp, of the entry that was delivered before it.
+// Says if an entry has the user key, without timestamp, of the entry that was returned before it.
 enum class SameKey : uint8_t {
-  kUnknown,  // nobody looked
+  kUnknown,  // Not compared.
   kNo,
   kYes,
 };
 
-// One entry of a batch: several entries that a walk decoded at once. Left uninitialised when made,
-// as arrays of them are.
+// One entry of a batch, that is, of several entries that a walk decoded at once. It is left
+// uninitialised, because arrays of them are created.
 struct BatchEntry {
   const char* key_data;
   const char* value_data;
@@ -29,18 +29,18 @@ struct BatchEntry {
   uint32_t value_size;
   SameKey same_key;
 
-  [[nodiscard]] Slice key() const { return Slice(key_data, key_size); }  // internal key
+  [[nodiscard]] Slice key() const { return Slice(key_data, key_size); }  // Internal key.
   [[nodiscard]] Slice value() const { return Slice(value_data, value_size); }
   void Set(const Slice& key, const Slice& value) {
     key_data = key.data();
     value_data = value.data();
-    key_size = static_cast<uint32_t>(key.size());  // 32 bits, as in every place that stores it
+    key_size = static_cast<uint32_t>(key.size());  // Sizes have 32 bits wherever they are stored.
     value_size = static_cast<uint32_t>(value.size());
     same_key = SameKey::kUnknown;
   }
 };
 
-// What PrefetchSeek asks for. Each round finds what the round before it asked for.
+// What PrefetchSeek prefetches. Each round uses what the previous round prefetched.
 enum class SeekRound : uint8_t { kIndex, kBlock, kEntry };
 
 // Walks entries in internal-key order (user key ascending, then newest first).
@@ -59,26 +59,28 @@ class InternalIterator {
   virtual ~InternalIterator() = default;
 
   bool Valid() const { return valid_; }
-  const Slice& key() const { return key_; }      // internal key; requires Valid()
-  const Slice& value() const { return value_; }  // requires Valid()
+  const Slice& key() const { return key_; }      // Internal key; requires Valid().
+  const Slice& value() const { return value_; }  // Requires Valid().
 
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
-  // To the first entry >= target (an internal key).
+  // Moves to the first entry >= target (an internal key).
   virtual void Seek(const Slice& target) = 0;
-  // Asks for memory that Seek(target) will need, so that several walks can wait for theirs
-  // together. Rounds go in order, and Seek(target) must follow.
+  // Prefetches memory that Seek(target) will need, so that several walks can wait for theirs
+  // together. Requires that rounds go in order and that Seek(target) follows.
   virtual void PrefetchSeek(const Slice& /*target*/, SeekRound /*round*/) {}
-  // To the last entry <= target (an internal key).
+  // Moves to the last entry <= target (an internal key).
   virtual void SeekForPrev(const Slice& target) = 0;
-  // The same for tables alone, on from where a walk in that direction stands: what a merge knows to
-  // be memtables stays where it is. Requires that the walk reads tables.
+  // Like Seek and SeekForPrev, but move only the tables, onwards from the position of a walk in
+  // that direction: memtables of a merge stay where they are. They require that the walk reads
+  // tables.
   virtual void SeekTables(const Slice& target) { Seek(target); }
   virtual void SeekTablesForPrev(const Slice& target) { SeekForPrev(target); }
-  // Leaves entries before (after) `target` out that are older than `below`, as far as it can tell
-  // without looking at each, on from where a walk in that direction stands. False: it could not
-  // tell, and stays. True: it stands on the next entry that is not left out, which it may have
-  // handed over in its last batch, or is not Valid. They require Valid().
+  // Skip entries before (after) `target` that are older than `below`, as far as this is known
+  // without a look at each, onwards from the position of a walk in that direction. They return
+  // false, without a move, if it is not known. After true the iterator stands on the next entry
+  // that is not skipped, which its last batch may have contained already, or is not Valid. They
+  // require Valid().
   virtual bool SkipOlder(const Slice& target, SequenceNumber below) {
     if (newest_ >= below) return false;
     Seek(target);
@@ -89,15 +91,16 @@ class InternalIterator {
     SeekForPrev(target);
     return true;
   }
-  // No entry is newer than that: an upper bound that the maker of the iterator may know.
+  // Sets an upper bound of the entries' sequence numbers, which the creator of the iterator may
+  // know.
   void SetNewest(SequenceNumber newest) { newest_ = newest; }
-  virtual void Next() = 0;  // requires Valid()
-  virtual void Prev() = 0;  // requires Valid()
+  virtual void Next() = 0;  // Requires Valid().
+  virtual void Prev() = 0;  // Requires Valid().
   virtual Status status() const = 0;
 
-  // Moves like one to `max` calls of Next() (Prev()): writes the entries passed to `out` in order
-  // and stands on the last of them. 0 when there is none; then it is not Valid. Keys and values of
-  // the whole batch live until the next move. They require Valid() and max > 0.
+  // Move like one to `max` calls of Next() (Prev()), write the entries passed to `out` in order and
+  // stand on the last of them. They return 0 if there is none; the iterator then is not Valid. Keys
+  // and values of the whole batch live until the next move. They require Valid() and max > 0.
   virtual size_t NextBatch(BatchEntry* out, size_t /*max*/) {
     Next();
     return WriteCurrent(out);
@@ -107,25 +110,26 @@ class InternalIterator {
     return WriteCurrent(out);
   }
 
-  // Hands `pin` a share in whatever keeps value() alive, so that the bytes outlive the position.
-  // False: the bytes cannot be pinned and the caller must copy them.
+  // Gives `pin` a share in what keeps value() alive, so that the bytes outlive the position.
+  // Returns false if the bytes cannot be pinned: the caller must copy them.
   virtual bool PinValue(Cleanable* /*pin*/) { return false; }
 
-  // The same for the values of the whole last batch (of the current entry, after other moves).
-  // `pin` may get a share, and may not, if they stay anyway. False: all of them must be copied.
+  // Like PinValue for the values of the whole last batch (of the current entry, after other moves).
+  // `pin` may get no share if the values stay anyway. Returns false if all of them must be copied.
   virtual bool PinBatch(Cleanable* pin) { return IsValuePinned() || PinValue(pin); }
 
-  // True when value() stays at its address until the iterator is destroyed, whatever it moves to.
+  // True if value() (key()) stays at its address until the iterator is destroyed, wherever it
+  // moves.
   virtual bool IsValuePinned() const { return false; }
   virtual bool IsKeyPinned() const { return false; }
 
  protected:
-  // The current entry as a batch; 0 when not Valid.
+  // Writes the current entry as a batch and returns its size; 0 if not Valid.
   size_t WriteCurrent(BatchEntry* out) const {
     if (valid_) out->Set(key_, value_);
     return valid_ ? 1 : 0;
   }
-  // Stands on the last entry of a batch that is not empty.
+  // Moves the position to the last entry of a batch, which must not be empty.
   void PublishLast(const BatchEntry& last) {
     key_ = last.key();
     value_ = last.value();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The built-in orders: bytes ascending and descending, each also with a 64-bit timestamp after the
-// key.
+// The built-in comparators: bytes ascending and descending, each also with a 64-bit timestamp after
+// the key.
 
 #include "varve/comparator.h"
 
@@ -30,13 +30,13 @@ unsigned char ByteAt(const Slice& s, size_t i) {
   return static_cast<unsigned char>(s[i]);
 }
 
-// Cuts *key after position `i`, whose byte becomes one larger. Requires that it is not 0xff.
+// Truncates *key after position `i` and increments that byte. Requires that it is not 0xff.
 void CutAndRaise(std::string* key, size_t i) {
   (*key)[i] = static_cast<char>(static_cast<unsigned char>((*key)[i]) + 1);
   key->resize(i + 1);
 }
 
-// First position from `from` on whose byte can be raised, or the size.
+// Returns the first position from `from` on whose byte can be incremented, or the size.
 size_t FirstRaisable(const Slice& key, size_t from) {
   while (from < key.size() && ByteAt(key, from) == kMaxByte) ++from;
   return from;
@@ -58,17 +58,17 @@ class BytewiseOrder final : public Comparator {
 
   void FindShortestSeparator(std::string* start, const Slice& limit) const override {
     const size_t split = Slice(*start).difference_offset(limit);
-    if (split == start->size() || split == limit.size()) return;  // one is a prefix of the other
+    if (split == start->size() || split == limit.size()) return;  // One is a prefix of the other.
     const unsigned char low = ByteAt(*start, split);
     const unsigned char high = ByteAt(limit, split);
-    if (low > high) return;  // not in order: left as it is
-    // Raising the first different byte stays below `limit` if there is a value in between, or if
-    // `limit` goes on after that byte.
+    if (low > high) return;  // Not in order: leaves it unchanged.
+    // Incrementing the first different byte stays below `limit` if there is a value in between, or
+    // if `limit` goes on after that byte.
     if (low + 1 < high || split + 1 < limit.size()) {
       CutAndRaise(start, split);
       return;
     }
-    // The raised byte would be all of `limit`. Any raise further right is below it.
+    // The incremented byte would equal all of `limit`. Any increment further right stays below it.
     const size_t raise = FirstRaisable(*start, split + 1);
     if (raise < start->size()) CutAndRaise(start, raise);
   }
@@ -82,7 +82,7 @@ class BytewiseOrder final : public Comparator {
     if (s.size() != t.size()) return false;
     size_t i = s.difference_offset(t);
     if (i == s.size() || ByteAt(s, i) + 1 != ByteAt(t, i)) return false;
-    // As numbers, t == s + 1: after the carry s is all ones, and t all zeros.
+    // As numbers, t == s + 1 requires that after the carry s is all ones and t all zeros.
     for (++i; i < s.size(); ++i) {
       if (ByteAt(s, i) != kMaxByte || ByteAt(t, i) != 0) return false;
     }
@@ -104,27 +104,27 @@ class ReverseBytewiseOrder final : public Comparator {
     return b.compare(a);
   }
 
-  // A prefix sorts after its extensions here, so cutting moves a key towards `limit`: it must keep
-  // just enough bytes to stay bytewise above it.
+  // A prefix sorts after its extensions here, so truncation moves a key towards `limit`: it must
+  // keep just enough bytes to stay bytewise above it.
   void FindShortestSeparator(std::string* start, const Slice& limit) const override {
     const size_t split = Slice(*start).difference_offset(limit);
-    if (split == start->size()) return;  // a prefix of `limit`, or equal: not in order
+    if (split == start->size()) return;  // A prefix of `limit`, or equal: not in order.
     if (split < limit.size() && ByteAt(*start, split) < ByteAt(limit, split)) return;
     start->resize(split + 1);
   }
 
-  // Every prefix of the key sorts after it. Left alone nevertheless: the gain is a few bytes a
-  // file, and the first bytes may be a prefix that other keys are told apart by.
+  // Every prefix of the key sorts after it. The key is nevertheless left unchanged: the gain is a
+  // few bytes a file, and other keys may differ only after such a prefix.
   void FindShortSuccessor(std::string* /*key*/) const override {}
 };
 
-// A timestamp of another length is a caller's mistake, and counts as the oldest.
+// Decodes a timestamp. One of another length is a caller's mistake, and counts as the oldest.
 uint64_t TimestampOf(const Slice& ts) {
   VARVE_ASSERT(ts.size() == kU64TsSize);
   return ts.size() == kU64TsSize ? DecodeFixed64(ts.data()) : 0;
 }
 
-// A bytewise order with timestamps: `Order` on the keys, then the newest first.
+// A bytewise comparator with timestamps: orders keys by `Order`, then the newest first.
 template <typename Order>
 class WithU64Ts final : public Comparator {
  public:
@@ -139,7 +139,7 @@ class WithU64Ts final : public Comparator {
   bool Equal(const Slice& a, const Slice& b) const override { return a == b; }
   bool CanKeysWithDifferentByteContentsBeEqual() const override { return false; }
 
-  // A key between the two keys, with any timestamp.
+  // Finds a key between the two keys, and appends the largest timestamp.
   void FindShortestSeparator(std::string* start, const Slice& limit) const override {
     std::string key = Key(*start, true).ToString();
     order_.FindShortestSeparator(&key, Key(limit, true));
@@ -166,7 +166,8 @@ class WithU64Ts final : public Comparator {
   }
 
  private:
-  // Keys come from files, too: one that is too short must not be read beyond its end.
+  // Returns the key part. Keys also come from files: one that is too short must not be read beyond
+  // its end.
   static Slice Key(const Slice& s, bool has_ts) {
     if (!has_ts) return s;
     return Slice(s.data(), s.size() < kU64TsSize ? 0 : s.size() - kU64TsSize);
@@ -180,7 +181,8 @@ class WithU64Ts final : public Comparator {
   const char* const name_;
 };
 
-// Programs keep these pointers in statics of their own, so the objects are never destroyed.
+// Holds an object that is never destroyed, because programs keep these pointers in their own
+// statics.
 template <typename T>
 union NeverDestroyed {
   template <typename... Args>

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How large an entry, and what holds it, may be: one set of limits for those who write and those
-// who read. Each is larger than the one below it, so that what a call accepts can be logged,
-// flushed, compacted and read.
+// Limits of the size of an entry and of what contains it, common to writers and readers. Each limit
+// is larger than the one below it, so that what a call accepts can be logged, flushed, compacted
+// and read.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace varve {
 
-// A block of a table, uncompressed: lengths and offsets within one have 32 bits.
+// Largest uncompressed block of a table: lengths and offsets within one have 32 bits.
 inline constexpr uint64_t kBlockBytesMax = UINT32_MAX;
 
-// Internal key and value of an entry of a table. The rest of its block is for lengths and restart
-// points, and for what stands before a block in the cache.
+// Largest internal key and value of a table entry together. The rest of its block is for lengths
+// and restart points, and for the header of a block in the cache.
 inline constexpr uint64_t kEntryBytesMax = kBlockBytesMax - (uint64_t{64} << 10);
 
-// Key, its timestamp included, and value of a write, a memtable's entry, or a merge. The rest is
-// for sequence number and type, and for a timestamp that a key may get later.
+// Largest key (timestamp included) and value together of a write, a memtable entry or a merge. The
+// rest is for sequence number and type, and for a timestamp that a key may get later.
 inline constexpr uint64_t kWriteBytesMax = kEntryBytesMax - 1024;
 
-// A timestamp: its length has 16 bits in a log.
+// Largest timestamp: its length has 16 bits in a log.
 inline constexpr size_t kTimestampBytesMax = UINT16_MAX;
 
-// Whether both together, each of any size, are within the limit.
+// True if key and value, each of any size, are together within the limit.
 [[nodiscard]] inline constexpr bool FitsAWrite(uint64_t key_bytes, uint64_t value_bytes) {
   return key_bytes <= kWriteBytesMax && value_bytes <= kWriteBytesMax - key_bytes;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kinds of entries as user code sees them.
+// Conversion of stored value types to the entry types that user code sees.
 
 #include "varve/types.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Encoding, description and comparator recognition of internal keys.
+// Encoding and description of internal keys, and recognition of the built-in comparators.
 
 #include "util/key/internal_key.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Internal keys: a user key followed by eight bytes that hold sequence << 8 | type.
+// An internal key is a user key followed by eight bytes that hold sequence << 8 | type.
 //
-// They sort by user key ascending, then by those eight bytes descending, so that the newest entry
-// of a key comes first and, at one sequence number, the larger type.
+// Internal keys sort by user key ascending, then by those eight bytes descending, so that the
+// newest entry of a key comes first and, at one sequence number, the larger type.
 //
-// Under a comparator with timestamps a user key ends with one, and of the versions of a key the
-// largest timestamp comes first. "Key" alone means the user key without it.
+// Under a comparator with timestamps a user key ends with a timestamp, and the version of a key
+// with the largest timestamp comes first. "Key" alone means the user key without it.
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace varve {
 
-// Kinds of entries. The numbers are stored, in logs as tags and in tables as part of keys.
+// The kinds of entries. The numbers are stored: in logs as tags, in tables as part of keys.
 enum ValueType : uint8_t {
   kTypeDeletion = 0x00,
   kTypeValue = 0x01,
@@ -58,8 +58,8 @@ enum ValueType : uint8_t {
   kTypeMax = 0x7F,                              // never stored
 };
 
-// With these and a sequence number, the internal key sorts before (after) every entry of its user
-// key that has this sequence number.
+// An internal key with one of these types and a sequence number sorts before (after) every entry of
+// its user key that has this sequence number.
 inline constexpr ValueType kValueTypeForSeek = kTypeValuePreferredSeqno;
 inline constexpr ValueType kValueTypeForSeekForPrev = kTypeDeletion;
 
@@ -67,7 +67,7 @@ inline constexpr ValueType kValueTypeForSeekForPrev = kTypeDeletion;
 inline constexpr SequenceNumber kMaxSequenceNumber = (uint64_t{1} << 56) - 1;
 inline constexpr size_t kInternalKeyTrailerBytes = 8;
 
-// True for the types that may stand in the key of a memtable or table entry.
+// True for the types that the key of a memtable or table entry may have.
 [[nodiscard]] constexpr bool IsEntryType(uint8_t type) {
   constexpr uint32_t kEntryTypes = 1u << kTypeDeletion | 1u << kTypeValue | 1u << kTypeMerge |
                                    1u << kTypeSingleDeletion | 1u << kTypeRangeDeletion |
@@ -87,7 +87,7 @@ inline constexpr size_t kInternalKeyTrailerBytes = 8;
   return static_cast<ValueType>(trailer & 0xff);
 }
 
-// An internal key taken apart. user_key points into what was parsed.
+// The parts of an internal key. user_key points into the parsed bytes.
 struct ParsedInternalKey {
   Slice user_key;
   SequenceNumber sequence = kMaxSequenceNumber;
@@ -97,11 +97,11 @@ struct ParsedInternalKey {
   ParsedInternalKey(const Slice& key, SequenceNumber seq, ValueType value_type)
       : user_key(key), sequence(seq), type(value_type) {}
 
-  // Sequence, type and size of the key, with the key in hex only if asked for.
+  // Returns sequence, type and size of the key as text, with the key in hex only if `show_key`.
   [[nodiscard]] std::string DebugString(bool show_key) const;
 };
 
-// Requires: internal_key.size() >= 8, as for every key that ParseInternalKey accepted.
+// Requires internal_key.size() >= 8, which holds for every key that ParseInternalKey accepted.
 [[nodiscard]] inline Slice ExtractUserKey(const Slice& internal_key) {
   VARVE_ASSERT(internal_key.size() >= kInternalKeyTrailerBytes);
   return Slice(internal_key.data(), internal_key.size() - kInternalKeyTrailerBytes);
@@ -120,7 +120,7 @@ struct ParsedInternalKey {
   return UnpackType(ExtractTrailer(internal_key));
 }
 
-// Takes a boundary or separator apart: those may hold types that no entry has. False if the key
+// Parses a boundary or separator, which may hold types that no entry has. Returns false if the key
 // is shorter than its trailer.
 [[nodiscard]] inline bool ParseBoundaryKey(const Slice& internal_key, ParsedInternalKey* result) {
   if (internal_key.size() < kInternalKeyTrailerBytes) return false;
@@ -131,24 +131,24 @@ struct ParsedInternalKey {
   return true;
 }
 
-// Takes the key of an entry apart. False if it is too short or its type is none that an entry may
-// have; DescribeBadInternalKey then says which.
+// Parses the key of an entry. Returns false if it is too short or no entry may have its type;
+// DescribeBadInternalKey then says which.
 [[nodiscard]] inline bool ParseInternalKey(const Slice& internal_key, ParsedInternalKey* result) {
   return ParseBoundaryKey(internal_key, result) && IsEntryType(result->type);
 }
 
-// Corruption that says what is wrong with a key that ParseInternalKey refused. `where` names the
-// file and the place in it. The key's bytes are not shown.
+// Returns a Corruption that describes a key which ParseInternalKey rejected. `where` names the file
+// and the position in it. The key's bytes are not shown.
 [[nodiscard]] Status DescribeBadInternalKey(const Slice& internal_key, const Slice& where);
 
-// Appends to *dst.
+// Append an internal key to *dst.
 void AppendInternalKey(std::string* dst, const ParsedInternalKey& key);
 void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber sequence,
                        ValueType type);
 
-// The eight bytes of `user_key` from offset `skip` on, its key prefix, as a big-endian number, zero
-// where the key has ended. Among keys that share their first `skip` bytes this never orders two
-// keys against their byte order; equal prefixes decide nothing.
+// Returns the key prefix of `user_key`: its eight bytes from offset `skip` on as a big-endian
+// number, zero-padded after the end of the key. Among keys that share their first `skip` bytes,
+// different prefixes order two keys as their bytes do; equal prefixes decide nothing.
 [[nodiscard]] inline uint64_t KeyPrefix(const Slice& user_key, size_t skip) {
   const size_t size = user_key.size();
   if (size >= skip + 8) [[likely]]
@@ -165,7 +165,8 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
   return prefix;
 }
 
-// Unsigned byte order, the shorter first when one is a prefix of the other; <0, 0 or >0.
+// Compares in unsigned byte order, the shorter first if one is a prefix of the other; returns <0, 0
+// or >0.
 [[nodiscard]] inline int CompareBytes(const Slice& a, const Slice& b) {
   const char* pa = a.data();
   const char* pb = b.data();
@@ -183,7 +184,7 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
   return a.size() < b.size() ? -1 : (a.size() > b.size() ? 1 : 0);
 }
 
-// Keys of usual size take a few loads, where a call costs more than the comparison.
+// Compares keys of usual size with a few loads, because a call would cost more than the comparison.
 [[nodiscard]] inline bool EqualBytes(const Slice& a, const Slice& b) {
   const size_t n = a.size();
   if (n != b.size()) return false;
@@ -193,20 +194,21 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
   return (first | last) == 0;
 }
 
-// Which code compares user keys.
+// Selects the code that compares user keys.
 enum class KeyOrder : uint8_t {
   kBytewise,              // BytewiseComparator(), inlined
   kBytewiseU64Ts,         // BytewiseComparatorWithU64Ts(), inlined
   kReverseBytewise,       // ReverseBytewiseComparator(), inlined
   kReverseBytewiseU64Ts,  // ReverseBytewiseComparatorWithU64Ts(), inlined
-  kCustom,                // anything else, by a call
+  kCustom,                // any other, by a virtual call
 };
 
-// Whether keys without timestamps are in the order of their bytes.
+// True if keys without timestamps are ordered by their bytes, ascending.
 [[nodiscard]] constexpr bool IsForward(KeyOrder order) {
   return order <= KeyOrder::kBytewiseU64Ts;
 }
-// Whether keys are in the order of their bytes, or the reverse, and equal only if those are.
+// True if keys are ordered by their bytes, ascending or descending, and equal only if their bytes
+// are.
 [[nodiscard]] constexpr bool BytesDecide(KeyOrder order) {
   return order != KeyOrder::kCustom;
 }
@@ -214,47 +216,48 @@ enum class KeyOrder : uint8_t {
   return order == KeyOrder::kReverseBytewise || order == KeyOrder::kReverseBytewiseU64Ts;
 }
 
-// Without its last `n` bytes; a user key from a file may have fewer.
+// Returns the key without its last `n` bytes; a user key from a file may have fewer.
 [[nodiscard]] inline Slice WithoutTail(const Slice& user_key, size_t n) {
   return Slice(user_key.data(), user_key.size() - std::min(n, user_key.size()));
 }
 
-// A timestamp that is cut off counts as the oldest.
+// Decodes a timestamp. A truncated one counts as the oldest.
 [[nodiscard]] inline uint64_t U64TsOf(const Slice& timestamp) {
   return timestamp.size() == sizeof(uint64_t) ? DecodeFixed64(timestamp.data()) : 0;
 }
 
 class InternalKey;
 
-// Of a built-in comparator with timestamps: the one that orders its keys without them. Null for
-// others.
+// Returns the comparator that orders the keys of a built-in comparator with timestamps without
+// them; null for other comparators.
 [[nodiscard]] const Comparator* ComparatorWithoutTimestamp(const Comparator* comparator);
 
 // Orders internal keys by a user's comparator.
 //
-// Thread safety: may be used by many threads, as the user's comparator may.
-// Lifetime: the user's comparator outlives it. Cheap to copy.
+// Thread safety: may be used by many threads, as the user's comparator may. Lifetime: the user's
+// comparator outlives it. It is cheap to copy.
 class InternalKeyComparator {
  public:
   explicit InternalKeyComparator(const Comparator* user_comparator);
 
   [[nodiscard]] const Comparator* user_comparator() const { return user_comparator_; }
   [[nodiscard]] KeyOrder order() const { return order_; }
-  // Bytes of timestamp at the end of every user key; 0 for most comparators.
+  // Bytes of the timestamp at the end of every user key; 0 for most comparators.
   [[nodiscard]] size_t timestamp_size() const { return timestamp_size_; }
 
-  // The two parts of a user key. A damaged one may have no timestamp, which counts as empty.
+  // Returns the user key without its timestamp (TimestampOf returns the timestamp). A damaged key
+  // may have no timestamp, which counts as empty.
   [[nodiscard]] Slice WithoutTimestamp(const Slice& user_key) const {
     return WithoutTail(user_key, timestamp_size_);
   }
-  // Of an internal key.
+  // Return the key of an internal key, without its timestamp.
   [[nodiscard]] Slice KeyOf(const Slice& internal_key) const {
     return WithoutTimestamp(ExtractUserKey(internal_key));
   }
   [[nodiscard]] Slice KeyOf(const InternalKey& internal_key) const;
-  // What no entry of the key comes before.
+  // Returns an internal key that sorts before every entry of the key.
   [[nodiscard]] InternalKey FirstInternalKey(const Slice& key) const;
-  // User keys that no version of the key comes before, or after.
+  // Return user keys that sort before (after) every version of the key.
   [[nodiscard]] std::string FirstUserKey(const Slice& key) const {
     return key.ToString() + user_comparator_->GetMaxTimestamp().ToString();
   }
@@ -266,7 +269,7 @@ class InternalKeyComparator {
     return Slice(user_key.data() + key_bytes, user_key.size() - key_bytes);
   }
 
-  // User keys, with their timestamps.
+  // Compares user keys with their timestamps.
   [[nodiscard]] int CompareUserKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
     if (order_ == KeyOrder::kBytewise) [[likely]]
@@ -275,7 +278,7 @@ class InternalKeyComparator {
     return BytesDecide(order_) ? CompareWithU64Ts(a, b) : user_comparator_->Compare(a, b);
   }
 
-  // Keys, without timestamps.
+  // Compares keys without timestamps.
   [[nodiscard]] int CompareKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
     if (IsForward(order_)) [[likely]]
@@ -289,7 +292,7 @@ class InternalKeyComparator {
       return EqualBytes(a, b);
     return EqualByUser(a, b);
   }
-  // Order of timestamps, the older first.
+  // Compares timestamps, the older first.
   [[nodiscard]] int CompareTimestamp(const Slice& a, const Slice& b) const {
     if (!BytesDecide(order_)) return user_comparator_->CompareTimestamp(a, b);
     const uint64_t ts_a = U64TsOf(a);
@@ -297,7 +300,7 @@ class InternalKeyComparator {
     return ts_a < ts_b ? -1 : (ts_a > ts_b ? 1 : 0);
   }
 
-  // Internal keys; both at least 8 bytes long.
+  // Compares internal keys. Requires that both are at least 8 bytes long.
   [[nodiscard]] int Compare(const Slice& a, const Slice& b) const {
     const int order = CompareUserKey(ExtractUserKey(a), ExtractUserKey(b));
     if (order != 0) return order;
@@ -311,7 +314,7 @@ class InternalKeyComparator {
                            PackSequenceAndType(b.sequence, b.type));
   }
 
-  // The larger trailer, which is the newer entry, comes first.
+  // Orders the larger trailer, which is the newer entry, first.
   [[nodiscard]] static constexpr int CompareTrailers(uint64_t a, uint64_t b) {
     return a > b ? -1 : (a < b ? 1 : 0);
   }
@@ -337,7 +340,7 @@ class InternalKey {
     rep_.clear();
     AppendInternalKey(&rep_, user_key, sequence, type);
   }
-  // Takes bytes as they were stored. False, leaving the key empty, if they are too short.
+  // Copies stored bytes. Returns false, leaving the key empty, if they are too short.
   [[nodiscard]] bool DecodeFrom(const Slice& encoded);
   void Clear() { rep_.clear(); }
 
@@ -348,7 +351,7 @@ class InternalKey {
   [[nodiscard]] SequenceNumber sequence() const { return ExtractSequence(rep_); }
   [[nodiscard]] ValueType type() const { return ExtractValueType(rep_); }
 
-  // Bytewise equality, not the comparator's.
+  // True if the bytes are equal; the comparator is not asked.
   friend bool operator==(const InternalKey& a, const InternalKey& b) { return a.rep_ == b.rep_; }
 
  private:

@@ -29,7 +29,7 @@ bool IsOneOf(const Slice& slice, const Slice* base, const std::vector<Slice>& op
 }
 #endif
 
-// Adds the time of its scope to the statistics' total and to the thread's, if they keep times.
+// Adds the time of its scope to the statistics' total and to the thread's, if they record times.
 struct MergeTimer {
   explicit MergeTimer(Statistics* statistics)
       : of_statistics(statistics, MERGE_OPERATION_TOTAL_TIME, kExceptDetailedTimers) {}
@@ -53,7 +53,7 @@ Status MergeCaller::Full(const Slice& key, const Slice* base, const std::vector<
                                            logger_);
   Operator::MergeOperationOutputV3 out;
   buffer->clear();
-  out.new_value = std::move(*buffer);  // with its capacity
+  out.new_value = std::move(*buffer);  // Keeps its capacity.
   try {
     const MergeTimer timer(statistics_);
     if (!operator_->FullMergeV3(in, &out)) return Failed(key, "failed");
@@ -98,7 +98,7 @@ bool MergeCaller::Partial(const Slice& key, const std::deque<Slice>& operands,
     if (VARVE_CANARY(kMergeTwice)) result->append(*result);
     return merged && FitsAWrite(key.size(), result->size());
   } catch (...) {
-    // A read that needs the value meets the same fault, and reports it.
+    // A read that needs the value meets the same error and reports it.
     return false;
   }
 }

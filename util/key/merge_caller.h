@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the calls of the user's merge operator: what may go wrong in one becomes a status, and what
-// it costs is counted. Which operands belong together is the callers' matter.
+// Calls of the user's merge operator: errors become a status, and the costs are counted. The
+// callers decide which operands belong together.
 
 #include <deque>
 #include <string>
@@ -17,12 +17,14 @@ namespace varve {
 
 class Statistics;
 
-// Thread safety: as the operator's, which is required to be thread-safe. Lifetime: the operator,
-// the logger and the statistics outlive the caller; each may be null.
+// Calls one merge operator.
+//
+// Thread safety: the operator's, which must be thread-safe. Lifetime: the operator, the logger and
+// the statistics outlive the caller; each may be null.
 class MergeCaller {
  public:
   MergeCaller() = default;
-  // `remembered`: the operator that there was before, to be named when there is none.
+  // `remembered` is the name of the operator used before, for the error message if there is none.
   MergeCaller(const MergeOperator* merge_operator, Logger* logger, Statistics* statistics,
               std::string remembered = {})
       : operator_(merge_operator),
@@ -30,27 +32,27 @@ class MergeCaller {
         statistics_(statistics),
         remembered_(std::move(remembered)) {}
 
-  // What the operator says to the operands found so far, newest first: true when it needs no more,
-  // and no base. An operator that throws wants all.
+  // True if the operator needs no more than the operands found so far (newest first), and no base
+  // value. An operator that throws gets all.
   bool ShouldMerge(const std::vector<Slice>& operands) const;
 
   bool has_operator() const { return operator_ != nullptr; }
   const MergeOperator* merge_operator() const { return operator_; }
 
-  // Merges `operands`, oldest first and at least one, on top of `base`, null when there is none.
-  // *result is one of the input slices, or *buffer, which is overwritten.
-  // InvalidArgument: there is no operator. Corruption with subcode kMergeOperatorFailed: it failed,
-  // threw, made more than a value can hold or, noticed in builds with assertions only, pointed
-  // somewhere else. Then neither *buffer nor *result means anything.
+  // Merges `operands`, oldest first and at least one, onto `base`, null if there is none. *result
+  // becomes one of the input slices or *buffer, which is overwritten. Returns InvalidArgument if
+  // there is no operator, and Corruption with subcode kMergeOperatorFailed if the operator failed,
+  // threw, made more than a value can hold or (checked only in builds with assertions) returned a
+  // slice of other memory. *buffer and *result are then undefined.
   Status Full(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
               std::string* buffer, Slice* result) const;
 
-  // Whether Partial also wants to see operands alone.
+  // True if Partial also wants single operands.
   bool WantsSingleOperand() const;
 
-  // Several operands, oldest first, into one without the base. False: they stay as they are, which
-  // is no error; *result means nothing then. A single operand is offered only to operators that
-  // want it.
+  // Merges several operands, oldest first, into one without the base. Returns false if they stay as
+  // they are, which is no error; *result is then undefined. A single operand is offered only to
+  // operators that want it.
   bool Partial(const Slice& key, const std::deque<Slice>& operands, std::string* result) const;
 
  private:

@@ -11,10 +11,10 @@ namespace {
 constexpr size_t kRoomBytes = 16 << 10;
 // Larger copies get memory of their own.
 constexpr size_t kSharedRoomBytesMax = 1 << 10;
-// A spare of a larger list is not kept.
+// A spare object with a larger list is not kept.
 constexpr size_t kSpareSlicesMax = 64 << 10;
 
-// One is enough: a thread merges one key at a time, but for the keys of a MultiGet.
+// One is enough: except in a MultiGet, a thread merges one key at a time.
 thread_local std::unique_ptr<MergeOperands> spare;
 
 }  // namespace
@@ -86,7 +86,7 @@ void MergeOperands::CopyFromMemTables(size_t most) {
 
 Slice MergeOperands::Copy(const Slice& value) {
   const size_t n = value.size();
-  if (n == 0) return Slice();  // which has an address: null would be no value
+  if (n == 0) return Slice();  // It has an address: null would mean no value.
   char* to;
   if (kCopyMergeOperands || n > kSharedRoomBytesMax) {
     more_room_.push_back(std::make_unique_for_overwrite<char[]>(n));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The merge operands of one key on their way to the caller that merges them or returns them: slices
-// of bytes that stay where they lie, and what keeps those alive.
+// The merge operands of one key, for the caller that merges or returns them: slices of bytes that
+// stay in place, and the references that keep those alive.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,53 +18,52 @@
 
 namespace varve {
 
-// For comparisons only: true makes every read copy every operand.
+// Makes every read copy every operand if true; for comparisons only.
 #ifdef VARVE_COPY_MERGE_OPERANDS
 inline constexpr bool kCopyMergeOperands = true;
 #else
 inline constexpr bool kCopyMergeOperands = false;
 #endif
 
-// Keeps the memory alive that a source's values lie in, for each holder of a share.
+// Keeps the memory of a source's values alive, for each holder of a share.
 class ValuePin {
  public:
   ValuePin() = default;
   ValuePin(const ValuePin&) = delete;
   ValuePin& operator=(const ValuePin&) = delete;
 
-  // Puts a fresh share into the Cleanable if the last one was taken over. Null if the bytes cannot
-  // be pinned and must be copied.
+  // Returns a Cleanable with a share, a new one if the last was taken over. Returns null if the
+  // bytes cannot be pinned and must be copied.
   virtual Cleanable* Renew() = 0;
 
-  // Set once operands have a share, which does for all values of the same source.
+  // True once operands have a share, which covers all values of the same source.
   bool operands_have_share = false;
 
  protected:
   ~ValuePin() = default;
 };
 
-// Operands are added newest first, then perhaps the base value below them. Those of memtables stay
-// where they are: the caller holds the super-version. Of those in blocks, the small ones are copied
-// into memory that all of them share, and for others a share in the block is taken, one for all
-// that lie in it.
+// Collects operands newest first, then perhaps the base value below them. Operands of memtables
+// stay in place: the caller holds the super-version. Small operands of blocks are copied into
+// shared memory; for larger ones a share in the block is taken, one for all that lie in it.
 //
 // Thread safety: none. Errors: std::bad_alloc.
 class MergeOperands {
  public:
-  // From here on a share in a block costs less than a copy.
+  // Size from which a share in a block costs less than a copy.
   static constexpr size_t kSharedBytesMin = 257;
 
   MergeOperands() = default;
   MergeOperands(const MergeOperands&) = delete;
   MergeOperands& operator=(const MergeOperands&) = delete;
 
-  // The thread's spare one, empty, or a new one; and back.
+  // Acquire returns the thread's spare object, empty, or a new one; Release takes it back.
   static MergeOperands* Acquire();
   static void Release(MergeOperands* operands);
 
-  // The next older operand. A null pin: the value lies in a memtable.
+  // Adds the next older operand. `pin` is null if the value lies in a memtable.
   void Add(const Slice& value, ValuePin* pin) { slices_.push_back(Keep(value, pin)); }
-  // Several at once, of a memtable.
+  // Adds several operands of a memtable.
   void AddFromMemTable(std::span<const Slice> values) {
     if constexpr (kCopyMergeOperands) {
       for (const Slice& value : values) Add(value, nullptr);
@@ -73,12 +72,12 @@ class MergeOperands {
     slices_.insert(slices_.end(), values.begin(), values.end());
     in_memtables_ += values.size();
   }
-  // The value below the operands; nothing is added afterwards.
+  // Adds the value below the operands; nothing may be added afterwards.
   void AddBase(const Slice& value, ValuePin* pin) {
     base_ = Keep(value, pin);
     has_base_ = true;
   }
-  // For walks, whose bytes the caller pins: values of a batch, as they are.
+  // Adds the values of a batch as they are, for walks whose bytes the caller pins.
   void AddPinned(std::span<const BatchEntry> entries) {
     const size_t first = slices_.size();
     slices_.resize(first + entries.size());
@@ -90,43 +89,44 @@ class MergeOperands {
   }
   // Copies the bytes of what was added from operand `first` on, base included.
   void CopyFrom(size_t first);
-  // The same for what lies in memtables and is larger than `most`: smaller ones stay.
+  // Like CopyFrom for what lies in memtables and is larger than `most` bytes; smaller ones stay.
   void CopyFromMemTables(size_t most);
-  // The base, if there is one, then the operands, oldest first. Not after PutOldestFirst().
+  // Visits the base, if there is one, then the operands, oldest first. Must not be called after
+  // PutOldestFirst().
   template <typename Visit>
   void ForEachFromOldest(Visit visit) const {
     if (has_base_) visit(base_);
     for (size_t i = slices_.size(); i > 0; i--) visit(slices_[i - 1]);
   }
-  // An empty place for a share that everything added so far may need.
+  // Returns an empty Cleanable for a share that everything added so far may need.
   Cleanable* NewShare();
 
-  // From newest first, as they were added, to oldest first. Nothing may be added afterwards.
+  // Reverses the operands from newest first to oldest first. Nothing may be added afterwards.
   void PutOldestFirst() { std::reverse(slices_.begin(), slices_.end()); }
 
   [[nodiscard]] const std::vector<Slice>& slices() const { return slices_; }
   [[nodiscard]] size_t size() const { return slices_.size(); }
   [[nodiscard]] const Slice* base() const { return has_base_ ? &base_ : nullptr; }
-  // How many of the newest lie in memtables; one more than size() if the base does, too.
+  // Number of the newest operands that lie in memtables; size() + 1 if the base does, too.
   [[nodiscard]] size_t in_memtables() const { return in_memtables_; }
-  // The share that keeps the entry alive which is number `i` of the newest first, size() being the
-  // base. Null: there is none.
+  // Returns the share that keeps alive the operand with index `i`, newest first; size() is the
+  // base. Returns null if there is none.
   Cleanable* ShareOf(size_t i);
 
   // Releases everything.
   void Clear();
-  // The same, but for what is wanted of them.
+  // Releases the operands and the base, but keeps the caller's options below.
   void DropAll();
 
-  // --- For GetMergeOperands, which wants no value.
-  // Called with each operand; false ends the search. Null: asks nobody. Not owned.
+  // --- Options of GetMergeOperands, which wants no value. Called with each operand; false ends the
+  // search. Null if no one is called. Not owned.
   const std::function<bool(Slice)>* continue_callback = nullptr;
   bool wants_value = true;
-  // Whatever they are: nobody is asked whether there are enough.
+  // True if all operands are wanted and nothing is called to decide if there are enough.
   [[nodiscard]] bool WantsAll() const { return !wants_value && continue_callback == nullptr; }
 
  private:
-  // A share in a block, and the entries that were added from it.
+  // A share in a block, and the range of operands that were added from it.
   struct Share {
     size_t first;
     size_t end;
@@ -149,7 +149,7 @@ class MergeOperands {
   bool has_base_ = false;
   size_t in_memtables_ = 0;
   std::vector<Share> shares_;
-  // Memory for copies: `room_left_` bytes from `room_` on are free. The first piece stays.
+  // Memory for copies: `room_left_` bytes from `room_` on are free. The first piece is kept.
   char* room_ = nullptr;
   size_t room_left_ = 0;
   std::unique_ptr<char[]> first_room_;

@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-// Up to here a copy is cheaper than a pin's reference count, and leaves the block evictable.
+// Up to this size a copy is cheaper than a pin's reference count, and leaves the block evictable.
 constexpr size_t kCopyBytesMax = 256;
 
 }  // namespace
@@ -45,7 +45,7 @@ void PointLookup::LeaveKeysWithoutTimestamp() {
                 PackSequenceAndType(snapshot_, kValueTypeForSeek));
 }
 
-// Of a merge, the newest operand's is reported.
+// Stores the timestamp for the caller; for a merge, that of the newest operand.
 void PointLookup::Report(const Slice& timestamp) {
   if (timestamp_ == nullptr || operands_ != nullptr) return;
   const Slice& shown = timestamp.empty() ? icmp_->user_comparator()->GetMinTimestamp() : timestamp;
@@ -56,7 +56,7 @@ bool PointLookup::SeesTimestampOf(const Slice& user_key, uint64_t trailer) {
   const Slice timestamp = in_keys_without_timestamp_ ? icmp_->user_comparator()->GetMinTimestamp()
                                                      : icmp_->TimestampOf(user_key);
   if (icmp_->CompareTimestamp(timestamp, as_of_) > 0) return false;
-  // What a tombstone covers does not decide.
+  // A covered entry does not decide the result.
   if (UnpackSequence(trailer) >= covering_seq_) {
     Report(timestamp);
     NoteLast(timestamp);
@@ -86,7 +86,7 @@ void PointLookup::Restart() {
   if (value_ != nullptr) value_->Reset();
 }
 
-// The next older operand; the search is over where the operator or the caller wants no more.
+// Adds the next older operand and returns true if the operator or the caller wants no more.
 [[gnu::noinline]] bool PointLookup::OfferOperand(const Slice& value, ValuePin* pin) {
   if (Epoch::Inside()) {
     deferred_ = true;
@@ -134,7 +134,7 @@ bool PointLookup::Offer(uint64_t trailer, const Slice& value, ValuePin* pin) {
   const SequenceNumber seq = trailer >> 8;
   found_seq_ = seq;
   if (seq < covering_seq_) {
-    // What follows may have been written later, with an older timestamp.
+    // Later entries may have been written later, with an older timestamp.
     if (icmp_ != nullptr) return false;
     state_ = State::kDeleted;
     return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Asks a user's prefix extractor about a key. What it throws ends here: the callers are in the
-// middle of reads, which have no other way to come to an end.
+// Calls of a user's prefix extractor. They catch what it throws, because the callers are in the
+// middle of reads and could not propagate it.
 
 #include "varve/slice.h"
 #include "varve/slice_transform.h"

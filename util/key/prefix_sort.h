@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// SortByPrefix: a sort of what has a key prefix, a number that ascends with keys.
+// SortByPrefix sorts slots that have a key prefix, a number that ascends with keys.
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace varve {
 
-// `is_before` is the order, which `prefix` of a slot decides where two differ. May throw what
-// is_before throws, and std::bad_alloc.
+// Sorts by `is_before`, whose order must agree with the slots' `prefix` where two differ. Throws
+// what is_before throws, and std::bad_alloc.
 //
-// A radix sort by as many of the leading bytes as tell most slots apart, which for text are more
+// It does a radix sort by as many leading bytes as distinguish most slots, which are more for text
 // than for numbers, and a comparison sort of each run that agrees in these.
 template <typename Slot, typename IsBefore>
 void SortByPrefix(std::vector<Slot>* slots, const IsBefore& is_before) {
@@ -28,7 +28,7 @@ void SortByPrefix(std::vector<Slot>* slots, const IsBefore& is_before) {
   const auto byte_of = [](const Slot& slot, size_t byte) {
     return slot.prefix >> (8 * byte) & 0xff;
   };
-  std::array<std::array<uint32_t, 256>, kBytes> counts{};  // the last byte leads
+  std::array<std::array<uint32_t, 256>, kBytes> counts{};  // Index 7 is the most significant byte.
   for (const Slot& slot : *slots) {
     for (size_t byte = 0; byte < kBytes; byte++) counts[byte][byte_of(slot, byte)]++;
   }

@@ -27,7 +27,7 @@ std::shared_ptr<const FragmentedTombstones> FragmentedTombstones::Build(
     return comparator.CompareKey(t.start, t.end) >= 0;
   });
   if (comparator.timestamp_size() != 0) [[unlikely]] {
-    // Tables that leave timestamps out have none in their lists: there all are the oldest.
+    // The tombstones of tables without timestamps have none: all count as the oldest.
     for (Tombstone& t : input) {
       if (t.timestamp.empty()) t.timestamp = comparator.user_comparator()->GetMinTimestamp();
     }
@@ -67,7 +67,7 @@ void FragmentedTombstones::TakeTombstones(const std::vector<Tombstone>& input) {
 void FragmentedTombstones::SetBounds(const std::vector<Tombstone>& input) {
   struct End {
     Slice key;
-    uint32_t* place;  // takes the number of the bound
+    uint32_t* place;  // Receives the index of the bound.
   };
   std::vector<End> ends;
   ends.reserve(2 * input.size());
@@ -101,7 +101,7 @@ void FragmentedTombstones::SetBounds(const std::vector<Tombstone>& input) {
 }
 
 void FragmentedTombstones::SetNewest() {
-  // How many more tombstones cover a fragment than the one before it.
+  // Number of tombstones that cover a fragment, minus that of the fragment before it.
   std::vector<int64_t> steps(size() + 1);
   for (const Extent& extent : extents_) {
     steps[extent.first]++;
@@ -140,7 +140,7 @@ void FragmentedTombstones::MakeTree() {
     ForEachNode(extents_[i - 1],
                 [&](size_t node) { node_ranks_[filled[node]++] = static_cast<Rank>(i - 1); });
   }
-  // From the root down, as if a node's newest were its children's too.
+  // Proceeds from the root down, as if a node's newest tombstone were its children's too.
   std::vector<Rank> newest(nodes, kNone);
   for (size_t node = 1; node < nodes; node++) {
     const Rank above = newest[node / 2];
@@ -350,7 +350,7 @@ void TombstoneSet::SetTimestampLimit(const TimestampLimit& limit) {
   known.answer_valid = false;
 }
 
-// Merges the smaller half, so that each tombstone is merged O(log n) times altogether.
+// Merges the smaller half of the lists, so that each tombstone is merged O(log n) times altogether.
 void TombstoneSet::MergeSmallLists() {
   std::sort(lists_.begin(), lists_.end(), [](const auto& a, const auto& b) {
     return a->tombstone_count() > b->tombstone_count();
@@ -392,7 +392,7 @@ bool TombstoneSet::HideTogether(const Slice& first, const Slice& last, bool last
   Slice at = first;
   for (int i = 0; i < kFragmentsTogether; i++) {
     if (Lookup(at, reader_) <= newest) return false;
-    // Where something covers keys, the answer changes at its end, or before.
+    // Where something covers keys, the answer changes at or before its end.
     const int order = comparator_.CompareKey(known_->high, last);
     if (order > 0 || (order == 0 && last_is_exclusive)) return true;
     at = known_->high;
@@ -402,7 +402,7 @@ bool TombstoneSet::HideTogether(const Slice& first, const Slice& last, bool last
 
 void TombstoneSet::MoveTo(const Slice& key) {
   Known& known = *known_;
-  known.interval_valid = false;  // a comparator may throw
+  known.interval_valid = false;  // A comparator may throw.
   known.covering.clear();
   known.answer_valid = false;
   known.has_low = false;
@@ -413,7 +413,7 @@ void TombstoneSet::MoveTo(const Slice& key) {
     known.positions[i] = position;
     if (position < list.size()) {
       const FragmentedTombstones::Fragment next = list.fragment(position);
-      // Before the first one, or in it.
+      // The key is before the first fragment, or in it.
       if (position == 0 && comparator_.CompareKey(next.start, key) > 0) {
         LowerHigh(next.start);
         continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Blocks that double from a small first one up to huge pages: on the heap while they are small,
-// then straight from the system, so that they leave the process with the arena. A heap that is used
-// by many threads keeps a multiple of what is alive.
+// then mapped directly, so that they leave the process with the arena. A heap that many threads use
+// keeps a multiple of what is alive.
 
 #include "util/mem/arena_blocks.h"
 
@@ -17,12 +17,12 @@ constexpr size_t kMinBlockBytes = 1024;
 constexpr std::align_val_t kSmallBlockAlignment{64};
 // Smaller blocks come from the heap.
 constexpr size_t kMappedBlockBytes = 128 << 10;
-// Of blocks of the largest size, mapped in one call: it needs the lock on the address space, which
-// every thread that adds or removes pages holds. Pages come as they are used.
+// Number of largest-size blocks mapped in one call: the call needs the lock on the address space,
+// for which all threads that add or remove pages compete. Pages are added as they are used.
 constexpr size_t kBlocksInRun = 8;
 constexpr std::align_val_t kDedicatedAlignment{4096};
-// Dedicated pieces below this come from the heap: rounding them up to huge pages would waste a
-// large part.
+// Smaller dedicated pieces come from the heap: rounding them up to huge pages would waste a large
+// part.
 constexpr size_t kHugeDedicatedBytes = 4 * kHugePageBytes;
 
 size_t RoundedUp(size_t n, size_t multiple) {
@@ -48,7 +48,7 @@ void ArenaBlocks::GrowTo(size_t bytes) {
   next_block_bytes_ = std::bit_ceil(bytes);
   if (next_block_bytes_ <= max_block_bytes_) return;
   max_block_bytes_ = next_block_bytes_;
-  run_left_ = 0;  // of a run of smaller ones
+  run_left_ = 0;  // These are smaller blocks.
 }
 
 ArenaBlocks::Block ArenaBlocks::AddBlock() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory of an arena, taken from the system block by block and given back all at once.
+// The memory of an arena, allocated from the system block by block and freed all at once.
 
 #include <atomic>
 #include <cstddef>
@@ -12,12 +12,13 @@
 
 namespace varve {
 
-// The blocks behind an arena: small ones while the arena is small, each twice as large as the one
-// before, then huge-page blocks, and larger ones if asked. Pieces with blocks of their own let the
-// others grow, too: an arena of nothing but large pieces soon has blocks that hold several of them,
-// in a few large pages. What is large goes back to the system with the arena.
+// The blocks of an arena: small ones while the arena is small, each twice as large as the one
+// before, then huge-page blocks, and larger ones on request. Dedicated blocks make the common
+// blocks grow, too: an arena of nothing but large pieces soon has blocks that hold several of them,
+// in a few huge pages. Large blocks go back to the system with the arena.
 //
-// Thread safety: bytes() may be called from any thread; everything else needs outside exclusion.
+// Thread safety: bytes() may be called from any thread; everything else needs external
+// synchronization.
 class ArenaBlocks {
  public:
   enum class Origin : uint8_t { kSmall, kMapped, kPartOfRun, kDedicated };
@@ -28,18 +29,18 @@ class ArenaBlocks {
   };
 
   // `first_block_bytes` is clamped to [1 KiB, 2 MiB] and rounded up to a power of two; blocks
-  // double up to `max_block_bytes`, treated alike.
+  // double up to `max_block_bytes`, which is adjusted likewise.
   explicit ArenaBlocks(size_t first_block_bytes, size_t max_block_bytes = kHugePageBytes);
   ~ArenaBlocks();
   ArenaBlocks(const ArenaBlocks&) = delete;
   ArenaBlocks& operator=(const ArenaBlocks&) = delete;
 
-  // The blocks to come have at least so many bytes, whatever their limit was. A power of two is
-  // made of it.
+  // Makes future blocks at least this large (rounded to a power of two), beyond max_block_bytes if
+  // needed.
   void GrowTo(size_t bytes);
-  // The next block to carve pieces from, next_block_bytes() large, aligned to 64.
+  // Returns the next block to carve pieces from: next_block_bytes() large, aligned to 64.
   Block AddBlock();
-  // A block for one piece that would waste too much of a common block, aligned to 4096.
+  // Returns a block for one piece that would waste too much of a common block, aligned to 4096.
   char* AddDedicated(size_t bytes);
   [[nodiscard]] size_t next_block_bytes() const { return next_block_bytes_; }
   // Pieces above this size get a block of their own.
@@ -56,11 +57,11 @@ class ArenaBlocks {
   size_t max_block_bytes_;
   size_t next_block_bytes_;
   std::vector<Block> owned_;
-  // Blocks of the largest size are mapped several at a time: what is left of the last run.
+  // What is left of the last run: blocks of the largest size are mapped several at a time.
   char* run_ = nullptr;
-  size_t run_left_ = 0;  // blocks
+  size_t run_left_ = 0;  // In blocks.
   std::vector<Block> runs_;
-  // Written under outside exclusion, read by anyone as a statistic; publishes nothing.
+  // Written under external synchronization, read by any thread as a statistic; publishes nothing.
   std::atomic<size_t> bytes_{0};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A list of at most N elements without an allocation: only those that are there were constructed.
+// A list of at most N elements without an allocation: unused elements are not constructed.
 
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// Elements stay where they are; T need be neither copyable nor movable.
+// Elements stay in place; T need be neither copyable nor movable.
 //
 // Thread safety: none.
 template <typename T, size_t N>
@@ -45,7 +45,7 @@ class BoundedArray {
   [[nodiscard]] T& back() { return (*this)[size_ - 1]; }
   [[nodiscard]] std::span<T> span() { return {data(), size_}; }
 
-  // Requires n <= size(): the elements from n on are destroyed.
+  // Destroys the elements from n on. Requires n <= size().
   void truncate(size_t n) {
     VARVE_ASSERT(n <= size_);
     std::destroy(data() + n, data() + size_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserting and releasing the placeholders of CacheCharge, and what options say of it.
+// Inserting and releasing the placeholders of CacheCharge, and checking the options for it.
 
 #include "util/mem/cache_charge.h"
 
@@ -25,10 +25,12 @@ constexpr std::array<Cache::CacheItemHelper, sizeof...(kRoles)> MakeHelpers(
   return {Cache::CacheItemHelper(static_cast<CacheEntryRole>(kRoles))...};
 }
 
-// Placeholders hold no object, so nothing has to be freed; one helper a role, living for ever.
+// Placeholders hold no object, so nothing has to be freed; there is one helper a role, which lives
+// until the process ends.
 constexpr auto kHelpers = MakeHelpers(std::make_index_sequence<kNumCacheEntryRoles>());
 
-// What cache_usage_options may speak of. Write buffers are charged by their WriteBufferManager.
+// True if cache_usage_options may name the role. Write buffers are charged by their
+// WriteBufferManager.
 bool MayBeCharged(CacheEntryRole role) {
   switch (role) {
     case CacheEntryRole::kCompressionDictionaryBuildingBuffer:
@@ -73,7 +75,7 @@ void CacheCharge::StartAnewInChild() {
     mutex_.Unlock();
     return;
   }
-  // A thread that is not here was at work: what it had taken from the cache is taken for good.
+  // Another thread of the parent was at work: the placeholders it had inserted are lost.
   std::construct_at(&mutex_, lock_ranks::kCacheCharge);
   bytes_ = 0;
   std::construct_at(&handles_);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CacheCharge: makes memory that lives outside a cache count against the cache's capacity.
+// CacheCharge makes memory that lives outside a cache count against the cache's capacity.
 //
 // It keeps placeholder entries in the cache, each pinned and charged with 256 KiB, about as many as
-// the reported memory needs. Placeholders are given up lazily, below three quarters of what they
-// cover, so that memory going up and down around a step does not churn the cache.
+// the reported memory needs. Placeholders are released lazily, below three quarters of what they
+// cover, so that memory oscillating around a step does not churn the cache.
 
 #include <atomic>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace varve {
 
-// Thread safe. Takes all its placeholders out of the cache when destroyed.
+// Thread-safe. Releases all its placeholders when destroyed.
 class CacheCharge {
  public:
   static constexpr size_t kStepBytes = 256 * 1024;
@@ -33,25 +33,26 @@ class CacheCharge {
   CacheCharge(const CacheCharge&) = delete;
   CacheCharge& operator=(const CacheCharge&) = delete;
 
-  // Reports memory taken or freed. A cache with a strict limit may refuse placeholders; the memory
-  // then stays uncharged until the next report finds room, because it is in use all the same.
+  // Report memory allocated or freed. A cache with a strict limit may refuse placeholders; the
+  // memory, which is in use all the same, then stays uncharged until a later report finds room.
   void Add(size_t bytes);
   void Subtract(size_t bytes);
-  // For memory that can be done without: MemoryLimit, with nothing changed, if it is refused.
+  // Like Add for optional memory: returns MemoryLimit, with nothing changed, if the cache refuses
+  // it.
   Status TryAdd(size_t bytes);
 
-  // Right after a fork(), in the child, which has one thread and reports anew all that it takes.
-  // Placeholders go with the next report; none are kept back for what is not reported. Takes no
-  // lock that another thread may have held.
+  // Resets the state in the child right after a fork(); the child has one thread and reports all
+  // its memory anew. Placeholders are released by the next report; none are kept for unreported
+  // memory. Takes no lock that another thread may have held.
   void StartAnewInChild() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Bytes the placeholders stand for.
+  // Bytes that the placeholders stand for.
   size_t charged() const { return charged_.load(std::memory_order_relaxed); }
 
  private:
-  // Takes placeholders until they cover bytes_; what the cache says when it refuses one.
+  // Inserts placeholders until they cover bytes_; returns the cache's error if it refuses one.
   Status Cover() VARVE_REQUIRES(mutex_);
-  // Gives those back that are not needed.
+  // Releases the placeholders that are not needed.
   void Trim() VARVE_REQUIRES(mutex_);
   void GiveOneBack() VARVE_REQUIRES(mutex_);
 
@@ -59,7 +60,8 @@ class CacheCharge {
   const Cache::CacheItemHelper* const helper_;
   const uint64_t id_;
 
-  // Relaxed: a figure. Read without the lock, which is held while the cache evicts.
+  // Relaxed, because it is only a statistic. Read without the lock, which is held while the cache
+  // evicts.
   std::atomic<size_t> charged_{0};
   Mutex mutex_{lock_ranks::kCacheCharge};
   size_t bytes_ VARVE_GUARDED_BY(mutex_) = 0;
@@ -67,8 +69,7 @@ class CacheCharge {
   std::vector<Cache::Handle*> handles_ VARVE_GUARDED_BY(mutex_);
 };
 
-// The part of a charge that one object is the owner of, given back with it. Without a charge it
-// only counts.
+// The part of a charge that one object owns, released with it. Without a charge it only counts.
 //
 // Thread safety: none. Movable.
 class ChargedBytes {
@@ -88,9 +89,9 @@ class ChargedBytes {
   ~ChargedBytes() { Set(0); }
 
   [[nodiscard]] size_t bytes() const { return bytes_; }
-  // The object has so many bytes now, whatever the cache says.
+  // Sets the object's bytes, even if the cache refuses them.
   void Set(size_t bytes);
-  // The object would have so many. MemoryLimit, with nothing changed, if that is refused.
+  // Sets the object's bytes. Returns MemoryLimit, with nothing changed, if the cache refuses them.
   Status TrySet(size_t bytes);
 
  private:
@@ -98,12 +99,13 @@ class ChargedBytes {
   size_t bytes_ = 0;
 };
 
-// Whether BlockBasedTableOptions::cache_usage_options asks for memory of this role to be charged.
+// True if BlockBasedTableOptions::cache_usage_options asks to charge memory of this role.
 bool IsCharged(const BlockBasedTableOptions& table, CacheEntryRole role);
-// A charge to the block cache; null if that is not asked for, or if there is no block cache.
+// Returns a charge to the block cache; null if it is not asked for, or if there is no block cache.
 std::shared_ptr<CacheCharge> NewCacheCharge(const BlockBasedTableOptions& table,
                                             CacheEntryRole role);
-// NotSupported for roles that cannot be charged, InvalidArgument if there is no cache for them.
+// Returns NotSupported for roles that cannot be charged, InvalidArgument if there is no cache for
+// them.
 Status CheckCacheUsage(const BlockBasedTableOptions& table);
 
 }  // namespace varve

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Best fit with boundary tags, in regions of one huge page. Several independent parts: a thread
-// moves on to another part when it finds its own busy or full, so that one thread alone uses one.
+// A best-fit allocator with boundary tags, in regions of one huge page. It has several independent
+// parts: a thread moves to another part when its own is locked or full, so that a single thread
+// uses one.
 
 #include "util/mem/huge_heap.h"
 
@@ -37,10 +38,10 @@ constexpr size_t kUnit = 64;
 constexpr uint32_t kRegionUnits = kHugePageBytes / kUnit;
 constexpr size_t kParts = 8;
 
-// In front of every piece, at a multiple of kUnit. The links are for free ones.
+// The header of every piece, at a multiple of kUnit. The links are for free ones.
 struct Chunk {
-  uint32_t units;   // with this header
-  uint32_t before;  // units of the chunk before; 0: the first
+  uint32_t units;   // Includes this header.
+  uint32_t before;  // Units of the chunk before; 0 for the first.
   uint32_t in_use;
   uint32_t unused;
   Chunk* next;
@@ -58,7 +59,7 @@ static_assert(sizeof(Chunk) <= kUnit);
 
 class Part;
 
-// A huge page: this, chunks, and one that ends it and is always in use.
+// A huge page: this header, chunks, and a last chunk that is always in use.
 struct alignas(kUnit) Region {
   Part* part;
 
@@ -72,16 +73,17 @@ constexpr uint32_t kWholeRegion = kRegionUnits - 2;
 
 std::atomic<size_t> mapped_bytes{0};
 
-// So many that they are little beside what is in use.
+// Returns the number of spare pages, which is small compared with what is in use.
 size_t SparesWanted() {
   return std::min(mapped_bytes.load(std::memory_order_relaxed) / (8 * kHugePageBytes),
                   SparePages::kMost);
 }
 
-// Free chunks by size.
+// The free chunks, by size.
 class FreeLists {
  public:
-  // By size up to the largest piece; larger ones; whole regions, which are broken into last.
+  // One list for each size up to the largest piece, one for larger chunks, and one for whole
+  // regions, which are split last.
   static constexpr uint32_t kLarger = HugeHeap::kMostBytes / kUnit + 1;
   static constexpr uint32_t kWhole = kLarger + 1;
   static constexpr uint32_t kLists = kWhole + 1;
@@ -104,7 +106,8 @@ class FreeLists {
     lists_[i] = chunk->next;
     if (chunk->next == nullptr) any_[i / 64] &= ~(uint64_t{1} << i % 64);
   }
-  // The smallest that has so many units, which are not above the largest piece's; or null.
+  // Returns the smallest chunk of at least `units`, or null. Requires that `units` is at most the
+  // largest piece's.
   [[nodiscard]] Chunk* Find(uint32_t units) const {
     uint32_t word = units / 64;
     uint64_t bits = any_[word] & (~uint64_t{0} << units % 64);
@@ -115,7 +118,7 @@ class FreeLists {
     return lists_[word * 64 + static_cast<uint32_t>(std::countr_zero(bits))];
   }
 
-  // A whole region, or null.
+  // Returns a whole region, or null.
   [[nodiscard]] Chunk* AnyWhole() const { return lists_[kWhole]; }
 
  private:
@@ -127,14 +130,14 @@ class FreeLists {
   std::array<uint64_t, (kLists + 63) / 64> any_{};
 };
 
-// Chunks that were given back last, by size. They stay in use as far as their neighbours know,
-// whose memory is looked at neither now nor when the chunk is taken again.
+// The chunks that were freed last, by size. Their neighbours see them as in use, so that neither
+// freeing nor reusing one touches the neighbours' memory.
 class RecentChunks {
  public:
   static constexpr uint32_t kUnitsMax = 128;
   static constexpr uint32_t kMost = 64;
 
-  // Null if there is none of that size.
+  // Returns null if there is none of that size.
   Chunk* Take(uint32_t units) {
     if (units > kUnitsMax || lists_[units] == nullptr) return nullptr;
     count_--;
@@ -156,7 +159,7 @@ class alignas(64) Part {
  public:
   [[nodiscard]] Mutex& mutex() VARVE_RETURN_CAPABILITY(mu_) { return mu_; }
 
-  // Null when there is no room.
+  // Returns null if there is no room.
   char* Allocate(uint32_t units) VARVE_REQUIRES(mu_) {
     turns_ = std::min(turns_ + 1, kTurnsMost);
     if (Chunk* const recent = recent_.Take(units)) return Data(recent);
@@ -181,8 +184,8 @@ class alignas(64) Part {
     return Data(chunk);
   }
 
-  // Where pieces come and go in turns, the next one asked for is as large as one that went lately:
-  // blocks of a full cache are. Where they only go, nothing is kept.
+  // Frees a chunk. Where allocations and frees alternate, as in a full cache, the next allocation
+  // usually has a recent size, so the chunk is kept. Where there are only frees, nothing is kept.
   void Free(Chunk* chunk) VARVE_REQUIRES(mu_) {
     VARVE_ASSERT(chunk->in_use == 1);
     if (chunk->units > RecentChunks::kUnitsMax) return Join(chunk);
@@ -192,11 +195,11 @@ class alignas(64) Part {
     recent_.Add(chunk);
   }
 
-  // An empty region that is to be given back, or null.
+  // Returns an empty region that is to be unmapped, or null.
   //
-  // A quarter of what is in use is kept. Memory from the system costs more than what is done with
-  // it: its pages are cleared first. And what one owner gives back another asks for, as a rule:
-  // blocks of tables that went, of those that took their place.
+  // A quarter of what is in use is kept: fresh memory from the system is cleared first, which costs
+  // more than its use, and what one owner frees another usually allocates soon, as new tables'
+  // blocks replace those of old ones.
   Region* TakeExcess() VARVE_REQUIRES(mu_) {
     if (empty_ <= std::max<size_t>((regions_ - empty_) / 4, 1)) return nullptr;
     Chunk* const chunk = free_.AnyWhole();
@@ -239,7 +242,7 @@ class alignas(64) Part {
     }
   }
 
-  // Makes it free, and one with free neighbours.
+  // Marks the chunk free and merges it with its free neighbours.
   void Join(Chunk* chunk) VARVE_REQUIRES(mu_) {
     chunk->in_use = 0;
     Chunk* const after = chunk->Plus(chunk->units);
@@ -258,19 +261,19 @@ class alignas(64) Part {
     if (chunk->units == kWholeRegion) empty_++;
   }
 
-  Mutex mu_;  // without a rank: all parts are locked over a fork()
+  Mutex mu_;  // Unranked: all parts are locked over a fork().
   FreeLists free_ VARVE_GUARDED_BY(mu_);
   RecentChunks recent_ VARVE_GUARDED_BY(mu_);
-  // So many may be given back before another is asked for.
+  // Number of chunks that may be kept before the next allocation.
   uint32_t turns_ VARVE_GUARDED_BY(mu_) = 0;
   size_t regions_ VARVE_GUARDED_BY(mu_) = 0;
-  size_t empty_ VARVE_GUARDED_BY(mu_) = 0;  // of them
+  size_t empty_ VARVE_GUARDED_BY(mu_) = 0;  // Empty ones among regions_.
 };
 
 using PartArray = std::array<Part, kParts>;
 PartArray& Parts();
 
-// A child of fork has no threads that could unlock what they held.
+// Locks everything before a fork: the child has no threads that could unlock what they held.
 void LockAll() VARVE_NO_THREAD_SAFETY_ANALYSIS {
   for (Part& part : Parts()) part.mutex().Lock();
   SparePages::Default().mutex().Lock();
@@ -280,11 +283,11 @@ void UnlockAll() VARVE_NO_THREAD_SAFETY_ANALYSIS {
   for (Part& part : Parts()) part.mutex().Unlock();
 }
 
-// Never destroyed: what lies in them may outlive everything.
+// Never destroyed: other objects may be freed into the parts later than any destructor.
 PartArray& Parts() {
   static PartArray* const parts = [] {
     auto* const made = new PartArray;
-    // Without memory for that only children of fork have cause to complain.
+    // If this fails for lack of memory, only children of fork are affected.
     (void)pthread_atfork(&LockAll, &UnlockAll, &UnlockAll);
     return made;
   }();
@@ -293,7 +296,7 @@ PartArray& Parts() {
 
 thread_local uint32_t my_part = 0;
 
-// In a part that nobody is busy with; null: there is none, or no room.
+// Allocates in a part that no thread has locked; returns null if there is none, or no room.
 char* AllocateInIdlePart(uint32_t units, bool grows) {
   for (uint32_t i = 0; i < kParts; i++) {
     const uint32_t p = (my_part + i) % kParts;
@@ -326,7 +329,7 @@ char* HugeHeap::Allocate(size_t bytes) {
     return memory == nullptr ? nullptr : memory + kHeaderBytes;
   }
   const auto units = static_cast<uint32_t>((bytes + kHeaderBytes + kUnit - 1) / kUnit);
-  // Room that there is, in whatever part, comes before more memory from the system.
+  // Free memory of any part is used before more memory is mapped.
   if (char* const data = AllocateInIdlePart(units, /*grows=*/false)) return data;
   char* data = AllocateInIdlePart(units, /*grows=*/true);
   if (data == nullptr) data = AllocateInOwnPart(units);

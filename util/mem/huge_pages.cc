@@ -25,14 +25,14 @@ char* Map(size_t bytes) {
 char* AllocatePages(size_t bytes) {
   char* const data = Map(bytes);
 #ifdef MADV_NOHUGEPAGE
-  // Where the system makes huge pages of whatever it can.
+  // For systems that use huge pages wherever they can.
   (void)madvise(data, bytes, MADV_NOHUGEPAGE);
 #endif
   return data;
 }
 
 char* AllocateHugePages(size_t bytes) {
-  // The system aligns mappings to small pages only: ask for more and give the ends back.
+  // The system aligns mappings to small pages only: map more and unmap the ends.
   const size_t padded = bytes + kHugePageBytes;
   if (padded < bytes) throw std::bad_alloc();
   char* const begin = Map(padded);
@@ -42,7 +42,7 @@ char* AllocateHugePages(size_t bytes) {
   const size_t tail = padded - head - bytes;
   if (tail != 0) munmap(data + bytes, tail);
 #ifdef MADV_HUGEPAGE
-  // A hint: a kernel without huge pages refuses it and nothing is lost.
+  // This is a hint: a kernel without huge pages refuses it without harm.
   (void)madvise(data, bytes, MADV_HUGEPAGE);
 #endif
   return data;

@@ -12,7 +12,7 @@ namespace varve {
 
 namespace {
 
-// Nothing is to be done until somebody wakes it.
+// There is nothing to do until Wake is called.
 constexpr uint64_t kLongMicros = 3600ull * 1000 * 1000;
 
 }  // namespace
@@ -34,7 +34,7 @@ void SparePages::Refill(size_t wanted) noexcept {
     wanted_ = wanted;
     if (count_ >= wanted_) return;
   }
-  // The first time it is called without being woken.
+  // The first call comes without a Wake.
   if (!has_thread_.load(std::memory_order_relaxed) && !has_thread_.exchange(true)) {
     if (!SharedTimer::Default().Add(this)) has_thread_ = false;
   } else {

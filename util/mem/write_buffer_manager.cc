@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accounting of WriteBufferManager, its flush decision, and who waits for memory.
+// The accounting of WriteBufferManager, its flush decision, and waiting for memory.
 
 #include "varve/write_buffer_manager.h"
 
@@ -15,13 +15,14 @@
 
 namespace varve {
 
-// Two mutexes: users_mu is held while users are called, who take their database's mutex, and memory
-// is freed under such mutexes.
+// There are two mutexes: users_mu is held while users are called, who take their database's mutex,
+// and memory is freed under such mutexes.
 struct WriteBufferManagerRep final : private ForkWatch {
   explicit WriteBufferManagerRep(WriteBufferManager* of) : manager(of) { Watch(nullptr); }
   ~WriteBufferManagerRep() override { Forget(); }
 
-  // The databases were the parent's, and so is what their memtables take: the child counts anew.
+  // The databases were the parent's, and so was the memory of their memtables: the child counts
+  // anew.
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS {
     std::construct_at(&users_mu, lock_ranks::kMemoryUsers);
     std::construct_at(&users);
@@ -38,15 +39,17 @@ struct WriteBufferManagerRep final : private ForkWatch {
   std::vector<WriteBufferUser*> users VARVE_GUARDED_BY(users_mu);
   Mutex waiting_mu{lock_ranks::kMemoryWaiters};
   CondVar changed{&waiting_mu};
-  // How many wait. A waiter adds itself before it looks at the limit again, and a thread that frees
-  // memory adds zero after that. Both read and write, so one comes first: a waiter that comes
-  // second acquires what was freed, and who frees second sees the waiter.
+  // Number of waiting threads. A waiter increments it before it looks at the limit again, and a
+  // thread that frees memory adds zero after that. Both are read-modify-writes, so one comes first:
+  // a waiter that comes second acquires what was freed, and a freeing thread that comes second sees
+  // the waiter.
   std::atomic<int> waiting{0};
 };
 
 namespace {
 
-// A child of fork() may release memtables of its parent, which it has not counted.
+// Subtracts at most what the sum holds: a child of fork() may release memtables of its parent,
+// which it has not counted.
 void SubtractWhatThereIs(std::atomic<size_t>* sum, size_t bytes) {
   size_t now = sum->load(std::memory_order_relaxed);
   while (!sum->compare_exchange_weak(now, now - std::min(now, bytes), std::memory_order_relaxed)) {
@@ -75,7 +78,7 @@ bool WriteBufferManager::ShouldFlush() const {
   if (limit == 0) return false;
   const size_t active = mutable_memtable_memory_usage();
   if (active > limit - limit / 8) return true;
-  // Above the limit another flush helps only if there is much left that no flush has taken on.
+  // Above the limit another flush helps only if much memory is left that no flush has taken on.
   return memory_usage() >= limit && active >= limit / 2;
 }
 

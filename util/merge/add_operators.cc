@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Counters: 8-byte little-endian numbers that are added. Signed or not, the sum has the same bits;
-// the two operators differ in what they do with values of another size.
+// The counter operators add 8-byte little-endian numbers. Signed or not, the sum has the same bits;
+// the two operators differ in how they treat values of another size.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Merging by exclusive or.
+// The operator that merges by exclusive or.
 
 #include <cstddef>
 #include <memory>
@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-// Adds `value` to *merged, which grows to its size.
+// XORs `value` into *merged, which grows to its size.
 void XorInto(const Slice& value, std::string* merged) {
   if (merged->size() < value.size()) merged->resize(value.size(), '\0');
   for (size_t i = 0; i < value.size(); ++i) {

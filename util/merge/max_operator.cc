@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Merging into the largest value.
+// The operator that keeps the largest value.
 
 #include <memory>
 
@@ -20,7 +20,7 @@ class MaxOperator final : public ChoosingOperator<MaxOperator> {
   template <typename Slices>
   Slice Choose(const Slice* base, const Slices& operands) const {
     auto operand = operands.begin();
-    // Not compared with itself, which would read all of its bytes.
+    // The first operand is not compared with itself, which would read all of its bytes.
     Slice largest = base != nullptr ? *base : *operand++;
     for (; operand != operands.end(); ++operand) {
       if (largest.compare(*operand) < 0) largest = *operand;

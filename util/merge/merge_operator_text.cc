@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From text to the built-in merge operators.
+// Parsing of the built-in merge operators from text.
 
 #include <array>
 #include <memory>
@@ -22,9 +22,9 @@ namespace {
 using Operators = MergeOperators;
 using Settings = OptionPairs;
 
-// Makes an operator that has no options.
+// Creates an operator that has no options.
 using MakePlain = std::shared_ptr<MergeOperator> (*)();
-// Makes one from the option that some have.
+// Creates an operator from its one option.
 using MakeWithDelimiter = std::shared_ptr<MergeOperator> (*)(const std::string& delimiter);
 
 struct Builtin {
@@ -55,8 +55,8 @@ const Builtin* FindBuiltin(std::string_view id) {
   return nullptr;
 }
 
-// "Name", "{Name}", "id=Name;option=value" or the same in braces. Names of users' operators may
-// have any signs in them.
+// Parses "Name", "{Name}", "id=Name;option=value" or the latter in braces. Names of users'
+// operators may contain any character.
 Status SplitId(std::string_view text, std::string* id, Settings* settings) {
   text = TrimOptionText(text);
   const std::string_view inner = WithoutBraces(text);
@@ -88,7 +88,7 @@ Status ParseHex(const std::string& text, std::string* bytes) {
   return Status::OK();
 }
 
-// The delimiter among the settings, if there is one.
+// Finds the delimiter among the settings, if there is one.
 Status FindDelimiter(const ConfigOptions& config, const Settings& settings, bool* found,
                      std::string* delimiter) {
   for (const auto& [name, value] : settings) {

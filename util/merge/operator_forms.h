@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The forms of merging (all operands, two, many without a base) of operators whose operands are
-// values themselves, made from one function that each of them writes.
+// Base classes for operators whose operands are values themselves: they derive all forms of merging
+// (all operands, two, many without a base) from one function that each operator writes.
 
 #include <array>
 #include <deque>
@@ -17,14 +17,14 @@ namespace varve {
 // `Operator` has
 //   template <typename Slices>
 //   bool Fold(const Slice* base, const Slices& operands, std::string* merged, Logger*) const;
-// which merges at least one operand, oldest first, on top of the base, null for none, into
-// *merged, empty before; false if one of them is malformed.
+// which merges at least one operand, oldest first, onto the base (null for none) into *merged,
+// which is empty before, and returns false if one of them is malformed.
 template <typename Operator>
 class FoldingOperator : public MergeOperator {
  public:
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
     if (self().Fold(in.existing_value, in.operand_list, &out->new_value, in.logger)) return true;
-    // Bytes of one key are bad; what merges in the background can go on with others.
+    // Only the bytes of one key are bad; a background merge can go on with other keys.
     out->op_failure_scope = OpFailureScope::kMustMerge;
     return false;
   }
@@ -54,7 +54,7 @@ class FoldingOperator : public MergeOperator {
 // `Operator` has
 //   template <typename Slices>
 //   Slice Choose(const Slice* base, const Slices& operands) const;
-// which returns one of the base and the operands, of which there is at least one, oldest first.
+// which returns the base or one of the operands, of which there is at least one, oldest first.
 template <typename Operator>
 class ChoosingOperator : public MergeOperator {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Merging by replacing.
+// The operator that replaces the value.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Merging of sorted lists of numbers, which are kept as text.
+// The operator that merges sorted lists of numbers, which are stored as text.
 
 #include <algorithm>
 #include <charconv>
@@ -18,16 +18,16 @@ namespace varve {
 
 namespace {
 
-// One number, with blanks or a plus before it if need be; true if it ends at `end`.
+// Parses one number, perhaps after blanks or a plus; returns true if it ends at `end`.
 bool ParseNumber(const char* begin, const char* end, int64_t* number) {
   while (begin < end && *begin == ' ') ++begin;
-  // "+-1" is none.
+  // "+-1" is not a number.
   if (begin + 1 < end && *begin == '+' && begin[1] != '-') ++begin;
   const auto parsed = std::from_chars(begin, end, *number);
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
-// Adds the numbers of "1,3,8" to *numbers. An empty text is an empty list.
+// Appends the numbers of a list such as "1,3,8" to *numbers. An empty text is an empty list.
 bool AppendNumbers(const Slice& list, std::vector<int64_t>* numbers) {
   if (list.empty()) return true;
   const char* const end = list.data() + list.size();
@@ -42,8 +42,8 @@ bool AppendNumbers(const Slice& list, std::vector<int64_t>* numbers) {
   }
 }
 
-// Sorts everything anew: lists that were written unsorted must not make the result depend on which
-// of them are combined first.
+// Sorts everything anew: if lists were written unsorted, the result must not depend on which of
+// them are combined first.
 class SortListOperator final : public FoldingOperator<SortListOperator> {
  public:
   const char* Name() const override { return "MergeSortOperator"; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Merging by appending, with a delimiter between the parts, and the text form of the delimiter.
+// The operator that appends with a delimiter between the parts, and the text form of the delimiter.
 
 #include <cstddef>
 #include <deque>
@@ -17,8 +17,8 @@ namespace varve {
 
 namespace {
 
-// Blanks at the ends would be trimmed away, and braces taken for structure. Line breaks have
-// escapes, other control characters have none.
+// True if option text can hold the delimiter. Blanks at its ends would be trimmed, and braces taken
+// for structure. Line breaks have escapes, other control characters have none.
 bool TextCanCarry(const std::string& delimiter) {
   if (delimiter.starts_with(' ') || delimiter.ends_with(' ')) return false;
   for (const char c : delimiter) {

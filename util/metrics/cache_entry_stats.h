@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the entries of a cache are: how many there are of each role, and their bytes.
+// Statistics of a cache's entries: their number and bytes for each role.
 //
-// Only a walk over the whole cache can tell. As that may take long and get in the way of others,
-// its outcome is given out again for a while.
+// Only a walk over the whole cache can collect them. As that may take long and delay others, its
+// result is reused for a while.
 
 #include <array>
 #include <cstddef>
@@ -21,35 +21,35 @@
 
 namespace varve {
 
-// One walk's outcome.
+// The result of one walk.
 struct CacheEntryStats {
   struct OfRole {
     uint64_t count = 0;
-    uint64_t bytes = 0;  // as charged by those who inserted
+    uint64_t bytes = 0;  // As charged by the inserters.
   };
 
-  std::string id;  // of the cache, within this process
+  std::string id;  // Id of the cache, unique in this process.
   uint64_t capacity = 0;
   uint64_t usage = 0;
-  uint64_t occupancy = 0;   // entries; SIZE_MAX if not known
-  uint64_t table_size = 0;  // slots
+  uint64_t occupancy = 0;   // Number of entries; SIZE_MAX if not known.
+  uint64_t table_size = 0;  // Number of slots.
   std::array<OfRole, kNumCacheEntryRoles> roles;
-  uint64_t start_micros = 0;  // of the walk
+  uint64_t start_micros = 0;  // Start of the walk.
   uint64_t end_micros = 0;
-  uint64_t walks = 0;  // over this cache so far
+  uint64_t walks = 0;  // Number of walks over this cache so far.
 
   // The names are those of BlockCacheEntryStatsMapKeys.
   [[nodiscard]] std::map<std::string, std::string> ToMap(uint64_t now_micros) const;
   [[nodiscard]] std::string ToString(uint64_t now_micros) const;
 };
 
-// Thread safety: all methods from any thread. A call may wait for another one's walk.
+// Thread safety: all methods may be called from any thread. A call may wait for another one's walk.
 class CacheEntryStatsCollector {
  public:
-  // How old an outcome may be, and how much of the time may go into walks.
+  // Limits of the age of a result and of the share of time spent on walks.
   struct Patience {
     uint64_t max_age_micros;
-    uint64_t walk_times;  // no walk before so many times the last one's duration have passed
+    uint64_t walk_times;  // The next walk starts after this many times the last one's duration.
   };
   static constexpr Patience kExact{10'000'000, 10};
   static constexpr Patience kFast{180'000'000, 500};
@@ -59,7 +59,7 @@ class CacheEntryStatsCollector {
 
  private:
   struct Known {
-    std::weak_ptr<Cache> cache;  // its address may be another's one day
+    std::weak_ptr<Cache> cache;  // Detects that another cache has the same address later.
     CacheEntryStats stats;
   };
 

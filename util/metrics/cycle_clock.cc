@@ -28,7 +28,8 @@ struct Moment {
   std::chrono::steady_clock::time_point time;
 };
 
-// Both clocks at one moment: the closest of a few tries, as any may be interrupted between them.
+// Reads both clocks at one moment: the closest of a few tries, as a thread may be interrupted
+// between them.
 Moment ReadBoth() {
   Moment closest{};
   uint64_t least = UINT64_MAX;
@@ -43,7 +44,7 @@ Moment ReadBoth() {
   return closest;
 }
 
-// Long enough for a rate to a tenth of a percent.
+// Measures long enough for a rate with an error of a tenth of a percent.
 double MeasureNanosPerCycle() {
   constexpr std::chrono::microseconds kApart{200};
   const Moment start = ReadBoth();
@@ -63,7 +64,7 @@ void CycleClock::Calibrate() {
     nanos_per_cycle_.store(MeasureNanosPerCycle(), std::memory_order_relaxed);
     return true;
   }();
-  // The rate is there for those who see this.
+  // Release: a thread that sees this also sees the rate.
   if (reliable) stands_for_.store(SystemClock::Default().get(), std::memory_order_release);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Durations by the processor's counter of cycles, for callers to whom reading the system's clock
-// would be a noticeable part of what they time.
+// Durations by the processor's cycle counter, for callers to whom a read of the system's clock
+// would be a noticeable part of what they measure.
 
 #include <atomic>
 #include <cstdint>
@@ -15,16 +15,17 @@
 
 namespace varve {
 
-// Only where the system itself keeps time by that counter does it go at one rate on all cores.
+// Used only if the system itself keeps time by that counter: only then it has one rate on all
+// cores.
 //
 // Thread safety: everything may be called by any thread at any time.
 class CycleClock {
  public:
-  // Measures the rate, once a process and in less than a millisecond. Until then, and where the
-  // counter is not to be relied on, StandsFor is false.
+  // Measures the rate, once a process and in less than a millisecond. Before that, and if the
+  // counter is not reliable, StandsFor returns false.
   static void Calibrate();
 
-  // Whether to read cycles instead of `clock`, which is the system's own.
+  // True if cycles may replace reads of `clock`, which is then the system's own.
   static bool StandsFor(const SystemClock* clock) {
     return stands_for_.load(std::memory_order_acquire) == clock;
   }
@@ -35,7 +36,8 @@ class CycleClock {
     return 0;
 #endif
   }
-  // Zero where the counters of two cores differ by so much that time went backwards.
+  // Returns the nanoseconds since `start`; zero if the counters of two cores differ so much that
+  // time went backwards.
   static uint64_t NanosSince(uint64_t start) {
     const auto cycles = static_cast<int64_t>(Now() - start);
     if (cycles <= 0) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Escaping and punctuation of JsonEvent.
+// The escaping and punctuation of JsonEvent.
 
 #include "util/metrics/event_json.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// JsonEvent: builds one line of JSON for the info log, such as
+// JsonEvent builds one line of JSON for the info log, such as
 //   {"time_micros": 1700000000000000, "job": 3, "event": "flush_started", "num_entries": 17}
 //
-// Not thread safe. Strings may hold any bytes: quotes, backslashes, control bytes and bytes that
-// are not UTF-8 text come out escaped, so that a line is always one line and always parses.
+// Not thread-safe. Strings may hold any bytes: quotes, backslashes, control bytes and bytes that
+// are not UTF-8 text are escaped, so that an event is always one line and always parses.
 
 #include <concepts>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace varve {
 
 class JsonEvent {
  public:
-  // Starts an event that belongs to no job / to background job `job`.
+  // Starts an event without a job, or of background job `job`.
   JsonEvent(uint64_t time_micros, std::string_view event);
   JsonEvent(uint64_t time_micros, int job, std::string_view event);
 

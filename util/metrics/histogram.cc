@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bucket limits, recording, and reports of Histogram.
+// The bucket limits, recording, and reports of Histogram.
 
 #include "util/metrics/histogram.h"
 
@@ -32,8 +32,8 @@ constexpr std::array<uint64_t, kHistogramBuckets> MakeLimits() {
 constexpr std::array<uint64_t, kHistogramBuckets> kLimits = MakeLimits();
 static_assert(kLimits.back() > UINT64_MAX / 3, "the buckets must span 64 bits");
 
-// For each bit width the first bucket that can hold a value of that width. From there on at most
-// two more limits lie below any value of the width.
+// Returns, for each bit width, the first bucket that can hold a value of that width. At most two
+// more limits lie between that bucket's and any value of the width.
 constexpr std::array<uint8_t, 65> MakeFirstBuckets() {
   std::array<uint8_t, 65> first{};
   for (size_t width = 1; width <= 64; ++width) {
@@ -54,7 +54,7 @@ void AppendFormat(std::string* out, const char* format, Args... args) {
   if (length > 0) out->append(buffer, std::min(static_cast<size_t>(length), sizeof(buffer) - 1));
 }
 
-// For the one thread that changes a histogram: cheaper than an atomic addition.
+// Adds for the one thread that changes a histogram, which is cheaper than an atomic addition.
 template <typename T>
 void AddTo(std::atomic<T>* target, T value) {
   target->store(target->load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ double Histogram::StandardDeviation() const {
   const double mean = Average();
   const double mean_square =
       sum_of_squares_.load(std::memory_order_relaxed) / static_cast<double>(n);
-  // Rounding may push the difference of two nearly equal numbers below zero.
+  // Rounding may make the difference of two nearly equal numbers negative.
   return std::sqrt(std::max(0.0, mean_square - mean * mean));
 }
 
@@ -183,7 +183,7 @@ std::string Histogram::ToString() const {
     AppendFormat(&out, "%c %7" PRIu64 ", %7" PRIu64 " ] %8" PRIu64 " %7.3f%% %7.3f%% ",
                  i == 0 ? '[' : '(', i == 0 ? uint64_t{0} : kLimits[i - 1], kLimits[i], inside,
                  percent, percent_each * static_cast<double>(cumulative));
-    out.append(static_cast<size_t>(percent / 5.0 + 0.5), '#');  // twenty marks for the whole
+    out.append(static_cast<size_t>(percent / 5.0 + 0.5), '#');  // Twenty marks are 100 %.
     out.push_back('\n');
   }
   return out;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Histogram: a distribution of whole numbers in buckets that grow by half.
+// Histogram is a distribution of integers in buckets that grow by half.
 //
-// Bucket i holds the values in (limit[i-1], limit[i]]; limits are 1, 2, and then 2 * 1.5^k cut to
-// two significant decimal digits, so that they read well in reports. 109 buckets span 64 bits and a
-// percentile is off by at most a half. Values above the last limit belong to the last bucket.
+// Bucket i holds the values in (limit[i-1], limit[i]]; limits are 1, 2, and then 2 * 1.5^k
+// truncated to two significant decimal digits, so that they are readable in reports. 109 buckets
+// span 64 bits and a percentile is off by at most a half. Values above the last limit belong to the
+// last bucket.
 
 #include <array>
 #include <atomic>
@@ -22,12 +23,11 @@ namespace varve {
 inline constexpr size_t kHistogramBuckets = 109;
 extern const std::array<uint64_t, kHistogramBuckets> kHistogramLimits;
 
-// Index of the bucket that holds `value`. Constant time.
+// Returns the index of the bucket that holds `value`, in constant time.
 size_t HistogramBucketOf(uint64_t value);
 
 // Thread safety: one thread at a time changes it, and any thread may read it meanwhile. A reader
-// may see a value in the sum and not yet in its bucket, so figures taken during a change are
-// approximate.
+// may see a value in the sum and not yet in its bucket, so results during a change are approximate.
 class Histogram {
  public:
   Histogram() = default;
@@ -40,12 +40,12 @@ class Histogram {
 
   uint64_t count() const;
   uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
-  // 0 when empty.
+  // Returns the smallest value; 0 if empty.
   uint64_t min() const;
   uint64_t max() const { return max_.load(std::memory_order_relaxed); }
 
-  // All 0.0 when empty. `percent` is in 0..100; the result is interpolated inside its bucket and
-  // lies within [min, max].
+  // These return 0.0 if empty. `percent` is in 0..100; the result is interpolated inside its bucket
+  // and lies within [min, max].
   double Percentile(double percent) const;
   double Median() const { return Percentile(50.0); }
   double Average() const;
@@ -53,20 +53,19 @@ class Histogram {
 
   void FillData(HistogramData* data) const;
 
-  // Summary, percentiles and a bar chart of the filled buckets; ends in a newline.
+  // Returns a summary, percentiles and a bar chart of the filled buckets; ends in a newline.
   std::string ToString() const;
 
  private:
   std::atomic<uint64_t> min_{UINT64_MAX};
   std::atomic<uint64_t> max_{0};
   std::atomic<uint64_t> sum_{0};
-  // In floating point, because squares of nanoseconds leave 64 bits soon.
+  // Floating point, because sums of squared nanoseconds soon exceed 64 bits.
   std::atomic<double> sum_of_squares_{0.0};
   std::array<std::atomic<uint64_t>, kHistogramBuckets> buckets_{};
 };
 
-// One that many threads add to, where what they measure takes much longer than a lock does.
-// Thread-safe.
+// A thread-safe histogram for measurements that take much longer than a lock.
 class SharedHistogram {
  public:
   void Add(uint64_t value) {

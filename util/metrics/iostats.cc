@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's IOStatsContext, and how it prints and resets itself.
+// The calling thread's IOStatsContext, its text form and its reset.
 
 #include "util/metrics/iostats.h"
 
@@ -12,7 +12,7 @@ constinit thread_local IOStatsContext* thread_iostats = nullptr;
 
 namespace {
 
-// Too large for the block of thread-local storage that is reached without a call.
+// Too large for the thread-local storage that is accessed without a call.
 constinit thread_local IOStatsContext context_of_thread;
 
 template <typename Owner>

@@ -13,7 +13,7 @@
 
 namespace varve {
 
-// As thread_perf: reached without a call. Null until the thread counted something.
+// Accessed without a call, like thread_perf. Null until the thread counted something.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local IOStatsContext* thread_iostats;
 
 IOStatsContext* FirstThreadIOStats();
@@ -29,11 +29,10 @@ inline void AddIOCount(uint64_t n) {
   if (!stats->disable_iostats) stats->*kCounter += n;
 }
 
-// One read of a file of that temperature.
+// Counts one read of a file of that temperature.
 void CountFileRead(Temperature temperature, uint64_t bytes);
 
-// Adds the wall time of its scope to a counter, and the processor's time to another if there is
-// one.
+// Adds the wall time of its scope to a counter, and the processor time to another if one is named.
 template <uint64_t IOStatsContext::*kCounter, uint64_t IOStatsContext::*kCpuCounter = nullptr>
 class IOTimer {
  public:
@@ -54,7 +53,7 @@ class IOTimer {
   IOTimer& operator=(const IOTimer&) = delete;
 
  private:
-  const uint64_t start_;  // 0 = not measuring
+  const uint64_t start_;  // 0 if not measuring.
   uint64_t cpu_start_ = 0;
 };
 

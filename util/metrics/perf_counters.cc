@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's PerfContext: where it lives, and how it prints, resets and copies itself.
+// The calling thread's PerfContext: its storage, text form, reset and copy.
 
 #include "util/metrics/perf_counters.h"
 
@@ -20,7 +20,7 @@ struct PerfCounter {
   uint64_t Owner::*field;
 };
 
-// Printing order is field order; the size check below catches a field without an entry.
+// The printing order is the field order; the size check below catches a field without an entry.
 constexpr PerfCounter<PerfContextBase> kPerfCounters[] = {
     {"user_key_comparison_count", &PerfContextBase::user_key_comparison_count},
     {"block_cache_hit_count", &PerfContextBase::block_cache_hit_count},
@@ -170,9 +170,9 @@ void AppendCounter(std::string* out, const char* name, uint64_t value) {
   out->append(name).append(" = ").append(std::to_string(value)).append(", ");
 }
 
-// Frees the thread's context with the thread, which counts no more from then on. Not in
-// thread-local storage itself: with the quick access model all of a library's has to fit into the
-// few hundred bytes that a process keeps for libraries loaded at run time.
+// Frees the thread's context when the thread exits; the thread then counts no more. The context is
+// not in thread-local storage itself: under the fast access model all of a library's must fit into
+// the few hundred bytes that a process reserves for libraries loaded at run time.
 struct ContextOwner {
   const std::unique_ptr<PerfContext> context;
   ~ContextOwner() { thread_perf = {kDisable, nullptr}; }
@@ -184,7 +184,7 @@ struct ContextOwner {
                                                                                     nullptr};
 
 PerfContext* CreateThreadPerfContext() {
-  // A call later than the owner's end gets a context of its own, which stays.
+  // A call after the owner's end creates another context, which is never freed.
   PerfContext* const context = std::make_unique<PerfContext>().release();
   thread_local const ContextOwner owner{std::unique_ptr<PerfContext>(context)};
   thread_perf.context = context;

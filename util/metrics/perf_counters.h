@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The engine's side of PerfContext: counting and timing that cost next to nothing when the thread
-// did not ask for them.
+// The engine's side of PerfContext: counting and timing that cost almost nothing if the thread did
+// not ask for them.
 //
-// A thread's level and the address of its context sit together in sixteen bytes of thread-local
-// storage that need no initialiser and no call to reach. The counters themselves are allocated on
-// first use, because the static block that the quick access model draws on is small when the
-// library is loaded at run time.
+// A thread's level and the address of its context share sixteen bytes of thread-local storage,
+// which need no initialiser and no call to access. The counters themselves are allocated on first
+// use, because the fast access model has little static storage if the library is loaded at run
+// time.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ namespace varve {
 
 struct ThreadPerf {
   PerfLevel level;
-  PerfContext* context;  // null until something was counted
+  PerfContext* context;  // Null until something was counted.
 };
 
 // constinit on the declaration spares every access the check for a dynamic initialiser.
@@ -26,9 +26,9 @@ struct ThreadPerf {
 // Creates the calling thread's context. Called once a thread.
 PerfContext* CreateThreadPerfContext();
 
-// Nanoseconds of a clock that never steps back; and CPU time of the calling thread, 0 if unknown.
-// Read from the machine, not from a SystemClock: the counters belong to a thread, not to a
-// database.
+// PerfClockNanos returns nanoseconds of a monotonic clock; PerfCpuNanos returns CPU time of the
+// calling thread, 0 if unknown. They read the machine's clocks, not a SystemClock: the counters
+// belong to a thread, not to a database.
 uint64_t PerfClockNanos();
 uint64_t PerfCpuNanos();
 
@@ -41,18 +41,18 @@ inline PerfContext* ThreadPerfContext() {
   return context != nullptr ? context : CreateThreadPerfContext();
 }
 
-// Adds to one counter: AddPerfCount<&PerfContext::block_read_byte>(size).
+// Adds to one counter, as in AddPerfCount<&PerfContext::block_read_byte>(size).
 template <uint64_t PerfContextBase::*kCounter>
 inline void AddPerfCount(uint64_t n = 1) {
   if (PerfLevelAtLeast(kEnableCount)) ThreadPerfContext()->*kCounter += n;
 }
 
-// To be called once for each call of a comparator with user keys.
+// Call this once for each call of a comparator with user keys.
 inline void CountUserKeyComparison() {
   AddPerfCount<&PerfContext::user_key_comparison_count>();
 }
 
-// As above for loops that count locally and report once.
+// Like the function above, for loops that count locally and report once.
 inline void CountUserKeyComparisons(uint64_t n) {
   AddPerfCount<&PerfContext::user_key_comparison_count>(n);
 }
@@ -90,10 +90,10 @@ class PerfTimer {
   }
 
  private:
-  uint64_t start_;  // 0 = not measuring
+  uint64_t start_;  // 0 if not measuring.
 };
 
-// PerfTimer for CPU time.
+// Like PerfTimer for CPU time.
 template <uint64_t PerfContextBase::*kCounter>
 class PerfCpuTimer {
  public:
@@ -106,7 +106,7 @@ class PerfCpuTimer {
   PerfCpuTimer& operator=(const PerfCpuTimer&) = delete;
 
  private:
-  const uint64_t start_;  // 0 = not measuring
+  const uint64_t start_;  // 0 if not measuring.
 };
 
 }  // namespace varve

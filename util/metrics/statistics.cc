@@ -49,22 +49,23 @@ bool Statistics::getTickerMap(std::map<std::string, uint64_t>* /*map*/) const {
 
 namespace {
 
-// What threads that are ending are given: they count no more for themselves.
+// Exiting threads use share_of_ended: they have no share of their own any more.
 constinit StatisticsShare share_of_ended;
 constinit StatisticsShare share_of_nobody;
 
 class ThreadStatistics;
 
-// A share and whom it belongs to.
+// A share and its owner.
 struct OwnedShare : StatisticsShare {
-  // Null once the statistics are gone. Only a thread's own statistics change it beside the thread.
+  // Null once the statistics are gone. Besides the thread only the statistics that own the share
+  // change it.
   std::atomic<ThreadStatistics*> owner{nullptr};
-  OwnedShare* next_of_thread = nullptr;  // its thread's
+  OwnedShare* next_of_thread = nullptr;  // The next share of the same thread.
 };
 
-// Guards which shares belong to which statistics, and the sums. Never destroyed: threads may
-// outlive static destructors. In a child of fork() the shares of threads that are not there stay as
-// they are, counts and all.
+// Guards the assignment of shares to statistics, and the sums. Never destroyed: threads may outlive
+// static destructors. In a child of fork() the shares of the parent's other threads stay as they
+// are, with their counts.
 struct Registry final : private ForkWatch {
   Registry() { Watch(&mu); }
   Mutex mu{lock_ranks::kStatistics};
@@ -75,7 +76,8 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// The calling thread's shares. At its end their counts go to the statistics that are still there.
+// The calling thread's shares. When the thread exits, their counts are added to the statistics that
+// still exist.
 struct ThreadShares {
   constexpr ThreadShares() = default;
   ~ThreadShares();
@@ -93,12 +95,12 @@ struct ThreadShares {
 
 constinit thread_local ThreadShares own_shares;
 
-// What CreateDBStatistics() returns. Each thread counts in a share of its own, made when it first
-// records anything, in a few kilobytes; counters are the sum over those, and over what threads that
-// have ended left.
+// The Statistics that CreateDBStatistics() returns. Each thread counts in a share of its own, a few
+// kilobytes, created when it first records anything; a counter is the sum over those and over the
+// counts of exited threads.
 //
-// Thread safety: recording takes no lock once a thread has its share. Reading, and setting to a
-//   value, are atomic among each other.
+// Thread safety: recording takes no lock once a thread has its share. Reading a value and setting
+// one are atomic with respect to each other.
 class ThreadStatistics final : public Statistics {
  public:
   ThreadStatistics() { CycleClock::Calibrate(); }
@@ -106,7 +108,7 @@ class ThreadStatistics final : public Statistics {
     MutexLock lock(&mu());
     for (OwnedShare* share : shares_) {
       share->statistics.store(nullptr, std::memory_order_relaxed);
-      share->owner.store(nullptr, std::memory_order_release);  // now its thread may delete it
+      share->owner.store(nullptr, std::memory_order_release);  // Now its thread may delete it.
     }
   }
 
@@ -185,13 +187,13 @@ class ThreadStatistics final : public Statistics {
 
   std::string ToString() const override;
 
-  // Of a thread that ends.
+  // Takes over the counts of an exiting thread's share.
   void Retire(OwnedShare* share) VARVE_REQUIRES(mu());
 
  private:
   static Mutex& mu() VARVE_RETURN_CAPABILITY(TheRegistry().mu) { return TheRegistry().mu; }
 
-  // Null when the thread is ending, or for want of memory.
+  // Returns null if the thread is exiting or there is no memory.
   StatisticsShare* ShareOfThread() {
     StatisticsShare* const last = thread_share;
     if (last->Serves(this)) return last;
@@ -246,8 +248,8 @@ class ThreadStatistics final : public Statistics {
   }
 
   std::vector<OwnedShare*> shares_ VARVE_GUARDED_BY(mu());
-  StatisticsShare left_ VARVE_GUARDED_BY(mu());  // by threads that have ended
-  // Tickers count from here: shares themselves are never set.
+  StatisticsShare left_ VARVE_GUARDED_BY(mu());  // Counts of exited threads.
+  // Subtracted from the sums: setting or resetting a ticker never changes the shares.
   std::array<uint64_t, TICKER_ENUM_MAX> base_ VARVE_GUARDED_BY(mu()){};
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // The engine's side of Statistics: recording through a pointer that is usually null. A null pointer
-// costs one branch, with what is recorded out of its way; no clock is read unless the result will
-// be kept. What CreateDBStatistics() made is counted in the thread's own share, without a call.
+// costs one branch, with the recording code out of line; no clock is read unless the result will be
+// kept. Statistics of CreateDBStatistics() are counted in the thread's own share, without a call.
 
 #include <cstdint>
 
@@ -16,7 +16,8 @@
 
 namespace varve {
 
-// `ticker` is one of the enumeration. Several a read: not worth a call each.
+// Requires that `ticker` is one of the enumeration. Inlined, because every read calls it several
+// times.
 [[gnu::always_inline]] inline void RecordTick(Statistics* statistics, uint32_t ticker,
                                               uint64_t n = 1) {
   if (statistics == nullptr) [[likely]]
@@ -29,7 +30,7 @@ namespace varve {
   }
 }
 
-// `histogram` is one of the enumeration.
+// Requires that `histogram` is one of the enumeration.
 inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
   if (statistics == nullptr) [[likely]]
     return;
@@ -41,7 +42,7 @@ inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64
     statistics->recordInHistogram(histogram, value);
 }
 
-// For values that are durations.
+// Like RecordInHistogram for values that are durations.
 inline void RecordTimeToHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
   if (statistics == nullptr) [[likely]]
     return;
@@ -52,17 +53,18 @@ inline void RecordTimeToHistogram(Statistics* statistics, uint32_t histogram, ui
   }
 }
 
-// Whether durations for `histogram` are wanted, and with that reading the clock.
+// True if durations for `histogram` are wanted, so that the clock must be read.
 inline bool TimesHistogram(const Statistics* statistics, uint32_t histogram,
                            StatsLevel from = kExceptDetailedTimers) {
   return statistics != nullptr && statistics->get_stats_level() >= from &&
          (thread_share->Serves(statistics) || statistics->HistEnabledForType(histogram));
 }
 
-// How long it is that this was made, for a histogram that may want it; else it reads no clock.
+// Measures the time since its construction for a histogram that may want it; otherwise it reads no
+// clock.
 class TimeIfWanted {
  public:
-  // `clock` outlives it; the system's own is read the cheapest way there is.
+  // `clock` must outlive this; the system's own is read in the cheapest way.
   TimeIfWanted(const Statistics* statistics, uint32_t histogram, SystemClock* clock,
                StatsLevel from = kExceptDetailedTimers)
       : wanted_(TimesHistogram(statistics, histogram, from)) {
@@ -80,8 +82,8 @@ class TimeIfWanted {
 
  private:
   const bool wanted_;
-  SystemClock* clock_ = nullptr;  // null: the cycles that stand for it
-  uint64_t start_ = 0;            // in cycles or nanoseconds
+  SystemClock* clock_ = nullptr;  // Null: cycles replace the clock.
+  uint64_t start_ = 0;            // In cycles or nanoseconds.
 };
 
 // Records the microseconds of its scope in a histogram. `clock` and `statistics` outlive it;
@@ -104,7 +106,7 @@ class StopWatch {
   const TimeIfWanted time_;
 };
 
-// Adds the nanoseconds of its scope to a ticker, from a level on.
+// Adds the nanoseconds of its scope to a ticker, if the stats level is at least `from`.
 class TickerTimer {
  public:
   TickerTimer(Statistics* statistics, uint32_t ticker, StatsLevel from)
@@ -119,7 +121,7 @@ class TickerTimer {
   TickerTimer& operator=(const TickerTimer&) = delete;
 
  private:
-  Statistics* const statistics_;  // null = not measuring
+  Statistics* const statistics_;  // Null if not measuring.
   const uint32_t ticker_;
   const uint64_t start_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What one thread has counted for one Statistics of CreateDBStatistics(). Its thread alone writes
-// it, so that counting takes neither an atomic operation on memory nor a call.
+// The counters of one thread for one Statistics of CreateDBStatistics(). Only its thread writes it,
+// so that counting needs neither an atomic read-modify-write nor a call.
 
 #include <array>
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace varve {
 
-inline constexpr size_t kCountersAlignment = 64;  // no two threads' counters on a cache line
+inline constexpr size_t kCountersAlignment = 64;  // No two threads' counters share a cache line.
 
 // Thread safety: one thread at a time writes the counters; any thread may read them meanwhile.
 struct alignas(kCountersAlignment) StatisticsShare {
@@ -37,7 +37,7 @@ struct alignas(kCountersAlignment) StatisticsShare {
     counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
 
-  // False: there was no memory for a histogram's first value.
+  // Returns false if there was no memory for a histogram's first value.
   bool Add(uint32_t histogram, uint64_t value) {
     VARVE_ASSERT(histogram < HISTOGRAM_ENUM_MAX);
     Histogram* const into = histograms[histogram].load(std::memory_order_relaxed);
@@ -50,13 +50,13 @@ struct alignas(kCountersAlignment) StatisticsShare {
 
   void Clear();
 
-  // Null when what stands here counts no more, which its thread is to clear before it goes on.
+  // Null if these counts are obsolete; the thread must clear them before it counts again.
   std::atomic<const Statistics*> statistics{nullptr};
   std::array<std::atomic<uint64_t>, TICKER_ENUM_MAX> tickers{};
-  std::array<std::atomic<Histogram*>, HISTOGRAM_ENUM_MAX> histograms{};  // null: empty
+  std::array<std::atomic<Histogram*>, HISTOGRAM_ENUM_MAX> histograms{};  // Null if empty.
 };
 
-// The share that the calling thread used last; one that serves nobody before and after.
+// The share that the calling thread used last; before and after, a share that serves no statistics.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local StatisticsShare* thread_share;
 
 }  // namespace varve

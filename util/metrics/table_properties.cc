@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The stored names of table properties, and TableProperties' sums and printed form. Encoding them
-// in a file belongs to the table.
+// The stored names of table properties, and TableProperties' sums and text form. The table code
+// encodes them in files.
 
 #include "varve/table_properties.h"
 
@@ -89,7 +89,7 @@ struct CountField {
   uint64_t TableProperties::*field;
 };
 
-// The fields that have a meaning for many files together.
+// The fields whose sum over many files has a meaning.
 constexpr CountField kAdditive[] = {
     {"data_size", &TableProperties::data_size},
     {"index_size", &TableProperties::index_size},
@@ -197,13 +197,13 @@ void PutOrigin(const TableProperties& p, PropertyLine* line) {
   line->Put("original file number", p.orig_file_number);
 }
 
-// Bytes that a string occupies outside of its object.
+// Returns the bytes that a string occupies outside of its object.
 size_t HeapBytes(const std::string& s) {
   return s.capacity() > std::string().capacity() ? s.capacity() + 1 : 0;
 }
 
 size_t HeapBytes(const UserCollectedProperties& properties) {
-  // The node's links and colour beside the pair, as common map implementations have them.
+  // The links and colour of a node, besides the pair, in common map implementations.
   constexpr size_t kNodeOverhead = 4 * sizeof(void*);
   size_t bytes = 0;
   for (const auto& [name, value] : properties) {
@@ -213,7 +213,7 @@ size_t HeapBytes(const UserCollectedProperties& properties) {
   return bytes;
 }
 
-// A varint among the user-visible properties.
+// Reads a varint among the user-visible properties; returns false if it is missing or malformed.
 bool FindCount(const UserCollectedProperties& props, const std::string& name, uint64_t* count) {
   const auto found = props.find(name);
   if (found == props.end()) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The options that a block-based table factory carries, by way of their rows in the schema.
+// The options of a block-based table factory, through their rows in the schema.
 
 #include "util/options/block_based_table_factory.h"
 
@@ -22,19 +22,19 @@
 
 namespace varve {
 
-// In a room above this one: a program without caches has none here, either.
+// Defined in a higher layer: a program without caches has none here, either.
 [[gnu::weak]] std::shared_ptr<Cache> MakeLruCache(const LRUCacheOptions& options);
 
 namespace {
 
-// A struct, or an object with options, in the braces that StringToMap has taken off.
+// Restores the braces of a struct, or of an object with options, that StringToMap has removed.
 std::string InBraces(const std::string& value) {
   return value.find('=') == std::string::npos || IsBraced(value) ? value : "{" + value + "}";
 }
 
 constexpr size_t kDefaultBlockCacheBytes = 32 << 20;
 
-// Lets threads prepare a factory one after the other.
+// Serializes the preparation of factories.
 class PreparationMutex final : private ForkWatch {
  public:
   static Mutex* Get() {
@@ -113,11 +113,11 @@ Status BlockBasedTableFactory::ValidateOptions(const DBOptions& db,
 
 Status BlockBasedTableFactory::PrepareOptions(const ConfigOptions& /*config*/) {
   std::shared_ptr<Cache>& cache = table_options_.block_cache;
-  std::shared_ptr<Cache> other;  // made and freed without the mutex
+  std::shared_ptr<Cache> other;  // Created and freed without the mutex.
   const auto needs_cache = [&] { return cache == nullptr && !table_options_.no_block_cache; };
   {
     MutexLock lock(PreparationMutex::Get());
-    // Nobody has given that one beside no_block_cache.
+    // Only an earlier preparation can have set it together with no_block_cache.
     if (table_options_.no_block_cache && cache == default_cache_) cache.swap(other);
     if (!needs_cache()) return Status::OK();
     cache = default_cache_;
@@ -132,8 +132,8 @@ Status BlockBasedTableFactory::PrepareOptions(const ConfigOptions& /*config*/) {
   return Status::OK();
 }
 
-// Of a factory that is there all options stay that the text does not name, those without a text
-// too.
+// An existing factory keeps all options that the text does not name, also those without a text
+// form.
 Status TableFactory::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                       std::shared_ptr<TableFactory>* result) {
   std::string id;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The one concrete table factory. It only carries options; the table room reads and writes files.
-// What they leave to the engine and users of the factory share, a block cache, is the factory's.
+// The only concrete table factory. It only carries options; the table code reads and writes files.
+// It owns the block cache that its users share if the options name none.
 
 #include <string>
 #include <unordered_map>
@@ -20,17 +20,18 @@ class BlockBasedTableFactory final : public TableFactory {
   const char* Name() const override { return kClassName(); }
   bool IsDeleteRangeSupported() const override { return true; }
 
-  // As the user set them, unchecked; with a block cache once they are prepared.
+  // Returns the options as the user set them, unchecked; with a block cache once they are prepared.
   const BlockBasedTableOptions& table_options() const { return table_options_; }
 
-  // NotSupported: an option that has no text.
+  // Returns NotSupported for an option that has no text form.
   Status GetOption(const ConfigOptions& config, const std::string& name,
                    std::string* value) const override;
   std::string GetPrintableOptions() const override;
-  // As opening a database would.
+  // Validates the options as opening a database would.
   Status ValidateOptions(const DBOptions& db, const ColumnFamilyOptions& cf) const override;
-  // Gives options without a block cache, unless they want none, that of the factory. Safe beside
-  // other threads that prepare it; once it is prepared, beside all that use it.
+  // Sets options without a block cache, unless they want none, to use that of the factory. May run
+  // concurrently with other preparations; once the factory is prepared, concurrently with all its
+  // uses.
   Status PrepareOptions(const ConfigOptions& config) override;
 
  protected:
@@ -42,10 +43,11 @@ class BlockBasedTableFactory final : public TableFactory {
 
  private:
   BlockBasedTableOptions table_options_;
-  std::shared_ptr<Cache> default_cache_;  // null until the options need it
+  std::shared_ptr<Cache> default_cache_;  // Null until the options need it.
 };
 
-// "table_factory.x" of "block_based_table_factory.x", which text has for it, too; "" of all others.
+// Returns "table_factory.x" for "block_based_table_factory.x", which option text also accepts; ""
+// for all other names.
 std::string TableFactoryField(const std::string& name);
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Caches out of text: a capacity, or the options of one.
+// Creation of caches from text: a capacity, or the options of a cache.
 
 #include "util/options/cache_text.h"
 
@@ -19,8 +19,8 @@
 
 namespace varve {
 
-// The caches live in a room above this one. A program that holds none of them, as this room's own
-// tests, makes none out of text either.
+// Defined in a higher layer. A program without caches, such as util's own tests, creates none from
+// text either.
 [[gnu::weak]] std::shared_ptr<Cache> MakeLruCache(const LRUCacheOptions& options);
 [[gnu::weak]] std::shared_ptr<Cache> MakeHyperClockCache(const HyperClockCacheOptions& options);
 

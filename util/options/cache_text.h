@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What making caches out of text needs of those who make them, in a room above.
+// The functions that create caches from text need; a higher layer defines them.
 
 #include <memory>
 
@@ -9,8 +9,8 @@
 
 namespace varve {
 
-// As MakeSharedCache, which is a member and cannot be left undefined, and NewLRUCache, which
-// inline functions of varve/cache.h call.
+// These do what MakeSharedCache, which is a member and cannot be left undefined, and NewLRUCache,
+// which inline functions of varve/cache.h call, do.
 std::shared_ptr<Cache> MakeLruCache(const LRUCacheOptions& options);
 std::shared_ptr<Cache> MakeHyperClockCache(const HyperClockCacheOptions& options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Schema rows of ColumnFamilyOptions, those of its base included.
+// The schema rows of ColumnFamilyOptions and its base.
 
 #include <algorithm>
 #include <memory>
@@ -22,7 +22,7 @@ Status CheckCodec(const std::string& name, const void* field) {
   return CodecSupported(type) ? Status::OK() : CodecNotSupported(type, name);
 }
 
-// Which may leave it to the others.
+// The bottommost level may also use the codec of the others.
 Status CheckBottommostCodec(const std::string& name, const void* field) {
   const auto type = *static_cast<const CompressionType*>(field);
   return type == kDisableCompressionOption ? Status::OK() : CheckCodec(name, field);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Applies changes to a copy and checks it.
+// Changes are applied to a copy, which is then checked.
 
 #include "util/options/change_options.h"
 
@@ -18,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// The table factory as a whole goes by either name.
+// The table factory as a whole has two names.
 constexpr char kTableFactory[] = "block_based_table_factory";
 constexpr char kGeneralTableFactory[] = "table_factory";
 
@@ -31,7 +31,8 @@ Status ApplyChanges(const OptionTable& table, const OptionChanges& changes, void
                       OptionScope::kDynamicOnly, object);
 }
 
-// Options of tables to come: another factory, which shares with the old one what they point to.
+// Changes the options of future tables in a new factory, which shares with the old one what they
+// point to.
 Status ChangeTableOptions(const std::string& text, ColumnFamilyOptions* options) {
   const auto* const current = options->table_factory->GetOptions<BlockBasedTableOptions>();
   if (current == nullptr) {

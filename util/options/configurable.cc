@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What all objects with options do, by way of the few functions that differ from class to class.
+// The common methods of all objects with options, built on the few virtual functions of each class.
 
 #include "varve/configurable.h"
 
@@ -29,7 +29,8 @@ std::string Join(const OptionPairs& pairs, const std::string& prefix,
   return text;
 }
 
-// The name of an option that is not in both texts with the same value; "" if they cannot be read.
+// Returns the name of an option that is not in both texts with the same value; "" if they cannot be
+// read.
 std::string FirstDifference(const std::string& mine, const std::string& theirs) {
   OptionPairs left;
   OptionPairs right;
@@ -162,7 +163,7 @@ Status Configurable::GetOptionsMap(const std::string& opt_value, const std::stri
   *id = opt_value == "nullptr" ? "" : opt_value;
   if (opt_value.find('=') == std::string::npos) return Status::OK();
   OptionMap map;
-  // A text that cannot be read is an id that nobody knows.
+  // An unreadable text becomes an unknown id.
   if (!StringToMap(opt_value, &map).ok()) return Status::OK();
   if (const auto given = map.extract(kIdOption); !given.empty()) {
     *id = given.mapped() == "nullptr" ? "" : given.mapped();
@@ -175,7 +176,7 @@ Status Configurable::GetOptionsMap(const std::string& opt_value, const std::stri
   return Status::OK();
 }
 
-// ---- What an object has that has no options ----
+// ---- Defaults of objects without options ----
 
 Status Configurable::PrepareOptions(const ConfigOptions& /*config_options*/) {
   return Status::OK();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Public functions between options and text.
+// The public functions between options and text.
 
 #include "varve/convenience.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 using OptionMap = std::unordered_map<std::string, std::string>;
 
-// For the forms without ConfigOptions: nothing is dropped silently.
+// Returns the configuration of the forms without ConfigOptions, which ignore nothing silently.
 ConfigOptions StrictConfig(bool input_strings_escaped, bool ignore_unknown_options) {
   ConfigOptions config;
   config.input_strings_escaped = input_strings_escaped;
@@ -27,7 +27,8 @@ ConfigOptions StrictConfig(bool input_strings_escaped, bool ignore_unknown_optio
   return config;
 }
 
-// Other names for a column family option. The value of the first is the table factory's options.
+// Handles other names for a column family option. The value of the first is the table factory's
+// options.
 Status ApplyColumnFamilyOption(const ConfigOptions& config, const std::string& name,
                                const std::string& value, ColumnFamilyOptions* cf, bool* found) {
   if (name == "block_based_table_factory") {
@@ -59,7 +60,7 @@ OptionPairs ToPairs(const OptionMap& map) {
   return OptionPairs(map.begin(), map.end());
 }
 
-// Applies to a copy of `base` and hands it over if all went well.
+// Applies to a copy of `base`, and moves it to *result on success.
 template <typename T>
 Status Build(const OptionTable& table, const ConfigOptions& config, const OptionPairs& pairs,
              const T& base, T* result) {
@@ -213,7 +214,7 @@ Status GetBlockBasedTableOptionsFromString(const BlockBasedTableOptions& table_o
                                              new_table_options);
 }
 
-// ---- Both kinds together ----
+// ---- Databases and column families together ----
 
 Status GetOptionsFromString(const ConfigOptions& config_options, const Options& base_options,
                             const std::string& opts_str, Options* new_options) {

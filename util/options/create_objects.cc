@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Objects out of text, of the classes that have at most one or two kinds built in:
-// CreateFromString.
+// CreateFromString of the classes that have at most one or two built-in kinds.
 
 #include <memory>
 #include <string>
@@ -40,7 +39,7 @@ Status NotKnown(const std::string& id) {
                               id.substr(0, 60));
 }
 
-// Options go to objects that are new; one that may have been in use has none.
+// Options are applied to new objects only; an object that may have been in use accepts none.
 template <typename Pointer>
 Status ConfigureMade(const ConfigOptions& config, const ObjectOptions& options,
                      const Pointer& made) {
@@ -53,8 +52,8 @@ Status ConfigureMade(const ConfigOptions& config, const ObjectOptions& options,
   }
 }
 
-// A registered object, or else what `builtin` makes of the id, null being none. Without an id,
-// null.
+// Creates a registered object, or else what `builtin` makes of the id (null if nothing). Without an
+// id, sets null.
 template <typename Pointer, typename Builtin>
 Status CreateObject(const ConfigOptions& config, const std::string& value, Builtin builtin,
                     Pointer* result) {
@@ -76,14 +75,14 @@ Status CreateObject(const ConfigOptions& config, const std::string& value, Built
   return Status::OK();
 }
 
-// Nothing is built in.
+// Used where nothing is built in.
 std::nullptr_t None(const std::string& /*id*/) {
   return nullptr;
 }
 
 }  // namespace
 
-// ---- Of column families ----
+// ---- Objects of column families ----
 
 Status CompactionFilter::CreateFromString(const ConfigOptions& config_options,
                                           const std::string& value,
@@ -120,7 +119,7 @@ Status TablePropertiesCollectorFactory::CreateFromString(
   return CreateObject(config_options, value, &None, result);
 }
 
-// ---- Of databases ----
+// ---- Objects of databases ----
 
 Status EventListener::CreateFromString(const ConfigOptions& config_options,
                                        const std::string& value,
@@ -156,7 +155,7 @@ Status Statistics::CreateFromString(const ConfigOptions& config_options, const s
   return Status::OK();
 }
 
-// ---- Of the system ----
+// ---- Objects of the system ----
 
 Status FileSystem::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                     std::shared_ptr<FileSystem>* result) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Schema rows of DBOptions.
+// The schema rows of DBOptions.
 
 #include <limits>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr double kMaxReserveBytes = 1099511627776.0;  // 1 TiB
 
-// Logs know one codec.
+// Logs support one codec.
 Status CheckLogCodec(const std::string& name, const void* field) {
   const auto type = *static_cast<const CompressionType*>(field);
   if (type == kNoCompression) return Status::OK();
@@ -68,7 +68,7 @@ constexpr OptionRow kDbRows[] = {
     VARVE_ROW(avoid_flush_during_recovery, "keep recovered data in memory"),
     VARVE_ROW(avoid_flush_during_shutdown, "close without flushing").Dynamic(),
 
-    // Surroundings.
+    // Environment.
     VARVE_ROW(env, "operating system").NotInFile().Check(&NotNull<Env*>),
     VARVE_ROW(rate_limiter, "limits background I/O").NotInFile(),
     VARVE_ROW(sst_file_manager, "limits space and deletions").NotInFile().Check(&IsOurs),

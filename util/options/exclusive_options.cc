@@ -42,7 +42,7 @@ constexpr ExclusiveOptions kExclusive[] = {
        return !o.db->write_identity_file && !o.db->write_dbid_to_manifest;
      }},
 
-    // Ways of writing.
+    // Write modes.
     {Of::kDatabase, "DBOptions::unordered_write", kWithout,
      "DBOptions::allow_concurrent_memtable_write", Status::kInvalidArgument,
      [](const Combination& o) {
@@ -63,7 +63,7 @@ constexpr ExclusiveOptions kExclusive[] = {
        return o.cf->max_successive_merges != 0 && o.db->unordered_write;
      }},
 
-    // Timestamps that no table keeps are compared as numbers when memtables are flushed.
+    // Timestamps that no table stores are compared as numbers when memtables are flushed.
     {Of::kBoth, "ColumnFamilyOptions::persist_user_defined_timestamps: false", kTogether,
      "DBOptions::atomic_flush", Status::kInvalidArgument,
      [](const Combination& o) { return KeepsNoTimestamps(*o.cf) && o.db->atomic_flush; }},
@@ -73,7 +73,7 @@ constexpr ExclusiveOptions kExclusive[] = {
        return KeepsNoTimestamps(*o.cf) && o.db->allow_concurrent_memtable_write;
      }},
 
-    // Of a family.
+    // Families.
     {Of::kFamily, "ColumnFamilyOptions::compaction_filter", kTogether,
      "ColumnFamilyOptions::compaction_filter_factory", Status::kInvalidArgument,
      [](const Combination& o) {
@@ -86,7 +86,7 @@ constexpr ExclusiveOptions kExclusive[] = {
                                                  Trains(o.cf->bottommost_compression_opts));
      }},
 
-    // Of tables.
+    // Tables.
     {Of::kFamily, "BlockBasedTableOptions::block_cache", kTogether,
      "BlockBasedTableOptions::no_block_cache", Status::kInvalidArgument,
      [](const Combination& o) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which options exclude each other: one table, with RocksDB's rules, so that a configuration works
+// Options that exclude each other: one table, with RocksDB's rules, so that a configuration works
 // with both engines or with neither.
 
 #include <span>
@@ -12,30 +12,30 @@
 
 namespace varve {
 
-// Two options of which each value is fine alone.
+// A combination of two options, each of which is valid alone.
 struct ExclusiveOptions {
-  // What decides: options of the database, of a family (its tables' options among them), or of both
-  // together.
+  // Options of the database, of a family (its table options included), or of both decide.
   enum class Of : uint8_t { kDatabase, kFamily, kBoth };
   struct Combination {
-    const DBOptions* db;                  // null: of a family alone
-    const ColumnFamilyOptions* cf;        // null: of a database alone
-    const BlockBasedTableOptions* table;  // with cf; null: tables of another kind
+    const DBOptions* db;                  // Null: only a family is checked.
+    const ColumnFamilyOptions* cf;        // Null: only a database is checked.
+    const BlockBasedTableOptions* table;  // Set with cf; null for another table format.
   };
 
   Of of;
-  // As the message names them, the one to be blamed first; between them stands `how`.
+  // The message names both options, first the one at fault; `how` is between them.
   const char* option;
   const char* how;
   const char* with;
-  Status::Code code;  // kInvalidArgument, or kNotSupported where RocksDB says that
+  Status::Code code;  // kInvalidArgument, or kNotSupported where RocksDB returns that.
   bool (*met)(const Combination& options);
 };
 
-// All of them.
+// Returns all combinations.
 std::span<const ExclusiveOptions> AllExclusiveOptions();
 
-// OK, or the first pair of that kind that is met; the message names both options.
+// Returns OK, or the error of the first excluded combination of that kind; the message names both
+// options.
 Status CheckExclusiveOptions(ExclusiveOptions::Of of, const DBOptions* db,
                              const ColumnFamilyOptions* cf);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of foreign names, each with the values that can be passed over.
+// The table of RocksDB's other option names, each with the values that can be ignored.
 
 #include "util/options/foreign_options.h"
 
@@ -13,8 +13,8 @@ namespace {
 struct ForeignOption {
   std::string_view struct_name;
   std::string_view name;
-  // Values that ask for nothing, separated by '|'; "*": all of them, because the option only tunes
-  // speed, or RocksDB itself ignores it.
+  // Values that ask for nothing, separated by '|'; "*" is all of them, because the option only
+  // tunes speed, or RocksDB itself ignores it.
   std::string_view harmless;
 };
 

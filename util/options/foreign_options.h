@@ -10,11 +10,11 @@ namespace varve {
 
 enum class ForeignVerdict : uint8_t {
   kUnknown,   // Not a name of RocksDB 7.8.3 to 11.9.
-  kHarmless,  // With this value it asks for nothing that we lack.
+  kHarmless,  // The value asks for nothing that this engine lacks.
   kLacking,
 };
 
-// `struct_name` as in OptionTable.
+// `struct_name` is that of an OptionTable.
 ForeignVerdict JudgeForeignOption(std::string_view struct_name, std::string_view name,
                                   std::string_view value);
 

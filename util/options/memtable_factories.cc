@@ -17,8 +17,8 @@ namespace varve {
 
 namespace {
 
-// `number`: what the N of "name:N" is called as a field. `plain`, `blocked`: the nick names that
-// "blocked=false" and "blocked=true" make of it; null: it has no such field.
+// `number` is the field name of the N in "name:N". `plain` and `blocked` are the nick names that
+// "blocked=false" and "blocked=true" select; null if there is no such field.
 struct FactoryRow {
   const char* class_name;
   const char* nick_name;
@@ -60,7 +60,7 @@ Status NotKnown(std::string_view text) {
   return Status::NotSupported("memtable factory; supported are" + names, text.substr(0, 60));
 }
 
-// The name alone, or before other fields, is that of the field "id".
+// A name alone, or before other fields, is the value of the field "id".
 Status SplitFields(std::string_view text, OptionPairs* fields) {
   const std::string_view inner = WithoutBraces(text);
   const bool begins_with_name =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The memtable factories that the engine has memtables for, and their text form.
+// The memtable factories that the engine supports, and their text form.
 
 #include <memory>
 #include <string_view>
@@ -11,13 +11,13 @@
 
 namespace varve {
 
-// "name", "name:N" or "name:N;field=value", in braces or not, or "{id=name;field=value}".
-// NotSupported for other names, InvalidArgument for what cannot be read and, unless they are to be
-// ignored, for other fields. An error changes nothing.
+// Parses "name", "name:N" or "name:N;field=value", in braces or not, or "{id=name;field=value}".
+// Returns NotSupported for other names, InvalidArgument for unreadable text and, unless they are to
+// be ignored, for other fields. An error changes nothing.
 Status ParseMemTableFactory(std::string_view text, bool ignore_unknown_fields,
                             std::unique_ptr<MemTableRepFactory>* made);
 
-// Whether it is one of them, and not a class of the user.
+// True if the factory is one of these, and not a class of the user.
 [[nodiscard]] bool IsKnownMemTableFactory(const MemTableRepFactory& factory);
 
 }  // namespace varve

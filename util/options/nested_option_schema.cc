@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Schema rows of structs that are themselves fields: compression, compaction styles, pinning.
+// The schema rows of structs that are themselves fields: compression, compaction styles, pinning.
 
 #include <cstddef>
 #include <memory>
@@ -74,7 +74,7 @@ ConfigOptions ForNested(const ConfigOptions& config) {
 
 template <typename T>
 struct Nested {
-  // The table is found by a function, so that it may be made after the type.
+  // A function returns the table, so that it may be created after the type.
   template <const OptionTable& (*kTable)()>
   static OptionType Type() {
     return {"struct",       &Parse<kTable>, &Print<kTable>,   &Equal<kTable>,
@@ -122,7 +122,8 @@ struct Nested {
   }
 };
 
-// The older form is a list by position: "window_bits:level:strategy[:dict[:train[:threads...]]]".
+// Also parses the older form, a list by position:
+// "window_bits:level:strategy[:dict[:train[:threads...]]]".
 Status ParseCompressionOptions(const ConfigOptions& config, std::string_view text, void* field) {
   const ConfigOptions nested = ForNested(config);
   if (text.find('=') != std::string_view::npos || WithoutBraces(text).empty()) {
@@ -134,7 +135,7 @@ Status ParseCompressionOptions(const ConfigOptions& config, std::string_view tex
     return Status::InvalidArgument("3 or more numbers expected", std::string(text.substr(0, 60)));
   }
   for (size_t i = 0; i < elements.size(); ++i) {
-    // parallel_threads came later than `enabled`, which it precedes: six elements are without it.
+    // parallel_threads was added later than `enabled`, which it precedes: six elements lack it.
     const OptionRow& row = elements.size() == 6 && i == 5 ? rows[6] : rows[i];
     Status s = row.type().parse(nested, elements[i], row.field(field));
     if (!s.ok()) return s;

@@ -42,14 +42,14 @@ bool SameObject(const void* a, const void* b) {
   return *static_cast<const T*>(a) == *static_cast<const T*>(b);
 }
 
-// Whether the class makes objects of their names.
+// True if the class creates objects from their names.
 template <typename T>
 concept Named = requires(const ConfigOptions& config, T* made) {
   std::remove_const_t<typename std::pointer_traits<T>::element_type>::CreateFromString(
       config, std::string(), made);
 };
 
-// Objects that text can take away, and, of some classes, make.
+// Parses an object that text can set to null, and, for some classes, create.
 template <typename T>
 Status ParseOpaque(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
@@ -73,7 +73,7 @@ std::string PrintName(const OptionPrintStyle&, const void* field) {
   return object == nullptr ? "nullptr" : object->Name();
 }
 
-// With its options, if it has any.
+// Prints an object with its options, if it has any.
 template <typename T>
 std::string PrintObject(const OptionPrintStyle&, const void* field) {
   const auto& object = *static_cast<const T*>(field);
@@ -90,7 +90,7 @@ OptionType NamedType() {
   return {"object name", &ParseOpaque<T>, &PrintObject<T>, &SameObject<T>, nullptr, nullptr};
 }
 
-// ---- Objects that can be made ----
+// ---- Objects that text can create ----
 
 Status ParseComparator(const ConfigOptions& config, std::string_view text, void* field) {
   std::string id;
@@ -104,7 +104,7 @@ Status ParseComparator(const ConfigOptions& config, std::string_view text, void*
   return Status::OK();
 }
 
-// {id=FixedPrefix;length=8} and the like.
+// Parses forms like {id=FixedPrefix;length=8}.
 Status PrefixIdWithLength(std::string_view text, std::string* id) {
   OptionPairs pairs;
   VARVE_RETURN_IF_ERROR(SplitOptionText(text, &pairs));
@@ -154,7 +154,7 @@ bool SameId(const void* a, const void* b) {
   return left->GetId() == right->GetId();
 }
 
-// Blocks end by size with nullptr, too: it and that policy's name mean the same.
+// Blocks also end by size with nullptr, so nullptr and that policy's name mean the same.
 Status ParseFlushBlockPolicy(const ConfigOptions& config, std::string_view text, void* field) {
   if (TrimOptionText(text) == FlushBlockBySizePolicyFactory::kClassName()) text = "nullptr";
   return ParseOpaque<std::shared_ptr<FlushBlockPolicyFactory>>(config, text, field);
@@ -183,7 +183,7 @@ std::string PrintTableFactory(const OptionPrintStyle& style, const void* field) 
          PrintOptions(BlockBasedTableOptionTable(), inner, options) + "}";
 }
 
-// Another factory, which shares with the one before what that points to.
+// Sets an option in a new factory, which shares with the previous one what that points to.
 Status SetTableOption(const ConfigOptions& config, std::string_view name, std::string_view value,
                       bool dynamic_only, void* field) {
   auto& factory = *static_cast<std::shared_ptr<TableFactory>*>(field);

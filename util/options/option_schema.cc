@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Walks over the rows of a schema table.
+// Iteration over the rows of a schema table.
 
 #include "util/options/option_schema.h"
 
@@ -36,7 +36,7 @@ Status CheckField(const OptionRow& row, const std::string& name, const void* fie
   }
   if (type.number != nullptr) {
     const double value = type.number(field);
-    // Written so that a NaN fails.
+    // The comparison is written so that a NaN fails.
     if (!(value >= row.min && value <= row.max)) {
       return Status::InvalidArgument(name + ": " + PrintNumber(value) + " is not within [" +
                                      PrintNumber(row.min) + ", " + PrintNumber(row.max) + "]");
@@ -45,7 +45,8 @@ Status CheckField(const OptionRow& row, const std::string& name, const void* fie
   return row.check != nullptr ? row.check(name, field) : Status::OK();
 }
 
-// The row of a struct, or of an object with options, which `name` names a field of: "row.field".
+// Returns the row of a struct, or of an object with options, of which `name` names a field:
+// "row.field".
 const OptionRow* FindOwner(const OptionTable& table, std::string_view name,
                            std::string_view* field) {
   const size_t dot = name.find('.');
@@ -124,7 +125,7 @@ std::string PrintOptions(const OptionTable& table, const OptionPrintStyle& style
     if (style.dynamic_only && row.change != OptionChange::kDynamic) continue;
     if (style.plain_names_only && row.file != OptionFileForm::kPlain) continue;
     const std::string value = row.type().print(style, row.Field(object));
-    // Nothing is left out that reading would take for the default.
+    // A value is left out only if reading would restore it as the default.
     if (value.empty() && row.type().equal(row.Field(object), row.Field(defaults.get()))) continue;
     text.append(row.name).append("=").append(value).append(style.delimiter);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The schema: one row for each field of each options struct. Parsing, printing, OPTIONS files,
+// The schema has one row for each field of each options struct. Parsing, printing, OPTIONS files,
 // validation and the dynamic-change rules all read the rows; a field without a row fails a test.
 
 #include <cstddef>
@@ -23,19 +23,19 @@ namespace varve {
 
 enum class OptionChange : uint8_t {
   kAtOpen,
-  kDynamic,  // By SetOptions or SetDBOptions, too.
+  kDynamic,  // SetOptions or SetDBOptions may change it, too.
 };
 
 enum class OptionSupport : uint8_t {
   kHonoured,
-  kAdvisory,     // A hint for a mechanism that we do not have: accepted, changes no result.
+  kAdvisory,     // A hint for a mechanism that this engine lacks: accepted, changes no result.
   kDefaultOnly,  // Anything but the default is NotSupported.
 };
 
-// How a field goes into an OPTIONS file.
+// The form of a field in an OPTIONS file.
 enum class OptionFileForm : uint8_t {
   kPlain,     // RocksDB 7.8.3 knows the name.
-  kExtended,  // It does not: written, when set, in a comment that only we read.
+  kExtended,  // RocksDB 7.8.3 lacks the name: written, if set, in a comment that only Varve reads.
   kNone,      // Not written.
 };
 
@@ -50,10 +50,10 @@ struct OptionRow {
   OptionChange change = OptionChange::kAtOpen;
   OptionSupport support = OptionSupport::kHonoured;
   OptionFileForm file = OptionFileForm::kPlain;
-  std::string_view reason = {};  // Why it is advisory or refused.
+  std::string_view reason = {};  // The reason why it is advisory or refused.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  // More to ask of the value, or null. `name` begins the message.
+  // A further check of the value, or null. `name` begins the message.
   Status (*check)(const std::string& name, const void* field) = nullptr;
 
   constexpr OptionRow Dynamic() const {
@@ -104,15 +104,16 @@ struct OptionRow {
   bool HasText() const { return type().print != nullptr; }
 };
 
-// Why rows have no effect, for DefaultOnly and Advisory.
+// Reasons why rows have no effect, for DefaultOnly and Advisory.
 inline constexpr char kNoFeature[] = "this engine does not have it";
 inline constexpr char kNoKnob[] = "this engine needs no such setting";
 
-// For Check: directories of tables. The MANIFEST has two bits for the index of a table's.
+// A function for Check that checks directories of tables. The MANIFEST has two bits for the index
+// of a table's directory.
 inline constexpr size_t kTablePathsMax = 4;
 Status CheckPaths(const std::string& name, const void* field);
 
-// For Check: a pointer that must not be null.
+// A function for Check that rejects a null pointer.
 template <typename T>
 Status NotNull(const std::string& name, const void* field) {
   if (*static_cast<const T*>(field) != nullptr) return Status::OK();
@@ -126,7 +127,7 @@ struct MemberType<Member> {
   using type = T;
 };
 
-// A row for `Member`, which is a member of Struct or of a base of it.
+// Returns a row for `Member`, which is a member of Struct or of a base of it.
 template <typename Struct, auto Member>
 constexpr OptionRow MakeOptionRow(std::string_view name, std::string_view help) {
   using T = typename MemberType<Member>::type;
@@ -140,10 +141,10 @@ constexpr OptionRow MakeOptionRow(std::string_view name, std::string_view help) 
   };
 }
 
-// The rows of one struct. Lives for ever; immutable.
+// The rows of one struct. Immutable, and never destroyed.
 class OptionTable {
  public:
-  // `kDefaults` make a Struct with all defaults.
+  // Makes a table; `kDefaults` construct a Struct with all defaults.
   template <typename Struct, auto... kDefaults>
   static OptionTable Of(const char* struct_name, std::span<const OptionRow> rows) {
     return {struct_name, rows, sizeof(Struct), []() -> std::shared_ptr<const void> {
@@ -155,10 +156,10 @@ class OptionTable {
   std::span<const OptionRow> rows() const { return rows_; }
   size_t struct_size() const { return struct_size_; }
 
-  // nullptr if there is none of that name.
+  // Returns nullptr if there is no row of that name.
   const OptionRow* Find(std::string_view name) const;
 
-  // A new object with all defaults.
+  // Returns a new object with all defaults.
   std::shared_ptr<const void> MakeDefault() const { return make_default_(); }
 
  private:
@@ -180,33 +181,33 @@ const OptionTable& UniversalCompactionOptionTable();  // CompactionOptionsUniver
 const OptionTable& FifoCompactionOptionTable();       // CompactionOptionsFIFO
 const OptionTable& MetadataCacheOptionTable();        // MetadataCacheOptions
 
-// Which changes are allowed.
+// The options that may be changed.
 enum class OptionScope : uint8_t { kAll, kDynamicOnly };
 
 // Sets the named fields of `object`, an object of the table's struct, to the values.
 //
-// Names that RocksDB has and we do not are skipped if their value asks for nothing that we lack.
-// After an error `object` is partly changed: apply to a copy.
-// Errors: InvalidArgument: unknown name (unless config.ignore_unknown_options), unreadable value,
-//   or a name that cannot be changed in this scope; NotSupported: a value that names an object that
-//   cannot be made (unless config.ignore_unsupported_options), or a RocksDB option that we lack.
+// Names that only RocksDB has are skipped if their value asks for nothing that Varve lacks. After
+// an error `object` is partly changed: apply to a copy. Errors: InvalidArgument for an unknown name
+// (unless config.ignore_unknown_options), an unreadable value, or a name that cannot be changed in
+// this scope; NotSupported for a value that names an object that cannot be made (unless
+// config.ignore_unsupported_options), or a RocksDB option that Varve lacks.
 Status ApplyOptions(const OptionTable& table, const ConfigOptions& config, const OptionPairs& pairs,
                     OptionScope scope, void* object);
 
-// One value. As ApplyOptions; *found tells whether the table has the name, which may be that of one
-// field of a struct: "compression_opts.level".
+// Like ApplyOptions for one value. Sets *found to true if the table has the name, which may be that
+// of one field of a struct, like "compression_opts.level".
 Status ApplyOption(const OptionTable& table, const ConfigOptions& config, std::string_view name,
                    std::string_view value, OptionScope scope, void* object, bool* found);
 
-// "a=1;b=2;" of all fields that have text. Empty values are left out: no reader can tell them
-// from a missing name.
+// Returns "a=1;b=2;" with all fields that have a text form. Empty values are left out: no reader
+// can distinguish them from a missing name.
 std::string PrintOptions(const OptionTable& table, const OptionPrintStyle& style,
                          const void* object);
 
 // Checks every field alone: meaning, range, support. `where` begins the message.
 Status CheckOptions(const OptionTable& table, const std::string& where, const void* object);
 
-// Whether every row says that the fields are equal.
+// True if the fields of every row are equal.
 bool EqualOptions(const OptionTable& table, const void* a, const void* b);
 
 }  // namespace varve

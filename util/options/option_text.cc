@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Scanner and number forms of option text.
+// The scanner and number forms of option text.
 
 #include "util/options/option_text.h"
 
@@ -16,8 +16,8 @@ bool IsSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Index just after the brace that closes the one at `open`; npos if none does, or if nesting goes
-// too deep.
+// Returns the index just after the brace that closes the one at `open`; npos if none does, or if
+// nesting is too deep.
 size_t EndOfBraces(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -64,7 +64,7 @@ Status TakeValue(std::string_view text, size_t* pos, std::string* value) {
   return Status::OK();
 }
 
-// Splits "12K" into digits and the shift that the suffix stands for; false for another suffix.
+// Splits "12K" into digits and the shift of the suffix; returns false for another suffix.
 bool TakeSuffix(std::string_view* digits, int* shift) {
   *shift = 0;
   if (digits->empty()) return false;

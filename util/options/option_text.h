@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The text form of options: taking "a=1;b={c=2;}" apart, escapes, numbers. Pure functions over
-// text that nobody has checked: bounded nesting, no recursion on input, no exceptions.
+// The text form of options: splitting "a=1;b={c=2;}", escapes, numbers. These are pure functions
+// over unchecked text: bounded nesting, no recursion on input, no exceptions.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace varve {
 
-// Names and values in the order of the text. A name may come twice: the later one counts.
+// Names and values in the order of the text. If a name occurs twice, the later one counts.
 using OptionPairs = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr int kMaxOptionNesting = 16;
@@ -26,33 +26,35 @@ inline constexpr size_t kMaxOptionTextBytes = size_t{16} << 20;
 // True for "{...}" whose first brace closes at the end.
 [[nodiscard]] bool IsBraced(std::string_view text);
 
-// `text` without one pair of enclosing braces, if it has one, trimmed.
+// Returns `text` without one pair of enclosing braces, if it has one, trimmed.
 [[nodiscard]] std::string_view WithoutBraces(std::string_view text);
 
-// Takes one level apart. A braced value is kept whole, braces included.
-// InvalidArgument: no '=', no name, unbalanced braces, nesting or size above the limits.
+// Splits one level of text. A braced value is kept whole, braces included. Returns InvalidArgument
+// for a missing '=' or name, unbalanced braces, or nesting or size above the limits.
 Status SplitOptionText(std::string_view text, OptionPairs* pairs);
 
-// The name of an object in "Name" or "{id=Name;...}"; empty for "nullptr". A list of objects, which
-// has no '=', is one name. InvalidArgument: fields without id=, or braces that are not closed.
+// Sets *id to the name of an object in "Name" or "{id=Name;...}"; empty for "nullptr". A list of
+// objects, which has no '=', is one name. Returns InvalidArgument for fields without id=, or
+// unclosed braces.
 Status ObjectId(std::string_view text, std::string* id);
 
-// Elements of "a:b:c"; none for an empty text.
+// Returns the elements of "a:b:c"; none for an empty text.
 [[nodiscard]] std::vector<std::string_view> SplitOptionList(std::string_view text);
 
 // Escapes backslash, '#', ':', newline and carriage return, so that a value fits on one line.
 [[nodiscard]] std::string EscapeOptionText(std::string_view raw);
 [[nodiscard]] std::string UnescapeOptionText(std::string_view escaped);
 
-// Decimal numbers, with an optional suffix K, M, G or T (either case) for powers of 1024. False if
-// `text` is anything else or the value is out of range.
+// Parse decimal numbers, with an optional suffix K, M, G or T (either case) for powers of 1024.
+// They return false if `text` is anything else or the value is out of range.
 [[nodiscard]] bool ParseUnsigned(std::string_view text, uint64_t max, uint64_t* value);
 [[nodiscard]] bool ParseSigned(std::string_view text, int64_t min, int64_t max, int64_t* value);
 
-// Finite decimal numbers.
+// Parses a finite decimal number.
 [[nodiscard]] bool ParseDouble(std::string_view text, double* value);
 
-// Shortest of the fixed form with six places and the exact form that reads back as `value`.
+// Returns the shorter of the fixed form with six places and the exact form that reads back as
+// `value`.
 [[nodiscard]] std::string PrintDouble(double value);
 
 }  // namespace varve

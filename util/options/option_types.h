@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the schema knows about the type of a field: its text form, equality, valid values.
+// What the schema knows of a field's type: its text form, equality, and valid values.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,44 +17,45 @@ namespace varve {
 
 struct ConfigOptions;
 
-// How to print options.
+// The style of printed options.
 struct OptionPrintStyle {
   enum class Words : uint8_t {
-    kAll,    // "true", "kXXH3": what parsing takes.
-    kNames,  // Flags as 0 and 1.
-    kNone,   // Names as numbers, too.
+    kAll,    // Words that parsing accepts, such as "true" and "kXXH3".
+    kNames,  // Like kAll, but flags are 0 and 1.
+    kNone,   // Like kNames, but names are numbers.
   };
 
   std::string_view delimiter = ";";
-  bool detailed = false;          // Objects with their own options.
-  bool dynamic_only = false;      // Only what may be changed on an open database.
-  bool plain_names_only = false;  // Only names that RocksDB 7.8.3 knows.
+  bool detailed = false;          // Prints objects with their own options.
+  bool dynamic_only = false;      // Prints only what may be changed on an open database.
+  bool plain_names_only = false;  // Prints only names that RocksDB 7.8.3 knows.
   Words words = Words::kAll;
 };
 
-// Functions over a field of one type; `field` points to an object of that type.
+// The functions of one type of field; `field` points to an object of that type.
 struct OptionType {
-  // For messages and help: "uint64".
+  // The name in messages and help, such as "uint64".
   const char* name;
 
-  // Sets *field from text. InvalidArgument: not a value of the type. NotSupported: the text names
-  // an object that cannot be made. *field is unspecified after an error.
+  // Sets *field from text. Returns InvalidArgument if it is not a value of the type, NotSupported
+  // if it names an object that cannot be made. *field is unspecified after an error.
   Status (*parse)(const ConfigOptions& config, std::string_view text, void* field);
 
-  // The text; nullptr for types that have none.
+  // Returns the text; nullptr for types that have none.
   std::string (*print)(const OptionPrintStyle& style, const void* field);
 
   bool (*equal)(const void* a, const void* b);
 
-  // False for bit patterns without a meaning (an enum's number without a name); nullptr: all valid.
+  // Returns false for bit patterns without a meaning (an enum's number without a name); nullptr if
+  // all are valid.
   bool (*valid)(const void* field);
 
-  // The value as a number, for ranges; nullptr for types that are none.
+  // Returns the value as a number, for ranges; nullptr for types that are none.
   double (*number)(const void* field);
 
-  // Sets one field of a struct, or of an object with options, which text names "struct.field";
-  // with `dynamic_only` one that may be changed although the whole may not. Errors are those of
-  // ApplyOptions; after one *field is as it was. nullptr: it has no fields.
+  // Sets one field of a struct, or of an object with options, which text names "struct.field"; with
+  // `dynamic_only`, one that may be changed although the whole may not. Errors are those of
+  // ApplyOptions; *field is then unchanged. nullptr if the type has no fields.
   Status (*set_field)(const ConfigOptions& config, std::string_view name, std::string_view value,
                       bool dynamic_only, void* field) = nullptr;
 };
@@ -63,7 +64,7 @@ struct OptionType {
 template <typename T>
 const OptionType& OptionTypeOf();
 
-// Of those the ones that need no other header: types of values, and structs of fields.
+// Declares the types that need no other header: types of values, and structs of fields.
 #define VARVE_DECLARE_OPTION_TYPE(T) \
   template <>                        \
   const OptionType& OptionTypeOf<T>()
@@ -96,7 +97,8 @@ VARVE_DECLARE_OPTION_TYPE(CompactionOptionsFIFO);
 VARVE_DECLARE_OPTION_TYPE(MetadataCacheOptions);
 #undef VARVE_DECLARE_OPTION_TYPE
 
-// A macro, because each use is a specialization of its own: OptionTypeOf<T>, made of the rest.
+// Defines OptionTypeOf<T> by the remaining arguments. It is a macro because each use is a separate
+// specialization.
 #define VARVE_OPTION_TYPE(T, ...)               \
   template <>                                   \
   const OptionType& OptionTypeOf<T>() {         \

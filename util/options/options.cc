@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Methods of the options structs. Presets that make a block cache are in the db room, which sees
-// caches.
+// Methods of the options structs. Presets that make a block cache are in db, which may use caches.
 
 #include "varve/options.h"
 
@@ -77,11 +76,11 @@ struct Setting {
   const char* value;
 };
 
-// The values are those of RocksDB's presets, which its users know: what follows from them is said
-// beside.
+// The values are those of RocksDB's presets, which its users know; the comments state their
+// consequences.
 
-// One CompactRange at the end does all the work: no compaction before, and nothing that waits for
-// one. It takes all of level 0 into the only other level.
+// One CompactRange at the end does all the work, from level 0 into the only other level: no
+// compaction runs before, and nothing waits for one.
 constexpr Setting kBulkLoad[] = {
     {"disable_auto_compactions", "true"},
     {"level0_file_num_compaction_trigger", "1G"},
@@ -92,15 +91,16 @@ constexpr Setting kBulkLoad[] = {
     {"max_compaction_bytes", "1048576T"},
     {"num_levels", "2"},
     {"target_file_size_base", "256M"},
-    // Writing goes on while several memtables are flushed, each for itself.
+    // Writes continue while several memtables are flushed, each separately.
     {"max_write_buffer_number", "6"},
     {"min_write_buffer_number_to_merge", "1"},
     {"max_background_flushes", "4"},
     {"max_background_compactions", "2"},
 };
 
-// With memtables of a quarter of the budget: two go into one file of level 0, and two of those into
-// level 1, which is as large. While writes come fast six take half as much memory again.
+// Memtables have a quarter of the budget: two are merged into one file of level 0, and two of those
+// into level 1, which is as large. While writes are fast, six memtables take one and a half times
+// the budget.
 constexpr Setting kLevelStyle[] = {
     {"compaction_style", "kCompactionStyleLevel"},
     {"min_write_buffer_number_to_merge", "2"},
@@ -133,7 +133,7 @@ ColumnFamilyOptions* ColumnFamilyOptions::OptimizeLevelStyleCompaction(
   write_buffer_size = static_cast<size_t>(memtable_memory_budget / 4);
   max_bytes_for_level_base = memtable_memory_budget;
   target_file_size_base = max_bytes_for_level_base / 8;
-  // Levels 0 and 1 are small and rewritten often: not worth a codec's time.
+  // Levels 0 and 1 are small and rewritten often: compression would not pay.
   compression_per_level.assign(static_cast<size_t>(num_levels), kLZ4Compression);
   const size_t small = std::min<size_t>(2, compression_per_level.size());
   std::fill_n(compression_per_level.begin(), small, kNoCompression);

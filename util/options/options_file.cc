@@ -21,12 +21,12 @@ namespace varve {
 namespace {
 
 constexpr std::string_view kExtendedMark = "#+";
-// The first is near the beginning of a file that ends in the second: so one that was cut is known.
-// Those of RocksDB, and older ones of Varve, have neither.
+// The first is near the beginning of a file that ends in the second, so that truncation is
+// detected. Files of RocksDB and of older Varve have neither.
 constexpr std::string_view kEndPromise = "\n# The last line is \"# End of the options.\".\n";
 constexpr std::string_view kEnd = "\n# End of the options.";
 constexpr char kTooLong[] = "OPTIONS file longer than 1 GiB";
-// A comment, for people who read the file from another working directory.
+// Comments, for people who read the file from another working directory.
 constexpr std::string_view kPlaceMark = "# It is in ";
 constexpr std::string_view kLogDirectoryMark = "# Its logs are in ";
 constexpr std::string_view kTableDirectoryMark = "# Its tables are in ";
@@ -35,7 +35,7 @@ constexpr size_t kBeginningBytes = 64 << 10;
 
 // ---- Writing ----
 
-// With the defaults, made once.
+// A table with the defaults, created once.
 struct Printed {
   const OptionTable& table;
   const std::shared_ptr<const void> defaults = table.MakeDefault();
@@ -72,10 +72,10 @@ void AppendFields(const Printed& fields, const void* object, std::string* text) 
       continue;
     }
     const std::string plain_value = row.type().print(plain, field);
-    // Nothing is left out that reading would take for the default.
+    // A value is left out only if reading would restore it as the default.
     if (!plain_value.empty() || !is_default) append("  ", plain_value, text);
     if (is_default) continue;
-    // A struct with a field that 7.8.3 lacks: once without the field, and once whole.
+    // A struct with a field that 7.8.3 lacks is written once without the field, and once whole.
     const std::string value = row.type().print(full, field);
     if (plain_value != value) append("  #+ ", value, &extended);
   }
@@ -86,7 +86,7 @@ void AppendFields(const Printed& fields, const void* object, std::string* text) 
 
 enum class SectionKind : uint8_t { kNone, kVersion, kDb, kColumnFamily, kTable };
 
-// `line` without a comment: from the first '#' that is not escaped.
+// Returns `line` without a comment: up to the first '#' that is not escaped.
 std::string_view WithoutComment(std::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\') {
@@ -119,7 +119,7 @@ class Parser {
   Status SetVersion(std::string_view name, std::string_view value);
   Status EndTable();
 
-  // Of a file that says how it ends.
+  // Checks that a file which announces its end has it.
   Status CheckWhole(std::string_view text);
   Status Corrupt(const std::string& what) const { return Status::Corruption(Where(), what); }
   std::string Where() const { return file_name_ + ":" + std::to_string(line_number_); }
@@ -137,7 +137,7 @@ class Parser {
   SectionKind section_ = SectionKind::kNone;
   bool has_version_ = false;
   bool has_db_ = false;
-  BlockBasedTableOptions table_options_;  // Of the section being read.
+  BlockBasedTableOptions table_options_;  // Options of the section being read.
 };
 
 Status Parser::CheckWhole(std::string_view text) {
@@ -279,7 +279,7 @@ Status Parser::SetVersion(std::string_view name, std::string_view value) {
   return Status::OK();
 }
 
-// Without what surrounds it. There is one.
+// Returns the next line, trimmed. Requires that there is one.
 std::string_view TakeLine(std::string_view* rest) {
   const size_t end = std::min(rest->find('\n'), rest->size() - 1);
   const std::string_view line = TrimOptionText(rest->substr(0, end + 1));
@@ -287,7 +287,7 @@ std::string_view TakeLine(std::string_view* rest) {
   return line;
 }
 
-// Sets *family if the line, without a comment, begins the section of one.
+// If the line, without a comment, begins the section of a family, returns true and sets *family.
 bool IsFamilyHeader(std::string_view line, std::string* family) {
   constexpr std::string_view kHead = "[CFOptions \"";
   constexpr std::string_view kTail = "\"]";
@@ -300,8 +300,8 @@ bool IsFamilyHeader(std::string_view line, std::string* family) {
   return true;
 }
 
-// Empty if there is none. Settings after a name may have signs in them, as other engines write
-// them, that keep the text from being taken apart.
+// Returns the name; empty if there is none. Settings after a name, as other engines write them, may
+// contain characters that prevent splitting the text.
 std::string ObjectName(std::string_view value) {
   constexpr std::string_view kId = "{id=";
   if (value.starts_with(kId)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Public functions over a database's OPTIONS files.
+// The public functions over a database's OPTIONS files.
 
 #include "varve/utilities/options_util.h"
 
@@ -16,8 +16,8 @@ namespace varve {
 
 namespace {
 
-// For the forms without ConfigOptions. Objects that text cannot make are dropped: a program that
-// opens a database sets its comparators and operators anyway.
+// Returns the configuration of the forms without ConfigOptions. Objects that text cannot make are
+// dropped: a program that opens a database sets its comparators and operators anyway.
 ConfigOptions LenientConfig(Env* env, bool ignore_unknown_options) {
   ConfigOptions config;
   config.env = env;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Schema rows of BlockBasedTableOptions.
+// The schema rows of BlockBasedTableOptions.
 
 #include <limits>
 #include <memory>
@@ -18,7 +18,7 @@ constexpr double kMaxUint32 = std::numeric_limits<uint32_t>::max();
 #define VARVE_ROW(field, help) \
   MakeOptionRow<BlockBasedTableOptions, &BlockBasedTableOptions::field>(#field, help)
 
-// Dynamic ones only concern how tables are built: those that are there are read as they were.
+// Dynamic options only affect how tables are built: existing tables are read as they were.
 constexpr OptionRow kTableRows[] = {
     VARVE_ROW(flush_block_policy_factory, "where data blocks end").NotInFile(),
     VARVE_ROW(cache_index_and_filter_blocks, "index and filter in the block cache"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks that are no rows of the schema, which are of single options, or of exclusive_options.cc,
-// which are of pairs.
+// Checks that fit neither rows of the schema, which are about single options, nor
+// exclusive_options.cc, which is about pairs.
 
 #include "util/options/validate_options.h"
 
@@ -26,7 +26,7 @@ namespace varve {
 
 namespace {
 
-// "The engine's choice", and what that is where data ages at all.
+// The value that leaves the age to the engine, and the engine's choice where data ages at all.
 constexpr uint64_t kDefaultAge = 0xfffffffffffffffe;
 constexpr uint64_t kThirtyDays = 30 * 24 * 60 * 60;
 
@@ -39,7 +39,7 @@ Status CheckTableOptions(const BlockBasedTableOptions& table) {
   return s.ok() ? CheckCacheUsage(table) : s;
 }
 
-// Timestamps that no table keeps are compared as numbers when memtables are flushed.
+// Timestamps that no table stores are compared as numbers when memtables are flushed.
 Status CheckTimestampsNotPersisted(const ColumnFamilyOptions& cf) {
   const std::string name = "ColumnFamilyOptions::persist_user_defined_timestamps: false ";
   if (ComparatorWithoutTimestamp(cf.comparator) == nullptr) {
@@ -106,7 +106,7 @@ DBOptions ForReading(const DBOptions& given) {
   db.enable_pipelined_write = defaults.enable_pipelined_write;
   db.two_write_queues = defaults.two_write_queues;
   db.atomic_flush = defaults.atomic_flush;
-  db.allow_concurrent_memtable_write = false;  // the recovery's one thread fills memtables
+  db.allow_concurrent_memtable_write = false;  // The single thread of recovery fills memtables.
   db.allow_mmap_writes = defaults.allow_mmap_writes;
   db.use_direct_io_for_flush_and_compaction = defaults.use_direct_io_for_flush_and_compaction;
   db.allow_ingest_behind = defaults.allow_ingest_behind;
@@ -173,7 +173,7 @@ DBOptions DeriveDbOptions(const DBOptions& given) {
     db.delayed_write_rate = limit > 0 ? static_cast<uint64_t>(limit) : kDefaultDelayedRate;
   }
   if (db.rate_limiter != nullptr && db.bytes_per_sync == 0) {
-    // Else the limited writes pile up in the system's cache and reach the disk in one burst.
+    // Otherwise the limited writes collect in the system's cache and reach the disk in one burst.
     db.bytes_per_sync = 1 << 20;
   }
   if (db.max_background_flushes == -1 && db.max_background_compactions == -1) {

@@ -10,7 +10,8 @@
 
 namespace varve {
 
-// "0.20 0.18 0.12 1/80 11206": three averages, then runnable ones of all.
+// The text is like "0.20 0.18 0.12 1/80 11206": three averages, then runnable threads / all
+// threads.
 size_t ParseRunnableThreads(const char* text) noexcept {
   for (int i = 0; i < 3; i++) {
     text = ::strchr(text, ' ');
@@ -23,7 +24,7 @@ size_t ParseRunnableThreads(const char* text) noexcept {
 }
 
 bool ProcessorsAreShort() noexcept {
-  // For the life of the process: opening it costs more than reading it.
+  // It stays open until the process ends: opening it costs more than reading it.
   static const int file = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   static const size_t processors = static_cast<size_t>(::get_nprocs());
   if (file < 0) return false;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether threads of this machine wait for a processor at this moment.
+// Detects whether threads of this machine are waiting for a processor.
 
 #include <cstddef>
 
 namespace varve {
 
-// More threads want to run than processors are on line, as the system counts them. False where it
-// does not tell. Costs a system call of a microsecond or two. Any thread.
+// True if more threads are runnable than processors are online, as the system counts them. False if
+// the system does not tell. Costs a system call of a microsecond or two. Any thread may call it.
 bool ProcessorsAreShort() noexcept;
 
-// How many threads run or want to, from what /proc/loadavg holds; 0: that is something else.
+// Returns the number of runnable threads in the text of /proc/loadavg; 0 if the text is malformed.
 size_t ParseRunnableThreads(const char* text) noexcept;
 
 }  // namespace varve

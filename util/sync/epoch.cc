@@ -29,7 +29,7 @@ namespace varve {
 
 namespace {
 
-// The thread sanitizer does not know membarrier.
+// The thread sanitizer does not model membarrier.
 #if defined(__linux__) && !defined(VARVE_EPOCH_FENCED)
 bool Membarrier(int command) {
   return syscall(SYS_membarrier, command, 0, 0) == 0;
@@ -75,7 +75,7 @@ std::atomic<Epoch::Record*> Epoch::records_{nullptr};
 constinit thread_local Epoch::Record* Epoch::record_ = nullptr;
 
 bool Epoch::Prepare() {
-  // Without memory for that only children of fork have cause to complain.
+  // If this fails for lack of memory, only children of fork are affected.
   (void)pthread_atfork(nullptr, nullptr, &Epoch::ForgetOtherThreads);
   return !RegisterForMembarrier();
 }
@@ -88,7 +88,7 @@ void Epoch::ForgetOtherThreads() {
   }
 }
 
-// Gives the thread's record back when the thread exits.
+// Returns the thread's record when the thread exits.
 class Epoch::Release {
  public:
   Release() = default;
@@ -123,8 +123,8 @@ void Epoch::Register() {
 uint64_t Epoch::FreeBelow() {
   const uint64_t now = now_.fetch_add(1, std::memory_order_seq_cst) + 1;
   if (!fenced_.load(std::memory_order_relaxed) && !PassMembarrier()) {
-    // Taken away since the start, by a sandbox. Readers fence from now on; the stores of those that
-    // are inside without one have become visible when the next call looks.
+    // A sandbox has disabled membarrier since the start. Readers fence from now on; the stores of
+    // readers that are inside without a fence are visible by the next call.
     fenced_.store(true, std::memory_order_seq_cst);
     return 0;
   }
@@ -141,7 +141,7 @@ uint64_t Epoch::Oldest(uint64_t barrier) {
     oldest = epoch;
     reader = r;
   }
-  // Readers load what lies beside it.
+  // Readers load the neighbouring words.
   if (oldest_reader_.load(std::memory_order_relaxed) != reader) {
     oldest_reader_.store(reader, std::memory_order_release);
   }
@@ -151,7 +151,7 @@ uint64_t Epoch::Oldest(uint64_t barrier) {
 
 bool Epoch::IsFree(uint64_t stamp) {
   if (stamp < KnownFree()) return true;
-  // With the epoch of now it may have come just now, and leave as soon.
+  // A reader in the current epoch may have entered just now and may leave soon.
   if (const Record* const reader = oldest_reader_.load(std::memory_order_acquire)) {
     const uint64_t epoch = reader->epoch.load(std::memory_order_relaxed);
     if (epoch != kOutside && epoch <= stamp && epoch < now_.load(std::memory_order_relaxed)) {

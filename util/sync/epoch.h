@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Readers without reference counts: what was unlinked is freed once every reader that may have seen
-// it has left.
+// Epoch-based reclamation, without reference counts: unlinked memory is freed once every reader
+// that may have seen it has left.
 //
 // A reader announces the epoch it entered in, in a word of its own thread; a thread that frees asks
-// which epochs are still announced. Readers are frequent and pay for no fence: a thread that frees
-// makes every running thread pass one (membarrier).
+// which epochs are still announced. Readers are frequent and execute no fence: a thread that frees
+// makes every running thread execute one (membarrier).
 
 #include <atomic>
 #include <cassert>
@@ -17,8 +17,9 @@ namespace varve {
 // Thread safety: everything may be called from any thread. Lifetime: process-wide.
 class Epoch {
  public:
-  // Inside, what was reachable when it was loaded stays. Inside, nothing may wait: no lock that is
-  // held for long, no I/O, no callback of the user. One inside another does nothing.
+  // While a Guard lives, objects that were reachable when they were loaded stay valid. The thread
+  // must not wait meanwhile: no lock that is held for long, no I/O, no callback of the user. A
+  // nested Guard does nothing.
   class Guard {
    public:
     Guard() : entered_(Enter()) {}
@@ -32,22 +33,23 @@ class Epoch {
     const bool entered_;
   };
 
-  // The stamp for what has been unlinked before this call, by a seq_cst store or exchange: else the
-  // processor may read the stamp first.
+  // Returns the stamp for what was unlinked before this call. Requires that it was unlinked by a
+  // seq_cst store or exchange: else the processor may read the stamp first.
   static uint64_t Stamp() { return now_.load(std::memory_order_seq_cst); }
-  // What carries a smaller stamp than this can be reached by no reader. Costs a system call; what
-  // was stamped before is free to go as soon as readers of that time have left.
+  // Returns the stamp below which no reader can reach anything. Costs a system call; what was
+  // stamped before it can be freed as soon as the readers of that time have left.
   static uint64_t FreeBelow();
-  // Whether no reader can have what carries this stamp. A system call only if nobody has made one
-  // since, and not while the reader is still inside who was in the way before: a caller that is
-  // told no looks again for a few loads.
+  // True if no reader can reach an object with this stamp. Makes a system call only if no thread
+  // has made one since, and not while the reader that last prevented it is still inside: a later
+  // retry then costs a few loads.
   static bool IsFree(uint64_t stamp);
-  // What was found out so far: everything with a smaller stamp. A load.
+  // Returns the known limit: objects with a smaller stamp may be freed. Costs a load.
   static uint64_t KnownFree() { return known_free_.load(std::memory_order_acquire); }
-  // Until everything that was stamped before this call may be freed. Not inside a Guard.
+  // Waits until everything that was stamped before this call may be freed. Must not be called
+  // inside a Guard.
   static void WaitForReaders();
 
-  // For assertions: whether this thread is inside a Guard.
+  // True if this thread is inside a Guard; for assertions.
   static bool Inside() {
     return record_ != nullptr && record_->epoch.load(std::memory_order_relaxed) != kOutside;
   }
@@ -55,17 +57,17 @@ class Epoch {
  private:
   static constexpr uint64_t kOutside = 0;
 
-  // One for each thread that ever read; taken over by a later thread when its own exits.
+  // The record of a thread that has read; a later thread takes it over when this one exits.
   struct alignas(64) Record {
     // The epoch that the reader entered in, or kOutside. Leaving is a release: what the reader did
     // happens before the freeing.
     std::atomic<uint64_t> epoch{kOutside};
-    std::atomic<bool> taken{true};  // acquire/release: hands the record to the next thread
+    std::atomic<bool> taken{true};  // acquire/release: transfers the record to the next thread
     Record* next = nullptr;         // constant once the record is in the list
   };
   class Release;
 
-  // False if the thread is inside already.
+  // Returns false if the thread is inside already.
   static bool Enter() {
     if (record_ == nullptr) [[unlikely]]
       Register();
@@ -76,7 +78,7 @@ class Epoch {
       record_->epoch.exchange(now, std::memory_order_seq_cst);
     } else {
       record_->epoch.store(now, std::memory_order_relaxed);
-      // The processor may still delay the store past loads that follow; FreeBelow's barrier is for
+      // The processor may still delay the store past later loads; the barrier of FreeBelow handles
       // that.
       std::atomic_signal_fence(std::memory_order_seq_cst);
     }
@@ -84,24 +86,23 @@ class Epoch {
   }
   static void Leave() { record_->epoch.store(kOutside, std::memory_order_release); }
   static void Register();
-  // The oldest epoch that is announced, at most `barrier`; becomes known.
+  // Returns the oldest announced epoch, at most `barrier`, and stores it as known.
   static uint64_t Oldest(uint64_t barrier);
-  // Once, before main. Returns whether readers must fence.
+  // Runs once, before main. Returns true if readers must fence.
   static bool Prepare();
-  // In a child of fork: the readers that were other threads of the parent are not there.
+  // Clears the records of the parent's other threads in a child of fork.
   static void ForgetOtherThreads();
 
-  // Grows by one whenever a thread asks what may be freed.
+  // Incremented whenever a thread asks what may be freed.
   static std::atomic<uint64_t> now_;
-  // What now_ was at the last barrier. A reader that announces an older epoch after it cannot reach
-  // what was stamped before, as its loads come after the barrier, too.
+  // The value of now_ at the last barrier. A reader that announces an older epoch after it cannot
+  // reach what was stamped before, as its loads come after the barrier, too.
   static std::atomic<uint64_t> barrier_;
-  // Release: a thread that frees by it does so after the readers that its finder saw leave.
+  // Release: a thread that frees by it does so after the readers whose leaving was seen.
   static std::atomic<uint64_t> known_free_;
-  // The reader that was seen with the oldest epoch: a thread that has lost its core, perhaps. Null:
-  // nobody.
+  // The reader that was last seen with the oldest epoch, perhaps a preempted thread; null if none.
   static std::atomic<const Record*> oldest_reader_;
-  // Set where the system has no membarrier: then readers pay for a fence each.
+  // Set if the system has no membarrier: then every reader executes a fence.
   static std::atomic<bool> fenced_;
   static std::atomic<Record*> records_;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Record* record_;

@@ -10,14 +10,14 @@
 namespace varve {
 
 struct ForkWatches {
-  std::mutex mutex;  // held over a fork, so that the child sees the set whole
+  std::mutex mutex;  // Held over a fork, so that the child sees a consistent set.
   std::set<ForkWatch*> all;
 
   // Never destroyed: a process may fork while it ends.
   static ForkWatches& Get() {
     static ForkWatches* const watches = [] {
       auto made = std::make_unique<ForkWatches>();
-      // Without memory for that only children of fork have cause to complain.
+      // If this fails for lack of memory, only children of fork are affected.
       (void)::pthread_atfork(&Before, &InParent, &InChild);
       return made.release();
     }();

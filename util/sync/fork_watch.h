@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Brings what threads share within a process over a fork(), after which the child has one of them.
+// Carries state that threads share over a fork(), after which the child has one thread.
 
 #include "util/sync/mutex.h"
 
 namespace varve {
 
-// Something that several threads use, guarded by one mutex. That is held over every fork(), so that
-// the child finds what it guards whole, and the mutex free.
+// An object that several threads use, guarded by one mutex. The mutex is held over every fork(), so
+// that the child finds consistent state and a free mutex.
 //
-// That can be asked only of a mutex whose holders wait for nothing and neither make nor destroy a
-// ForkWatch: all of them are held at once. Where holders call others or wait for a device, nothing
-// is held, and InChild makes mutex and state anew in place (std::construct_at), whatever another
+// All such mutexes are held at once, so this requires that their holders wait for nothing and
+// neither create nor destroy a ForkWatch. Where holders call others or wait for a device, no mutex
+// is held, and InChild reconstructs mutex and state in place (std::construct_at), whatever another
 // thread was doing to them.
 //
-// Thread safety: Watch and Forget from any thread.
+// Thread safety: Watch and Forget may be called from any thread.
 class ForkWatch {
  public:
   ForkWatch(const ForkWatch&) = delete;
@@ -25,17 +25,18 @@ class ForkWatch {
   ForkWatch() = default;
   virtual ~ForkWatch() = default;
 
-  // From here on, at the end of a constructor. `mutex` is a leaf, or null where none is to be held.
-  // Throws std::bad_alloc.
+  // Begins the watch, at the end of a constructor. `mutex` is a leaf, or null if none is to be
+  // held. Throws std::bad_alloc.
   void Watch(Mutex* mutex);
-  // At the start of a destructor, for what does not live for ever.
+  // Ends the watch, at the start of the destructor of an object that does not live until the
+  // process ends.
   void Forget();
 
  private:
   friend struct ForkWatches;
 
-  // In the child, which has one thread, with all the mutexes still held, which AssertHeld does not
-  // know: what other threads had is nobody's. May take memory, and no lock.
+  // Called in the child, which has one thread, with all the mutexes still held (AssertHeld does not
+  // know that): it resets what belonged to other threads. May allocate memory, but take no lock.
   virtual void InChild() {}
 
   Mutex* mutex_ = nullptr;

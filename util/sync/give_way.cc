@@ -12,22 +12,23 @@ namespace varve {
 
 namespace {
 
-// By urgency, in processor time of the work, and of rest while others wait. Beside threads that
-// compute all the time that leaves 25 %, 50 % and 66 % of a processor to the work, and others wait
-// no longer than a piece. Urgent work rests at no time, but asks whether it still is urgent.
+// For each urgency, the processor time of a piece of work, and the rest after it while others wait.
+// Beside threads that compute all the time that leaves 25 %, 50 % and 66 % of a processor to the
+// work, and others wait no longer than a piece. Urgent work never rests, but asks again if it is
+// still urgent.
 constexpr std::array<uint64_t, kUrgencies> kPieceNanos = {250'000, 250'000, 500'000, 1'000'000};
 constexpr std::array<std::chrono::nanoseconds, kUrgencies> kRests = {
     std::chrono::microseconds(750), std::chrono::microseconds(250), std::chrono::microseconds(250),
     std::chrono::microseconds(0)};
 
-// So many steps may turn out to be long ones before that is noticed.
+// Number of steps that may turn out to be long before that is noticed.
 constexpr uint32_t kMaxStride = 64;
 
 constexpr uint64_t PieceOf(Urgency urgency) {
   return kPieceNanos[static_cast<size_t>(urgency)];
 }
 
-// A yield is not enough: who computes on may be given the processor again at once.
+// A yield is not enough: the scheduler may give the processor back to the same thread at once.
 void Rest(Urgency urgency) {
   if (ProcessorsAreShort()) {
     std::this_thread::sleep_for(kRests[static_cast<size_t>(urgency)]);
@@ -56,7 +57,7 @@ void GiveWay::BeginPiece(uint64_t now) {
   piece_began_cpu_ = pace_->clock()->CPUNanos();
 }
 
-// Steps may take nanoseconds, or, with large values or a user's code in them, milliseconds.
+// Steps may take nanoseconds, or milliseconds with large values or a user's code.
 void GiveWay::AdaptStride(uint64_t took, uint64_t piece) {
   if (took > piece / 4) {
     stride_ = std::max<uint32_t>(static_cast<uint32_t>(stride_ * (piece / 8) / took), 1);
@@ -77,7 +78,8 @@ void GiveWay::Look() {
   const uint64_t cpu = clock->CPUNanos();
   const uint64_t used = cpu - piece_began_cpu_;
   if (cpu != 0 && used < piece - piece / 4) {
-    // Others have had the processor meanwhile, or a device was waited for: the turn is not over.
+    // Others have had the processor meanwhile, or the thread waited for a device: the turn is not
+    // over.
     piece_began_ = now - used;
     return;
   }
@@ -119,7 +121,7 @@ void SharedUrgency::UpdateNearest() {
 void SharedUrgency::Wish::Set(Urgency urgency) {
   if (urgency == urgency_) return;
   const MutexLock lock(&of_->mu_);
-  // A wish that the parent of this process counted is not among the child's.
+  // A wish that the parent process counted is not among the child's.
   if (urgency_ != Urgency::kCalm && generation_ == of_->generation_) {
     of_->wishes_[static_cast<size_t>(urgency_)]--;
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Background work gives way: it is done in pieces shorter than a slice of the scheduler's, and
-// while threads wait for a processor it sleeps between two of them. With nobody waiting that costs
-// two system calls.
+// Background work yields: it is done in pieces shorter than a scheduler time slice, and sleeps
+// between two of them while threads wait for a processor. If none waits, that costs two system
+// calls.
 //
-// A thread that computes without an end keeps its processor until the next tick, 4 ms or 10 ms, and
-// meanwhile every other thread that was to run there waits. Giving it away of one's own accord,
-// with no lock held, is what a lower priority does not do: that decides who goes first, not for how
-// long. Who wakes from a sleep, in turn, is let in at once, since it has had less than its share.
+// A thread that computes without a pause keeps its processor until the next tick, 4 ms or 10 ms,
+// and meanwhile other threads wait for that processor. A lower priority decides who runs first, not
+// for how long, so it does not help; sleeping voluntarily, with no lock held, does. A thread that
+// wakes from a sleep runs at once, since it has had less than its share.
 
 #include <array>
 #include <atomic>
@@ -23,28 +23,28 @@
 
 namespace varve {
 
-// How urgent the work is.
+// The urgency of background work.
 enum class Urgency : uint8_t {
   kCalm,      // no caller will wait for it soon
-  kSoon,      // it should go on faster
-  kPressing,  // and faster still
-  kHurry,     // a caller waits, or is about to: it never yields
+  kSoon,      // it should go faster
+  kPressing,  // it should go faster still
+  kHurry,     // a caller waits or soon will: it never yields
 };
 inline constexpr size_t kUrgencies = 4;
 
-// How one job, with all its threads, shares the processors.
+// The rule by which one job, with all its threads, shares the processors.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 class WorkPace {
  public:
-  // The clock outlives this.
+  // Requires that the clock outlives this.
   explicit WorkPace(SystemClock* clock) : clock_(clock) {}
   virtual ~WorkPace() = default;
   WorkPace(const WorkPace&) = delete;
   WorkPace& operator=(const WorkPace&) = delete;
 
   SystemClock* clock() const { return clock_; }
-  // As judged last.
+  // Returns the urgency as judged last.
   Urgency urgency() const { return urgency_.load(std::memory_order_relaxed); }
   void JudgeAgain(uint64_t steps) { urgency_.store(Judge(steps), std::memory_order_relaxed); }
 
@@ -56,8 +56,8 @@ class WorkPace {
   uint64_t paused_nanos() const { return paused_nanos_.load(std::memory_order_relaxed); }
 
  protected:
-  // Asked by the leaders among the job's threads after each piece, with no lock held. `steps`: so
-  // many the asking one has made.
+  // Called by the job's leader threads after each piece, with no lock held. `steps` is the number
+  // of steps of the calling thread.
   virtual Urgency Judge(uint64_t steps) = 0;
 
  private:
@@ -67,26 +67,26 @@ class WorkPace {
   std::atomic<uint64_t> paused_nanos_{0};
 };
 
-// The calling thread works at a pace, for the life of this object.
+// Makes the calling thread work at a pace while this object lives.
 class GiveWay {
  public:
-  // Leaders, one as a rule, ask for judgement, and the others follow.
+  // Leaders, usually one, call Judge; helpers follow its result.
   enum class Part : uint8_t { kLeader, kHelper };
 
-  // Null: gives way to nobody. One inside another holds until its end.
+  // Null: the thread does not yield. A nested object applies until its end.
   explicit GiveWay(WorkPace* pace, Part part = Part::kLeader);
   ~GiveWay() { here_ = outer_; }
   GiveWay(const GiveWay&) = delete;
   GiveWay& operator=(const GiveWay&) = delete;
 
-  // Between two small pieces of work, an entry's say, with no lock held. A load and a decrement
-  // as a rule, and a load on threads without a pace.
+  // Call this between two small pieces of work, such as entries, with no lock held. It usually
+  // costs a load and a decrement, and a load on threads without a pace.
   static void Step() {
     GiveWay* const here = here_;
     if (here != nullptr && --here->until_look_ == 0) [[unlikely]]
       here->Look();
   }
-  // The calling thread's pace, to be handed to those that help it; may be null.
+  // Returns the calling thread's pace, for threads that help it; may be null.
   static WorkPace* CurrentPace() { return here_ == nullptr ? nullptr : here_->pace_; }
 
  private:
@@ -98,36 +98,39 @@ class GiveWay {
   WorkPace* const pace_;
   const Part part_;
   uint32_t until_look_ = 1;
-  uint32_t stride_ = 1;  // steps from one look at the clock to the next
+  uint32_t stride_ = 1;  // Number of steps from one look at the clock to the next.
   uint64_t steps_ = 0;
   uint64_t looked_ = 0;
-  uint64_t piece_began_ = 0;      // as if no time had gone to others since
-  uint64_t piece_began_cpu_ = 0;  // the thread's processor time; 0 if the clock does not know it
+  uint64_t piece_began_ = 0;      // Start of the piece, shifted as if no other thread had run
+                                  // since.
+  uint64_t piece_began_cpu_ = 0;  // The thread's processor time then; 0 if the clock does not
+                                  // provide it.
 
   [[gnu::tls_model("initial-exec")]] static constinit thread_local GiveWay* here_;
 };
 
-// The most urgent wish of all databases of the process: they share its processors, and as a rule
-// its background threads, so the work of one may be in another's way.
+// The most urgent wish of all databases of the process: they share its processors, and usually its
+// background threads, so the work of one may delay another's.
 //
-// Thread safety: all methods from any thread. In a child of fork() there are no wishes.
+// Thread safety: all methods may be called from any thread. A child of fork() starts without
+// wishes.
 class SharedUrgency final : private ForkWatch {
  public:
-  // These live for ever.
+  // These are never destroyed.
   static SharedUrgency& OfFlushes();
   static SharedUrgency& OfCompactions();
 
   SharedUrgency();
   ~SharedUrgency() override;
 
-  // One database's; ends with this object.
+  // The wish of one database; ends with this object.
   class Wish {
    public:
     explicit Wish(SharedUrgency* of) : of_(of) {}
     ~Wish() { Set(Urgency::kCalm); }
     Wish(const Wish&) = delete;
     Wish& operator=(const Wish&) = delete;
-    // Calls of one wish come one after another.
+    // Sets the urgency. Requires that calls for one wish do not overlap.
     void Set(Urgency urgency);
 
    private:
@@ -143,9 +146,9 @@ class SharedUrgency final : private ForkWatch {
   void UpdateNearest() VARVE_REQUIRES(mu_);
 
   Mutex mu_{lock_ranks::kGiveWay};
-  // Wishes above kCalm, by urgency.
+  // Number of wishes above kCalm, by urgency.
   std::array<int, kUrgencies> wishes_ VARVE_GUARDED_BY(mu_) = {};
-  uint64_t generation_ VARVE_GUARDED_BY(mu_) = 0;  // of processes
+  uint64_t generation_ VARVE_GUARDED_BY(mu_) = 0;  // Incremented in a child of fork().
   std::atomic<Urgency> nearest_{Urgency::kCalm};
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A mutex that is held over I/O. A user's file system, or a listener of operations on files, may
-// call the database from there, and come to the mutex that its own thread holds: taking it throws
-// then, where another mutex would wait for itself.
+// A mutex that is held during I/O. A user's file system, or a listener of file operations, may call
+// the database from there and reach the mutex that its own thread holds: Lock throws then, where
+// another mutex would deadlock.
 
 #include <atomic>
 
@@ -31,10 +31,10 @@ class VARVE_CAPABILITY("mutex") IoMutex final : public Mutex {
   }
 
  private:
-  // Its address is the thread's name.
+  // Its address identifies the thread.
   static inline constinit thread_local char self_ = 0;
 
-  std::atomic<const char*> owner_{nullptr};  // only a thread itself stores its own name
+  std::atomic<const char*> owner_{nullptr};  // A thread stores only its own address.
 };
 
 class VARVE_SCOPED_CAPABILITY IoMutexLock {

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The order of util's mutexes: a thread that holds one takes only such as stand below it here.
-// Without a rank are the parts of the heap on huge pages, which are leaves and all held over a
-// fork().
+// The order of util's mutexes: a thread that holds one takes only mutexes listed below it here. The
+// parts of the heap on huge pages have no rank; they are leaves and all held over a fork().
 
 #include "util/sync/mutex.h"
 
 namespace varve::lock_ranks {
 
-// Held while an interface is called that a room above implements.
-inline constexpr MutexRank kMemoryUsers = 100;                   // over databases' own mutexes
-inline constexpr MutexRank kCacheEntryStats = kTableRanks - 20;  // over a walk of a cache
-inline constexpr MutexRank kCacheCharge = kTableRanks - 10;      // over insertions into a cache
+// These are held while an interface is called that a higher layer implements.
+inline constexpr MutexRank kMemoryUsers = 100;                   // before databases' own mutexes
+inline constexpr MutexRank kCacheEntryStats = kTableRanks - 20;  // before a walk of a cache
+inline constexpr MutexRank kCacheCharge = kTableRanks - 10;      // before insertions into a cache
 
-inline constexpr MutexRank kRateLimiter = kUtilRanks + 20;  // over the clock and statistics
+inline constexpr MutexRank kRateLimiter = kUtilRanks + 20;  // before the clock and statistics
 inline constexpr MutexRank kThreadPool = kUtilRanks + 30;
 inline constexpr MutexRank kStartedThreads = kUtilRanks + 31;
 inline constexpr MutexRank kMemoryWaiters = kUtilRanks + 32;
 inline constexpr MutexRank kTableSpace = kUtilRanks + 33;
 
-// Of file systems.
+// Mutexes of file systems.
 inline constexpr MutexRank kMemFileSystem = kUtilRanks + 41;
 inline constexpr MutexRank kMemFile = kUtilRanks + 42;
 inline constexpr MutexRank kPosixLocks = kUtilRanks + 43;
 inline constexpr MutexRank kIoRings = kUtilRanks + 44;
 
-// What every thread may come to at any time.
+// Mutexes that every thread may take at any time.
 inline constexpr MutexRank kSharedTimer = kUtilRanks + 80;
 inline constexpr MutexRank kGiveWay = kUtilRanks + 81;
 inline constexpr MutexRank kStatistics = kUtilRanks + 82;

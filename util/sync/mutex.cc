@@ -50,7 +50,7 @@ void AfterLock(const void* lock, MutexRank rank) {
 }
 
 void AfterUnlock(const void* lock) {
-  // Mostly the last one taken.
+  // It is usually the last one taken.
   for (size_t i = held_locks.count; i-- > 0;) {
     if (held_locks.locks[i].lock != lock) continue;
     for (size_t j = i + 1; j < held_locks.count; j++) held_locks.locks[j - 1] = held_locks.locks[j];
@@ -78,7 +78,7 @@ void CondVar::Wait() {
 }
 
 bool CondVar::WaitFor(uint64_t micros) {
-  // Far enough away to mean "for ever" without overflowing the clock.
+  // Long enough to mean "for ever" without overflowing the clock.
   constexpr uint64_t kMaxMicros = uint64_t{365} * 24 * 3600 * 1000000;
   const std::chrono::microseconds wait(micros < kMaxMicros ? micros : kMaxMicros);
   if constexpr (lock_checks::kEnabled) lock_checks::AfterUnlock(mu_);

@@ -12,12 +12,12 @@
 namespace varve {
 
 // Position of a lock in the global order. A thread takes ranked locks in ascending order only;
-// locks of rank kUnranked stand outside the order.
+// locks of rank kUnranked are outside the order.
 using MutexRank = uint16_t;
 inline constexpr MutexRank kUnranked = 0;
 
-// Where the ranks of a room begin: a caller of a lower room takes locks of a lower room while it
-// holds its own. Each room's lock_ranks.h orders its own locks.
+// First rank of each layer: code of a higher layer takes locks of lower layers while it holds its
+// own. Each layer's lock_ranks.h orders its own locks.
 inline constexpr MutexRank kDbRanks = 1000;
 inline constexpr MutexRank kTableRanks = 3000;
 inline constexpr MutexRank kMemtableRanks = 4000;
@@ -31,8 +31,8 @@ inline constexpr bool kEnabled = false;
 inline constexpr bool kEnabled = true;
 #endif
 
-// What this thread holds, for the order check; called in debug builds only. Any violation prints
-// what was found and aborts.
+// Record the locks that this thread holds, for the order check; called in debug builds only. A
+// violation prints its details and aborts.
 void BeforeLock(const void* lock, MutexRank rank);
 void AfterLock(const void* lock, MutexRank rank);
 void AfterUnlock(const void* lock);
@@ -40,10 +40,10 @@ void AssertHeld(const void* lock);
 
 }  // namespace lock_checks
 
-// Mutual exclusion. Not recursive.
+// A mutual exclusion lock. Not recursive.
 //
-// Debug builds abort when a thread takes a ranked Mutex while it holds one of equal or higher
-// rank, takes one twice, or unlocks one that it does not hold.
+// Debug builds abort if a thread takes a ranked Mutex while it holds one of equal or higher rank,
+// takes one twice, or unlocks one that it does not hold.
 class VARVE_CAPABILITY("mutex") Mutex {
  public:
   explicit Mutex(MutexRank rank = kUnranked) : rank_(rank) {}
@@ -56,7 +56,7 @@ class VARVE_CAPABILITY("mutex") Mutex {
     if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
   }
 
-  // Takes the lock only if that needs no waiting; no order is imposed.
+  // Takes the lock only if that needs no waiting; imposes no order.
   [[nodiscard]] bool TryLock() VARVE_TRY_ACQUIRE(true) {
     if (!mu_.try_lock()) return false;
     if constexpr (lock_checks::kEnabled) lock_checks::AfterLock(this, rank_);
@@ -75,13 +75,13 @@ class VARVE_CAPABILITY("mutex") Mutex {
 
  private:
   friend class CondVar;
-  friend struct ForkWatches;  // holds more of them than the checks are made for
+  friend struct ForkWatches;  // Holds more of them than the checks support.
 
   std::mutex mu_;
   const MutexRank rank_;
 };
 
-// Holds a Mutex while it lives; Unlock() gives it back early and Lock() takes it again.
+// Holds a Mutex while it lives; Unlock() releases it early and Lock() takes it again.
 class VARVE_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex* mu) VARVE_ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
@@ -105,8 +105,8 @@ class VARVE_SCOPED_CAPABILITY MutexLock {
   bool held_ = true;
 };
 
-// Releases a Mutex that the caller holds while it lives, for I/O or callbacks in the middle of a
-// locked function.
+// Releases a Mutex that the caller holds while this object lives, for I/O or callbacks in the
+// middle of a locked function.
 class MutexUnlock {
  public:
   explicit MutexUnlock(Mutex* mu) VARVE_NO_THREAD_SAFETY_ANALYSIS : mu_(mu) { mu_->Unlock(); }
@@ -121,17 +121,16 @@ class MutexUnlock {
 // A condition variable bound to one Mutex. Wakeups may be spurious: wait in a loop.
 //
 // Thread safety: Wait and WaitFor require the Mutex; Signal and SignalAll may be called with or
-// without it.
-// Lifetime: the Mutex outlives the CondVar.
+// without it. Lifetime: the Mutex outlives the CondVar.
 class CondVar {
  public:
   explicit CondVar(Mutex* mu) : mu_(mu) {}
   CondVar(const CondVar&) = delete;
   CondVar& operator=(const CondVar&) = delete;
 
-  // Gives the mutex up, sleeps until signalled, and takes the mutex again.
+  // Releases the mutex, sleeps until signalled, and takes the mutex again.
   void Wait();
-  // As Wait, for at most `micros`; false if the time ran out. Uses the monotonic clock.
+  // Like Wait, for at most `micros`; returns false if the time ran out. Uses the monotonic clock.
   bool WaitFor(uint64_t micros);
   void Signal() { cv_.notify_one(); }
   void SignalAll() { cv_.notify_all(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The ring, its threads, and who finishes.
+// The ring, its threads, and the finishing of items.
 
 #include "util/sync/ordered_pipeline.h"
 
@@ -26,7 +26,7 @@ OrderedPipeline::OrderedPipeline(const Options& options, Stages stages)
       });
     }
   } catch (...) {
-    // The owner does what there is no thread for.
+    // The owner does the work of missing threads.
   }
 }
 
@@ -109,7 +109,8 @@ void OrderedPipeline::Work() {
   cpu_micros_ += SystemClock::Default()->CPUMicros();
 }
 
-// What a stage throws must not end a thread that nobody watches.
+// Prepares one item. An exception of a stage becomes a status, because nothing else would catch it
+// in the thread.
 void OrderedPipeline::TakeOne() {
   VARVE_ASSERT(finished_ <= taken_ && taken_ < pushed_);
   const size_t place = PlaceOf(taken_++);
@@ -127,7 +128,7 @@ void OrderedPipeline::TakeOne() {
   if (!finishing_) FinishReady();
 }
 
-// Whoever finds the oldest item prepared finishes it, and those after it that are prepared as well.
+// The thread that finds the oldest item prepared finishes it, and the prepared items after it.
 void OrderedPipeline::FinishReady() {
   finishing_ = true;
   while (finished_ < taken_ && slots_[PlaceOf(finished_)].prepared) {

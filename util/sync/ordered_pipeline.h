@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An ordered pipeline: a ring of items that threads prepare side by side and that are finished one
-// at a time, in the order in which they came in. What fills the ring goes on meanwhile.
+// An ordered pipeline: a ring of items that threads prepare concurrently and that are finished one
+// at a time, in the order in which they were pushed. The owner fills the ring meanwhile.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,54 +16,56 @@
 
 namespace varve {
 
-// The items are the owner's, in an array: the pipeline knows them by their place in it. An item
+// The items are in an array of the owner: the pipeline identifies them by their index. An item
 // belongs to the owner from Wait to Push, then to the thread that prepares it, then to the one that
-// finishes it, and after that to the owner again; the lock of the pipeline passes it on.
+// finishes it, and after that to the owner again; the pipeline's lock orders these.
 //
-// Thread safety: one thread, the owner, calls everything. Errors: the first one in time of a stage,
-// or what it threw, stays; items that come after it are not worked on.
+// Thread safety: one thread, the owner, calls everything. Errors: the first error or exception of a
+// stage is kept; later items are not processed.
 class OrderedPipeline {
  public:
   struct Options {
-    size_t threads = 1;  // as many as the system gives; without any the owner does the work
-    size_t places = 2;   // length of the ring
-    // So much may be on its way; one item may have more.
+    size_t threads = 1;  // The system may provide fewer; without any the owner does the work.
+    size_t places = 2;   // Length of the ring.
+    // Largest total weight in the ring; a single item may weigh more.
     uint64_t weight_max = UINT64_MAX;
-    // With `prepare`: a thread that sleeps is woken when the ring is nearly full, not for each
-    // item, as the owner lends a hand at the end.
+    // Applies with `prepare`: a sleeping thread is woken when the ring is nearly full, not for each
+    // item, because the owner helps at the end.
     bool wake_late = false;
   };
-  // Both run without the lock.
+  // Both stages run without the lock.
   struct Stages {
-    // Beside those of other items. Null: there is nothing to prepare. With it the owner lends a
-    // hand while it has to wait.
+    // Runs concurrently for several items. Null if there is nothing to prepare. If set, the owner
+    // prepares items while it has to wait.
     std::function<Status(size_t place)> prepare;
-    // In order, one at a time. *weight is the item's, and becomes what it turned out to be.
+    // Runs in order, one item at a time. *weight is the item's, and is replaced by its actual
+    // weight.
     std::function<Status(size_t place, uint64_t* weight)> finish;
   };
 
   OrderedPipeline(const Options& options, Stages stages);
-  // Drops what is not finished.
+  // Drops unfinished items.
   ~OrderedPipeline();
   OrderedPipeline(const OrderedPipeline&) = delete;
   OrderedPipeline& operator=(const OrderedPipeline&) = delete;
 
-  // Waits until the next place is free, its last item being finished, and `weight` more may come.
+  // Waits until the next place is free, its last item being finished, and there is room for
+  // `weight`.
   Status Wait(uint64_t weight, size_t* place) VARVE_EXCLUDES(mu_);
-  // Hands the item in that place over.
+  // Pushes the item in that place.
   void Push(uint64_t weight) VARVE_EXCLUDES(mu_);
   // Waits until every item is finished.
   Status Drain() VARVE_EXCLUDES(mu_);
-  // Ends the threads, after Drain. Returns their processor time in microseconds.
+  // Ends the threads. Returns their processor time in microseconds. Requires a preceding Drain.
   uint64_t Stop() VARVE_EXCLUDES(mu_);
 
-  // Of all items so far, as of the last Push or Drain.
+  // Weight of all items finished so far, as of the last Push or Drain.
   [[nodiscard]] uint64_t total_weight() const { return total_weight_; }
 
  private:
   struct Slot {
     uint64_t weight = 0;
-    bool prepared = false;  // or given up
+    bool prepared = false;  // Also set if it was given up.
   };
 
   [[nodiscard]] size_t PlaceOf(uint64_t item) const {
@@ -79,24 +81,24 @@ class OrderedPipeline {
   const Options options_;
   const Stages stages_;
   std::vector<std::thread> threads_;
-  uint64_t total_weight_ = 0;  // the owner's
+  uint64_t total_weight_ = 0;  // Used by the owner only.
 
   Mutex mu_;
-  CondVar work_{&mu_};      // to the threads: items wait, or stop_
-  CondVar progress_{&mu_};  // to the owner: an item is finished
-  // Items are numbered; each counter says how many have come that far: the ring holds
-  // [finished_, pushed_), and [taken_, pushed_) wait for a thread.
+  CondVar work_{&mu_};      // Signals the threads: items wait, or stop_.
+  CondVar progress_{&mu_};  // Signals the owner: an item is finished.
+  // Items are numbered, and each counter is the number of items that have reached a stage: the ring
+  // holds [finished_, pushed_), and [taken_, pushed_) wait for a thread.
   uint64_t pushed_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t taken_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t finished_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t weight_on_way_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t finished_weight_ VARVE_GUARDED_BY(mu_) = 0;
   std::vector<Slot> slots_ VARVE_GUARDED_BY(mu_);
-  bool finishing_ VARVE_GUARDED_BY(mu_) = false;  // some thread is in FinishReady
+  bool finishing_ VARVE_GUARDED_BY(mu_) = false;  // True while a thread is in FinishReady.
   bool owner_waits_ VARVE_GUARDED_BY(mu_) = false;
-  size_t idle_ VARVE_GUARDED_BY(mu_) = 0;  // threads that wait for work
+  size_t idle_ VARVE_GUARDED_BY(mu_) = 0;  // Number of threads that wait for work.
   bool stop_ VARVE_GUARDED_BY(mu_) = false;
-  uint64_t cpu_micros_ VARVE_GUARDED_BY(mu_) = 0;  // of the threads that have ended
+  uint64_t cpu_micros_ VARVE_GUARDED_BY(mu_) = 0;  // Of the threads that have ended.
   Status status_ VARVE_GUARDED_BY(mu_);
 };
 

@@ -27,7 +27,7 @@ SharedTimer::SharedTimer() : changed_(std::make_unique<CondVar>(&mu_)) {
   Watch(&mu_);
 }
 
-// The thread, and all waiters, are the parent's; so are the clients.
+// The thread, all waiters and the clients are the parent's.
 void SharedTimer::InChild() {
   (void)thread_.release();
   (void)changed_.release();
@@ -46,7 +46,7 @@ SharedTimer::Entry* SharedTimer::Find(const Client* client) {
 bool SharedTimer::Add(Client* client) {
   MutexLock lock(&mu_);
   try {
-    // Run asks for no memory.
+    // Run allocates no memory.
     running_.reserve(running_.size() + entries_.size() + 1);
     entries_.push_back(Entry{client, NowMicros()});
     if (thread_ == nullptr) {
@@ -102,7 +102,7 @@ void SharedTimer::Run(uint64_t generation) {
       continue;
     }
     Client* const client = next->client;
-    next->due_micros = UINT64_MAX;  // unless it is woken meanwhile
+    next->due_micros = UINT64_MAX;  // Unless it is woken meanwhile.
     running_.push_back(client);
     lock.Unlock();
     const uint64_t again = client->OnTime();

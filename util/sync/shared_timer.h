@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One thread that serves everybody in the process who has something to do every so often.
+// One thread that serves all periodic tasks of the process.
 
 #include <cstdint>
 #include <memory>
@@ -14,31 +14,32 @@
 
 namespace varve {
 
-// The thread runs while there are clients. In a child of fork() there are none at first.
+// The thread runs while there are clients. A child of fork() has none at first.
 //
-// Thread safety: all methods from any thread; clients may hold locks of theirs in Add and Wake, not
-// in Remove.
+// Thread safety: all methods may be called from any thread; clients may hold their own locks in Add
+// and Wake, but not in Remove.
 class SharedTimer final : private ForkWatch {
  public:
   class Client {
    public:
     virtual ~Client() = default;
-    // In the timer's thread, where clients take turns. Answers in how many microseconds to come
-    // again.
+    // Runs in the timer's thread, one client at a time. Returns the microseconds until the next
+    // call.
     virtual uint64_t OnTime() noexcept = 0;
   };
 
-  // Lives for ever.
+  // Returns the process's timer, which is never destroyed.
   static SharedTimer& Default();
 
-  // Calls the client, which is not there yet, soon, and from then on as it says. False: the system
-  // gives no thread or no memory, and nobody will.
+  // Adds a client, which must not be present; calls it soon, and from then on as it requests.
+  // Returns false, adding nothing, if there is no thread or no memory.
   bool Add(Client* client);
-  // Calls it soon, whatever it said.
+  // Calls the client soon, whatever it requested.
   void Wake(Client* client);
-  // For who does not know whom it concerns.
+  // Calls all clients soon, for callers that do not know which one is concerned.
   void WakeAll();
-  // Returns when the client is not called any more. One that is not there is fine.
+  // Removes a client, and returns when it is not called any more. Does nothing if the client is not
+  // present.
   void Remove(Client* client);
 
  private:
@@ -55,10 +56,10 @@ class SharedTimer final : private ForkWatch {
   Entry* Find(const Client* client) VARVE_REQUIRES(mu_);
 
   Mutex mu_{lock_ranks::kSharedTimer};
-  // Replaced in a child: those that waited on it are not there.
+  // Replaced in a child, because the parent's waiters do not exist there.
   std::unique_ptr<CondVar> changed_ VARVE_GUARDED_BY(mu_);
   std::vector<Entry> entries_ VARVE_GUARDED_BY(mu_);
-  // More than one, as a thread of an earlier generation may still be at its last.
+  // There may be more than one, as a thread of an earlier generation may still be ending.
   std::vector<const Client*> running_ VARVE_GUARDED_BY(mu_);
   // Null without clients. A thread of an earlier generation ends.
   std::unique_ptr<std::thread> thread_ VARVE_GUARDED_BY(mu_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Waiting for a moment without sleeping.
+// Short waits without sleeping.
 
 #include <sched.h>
 
@@ -17,7 +17,7 @@ inline void CpuPause() {
 }
 
 // Backs off in a loop that waits for another thread: first pauses, each time twice as long, then
-// yields the core. For waits of microseconds; use a CondVar for anything longer.
+// yields the core. Use it for waits of microseconds, and a CondVar for anything longer.
 //
 //   SpinWait spin;
 //   while (!ready.load(std::memory_order_acquire)) spin.Once();
@@ -25,8 +25,9 @@ inline void CpuPause() {
 // Thread safety: none; one per waiting thread.
 class SpinWait {
  public:
-  // `pause_rounds`: how often it only pauses. 7 rounds are 127 pauses, 2 to 5 microseconds, above
-  // which giving the core away costs less; take fewer if the other thread may have lost its core.
+  // `pause_rounds` is the number of rounds that only pause. 7 rounds are 127 pauses, 2 to 5
+  // microseconds, above which yielding the core costs less; use fewer if the other thread may have
+  // lost its core.
   explicit SpinWait(unsigned pause_rounds = 7) : pause_rounds_(pause_rounds) {}
 
   void Once() {
@@ -38,7 +39,7 @@ class SpinWait {
     }
   }
 
-  // True once Once() yields: a caller with something better to do, such as sleeping, does it now.
+  // True once Once() yields: a caller with an alternative, such as sleeping, should take it now.
   [[nodiscard]] bool yielding() const { return round_ == pause_rounds_; }
   void Reset() { round_ = 0; }
 

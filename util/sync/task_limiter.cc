@@ -40,7 +40,7 @@ void TaskLimiter::GiveBack() {
   WakeThoseWhoWait();
 }
 
-// Who gives back between the two questions sees the flag, or is seen by the second.
+// A task that ends between the two checks sees the flag, or the second check sees that it ended.
 bool TaskLimiter::MustWait() {
   if (!Full()) return false;
   awaited_.store(true);

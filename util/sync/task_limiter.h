@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Counts tasks that run, up to a limit. Whoever was refused is told when there may be room: the
-// clients of the shared timer are, all of them, as a limiter knows nobody who shares it.
+// Counts running tasks, up to a limit. When there may be room again, all clients of the shared
+// timer are woken, because a limiter does not know who shares it.
 
 #include <atomic>
 #include <cstdint>
@@ -25,11 +25,11 @@ class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
   void ResetMaxOutstandingTask() override { SetMaxOutstandingTask(-1); }
   int32_t GetOutstandingTask() const override { return outstanding_.load(); }
 
-  // One more runs, unless the limit is reached; `force`: even then. False: the timer's clients are
-  // woken when that may have changed.
+  // Counts one more task, unless the limit is reached; `force` ignores the limit. If it returns
+  // false, the timer's clients are woken when that may have changed.
   bool Take(bool force);
   void GiveBack();
-  // The same answer without taking.
+  // True if Take without `force` would fail; arranges the same wake-up.
   bool MustWait();
 
  private:
@@ -38,7 +38,7 @@ class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
     return limit >= 0 && outstanding_.load() >= limit;
   }
   void WakeThoseWhoWait();
-  // The tasks are threads of the parent's.
+  // The tasks are threads of the parent.
   void InChild() override { outstanding_.store(0); }
 
   const std::string name_;
@@ -47,10 +47,10 @@ class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
   std::atomic<bool> awaited_{false};
 };
 
-// Null for one that NewConcurrentTaskLimiter has not made.
+// Returns null for a limiter that NewConcurrentTaskLimiter has not created.
 TaskLimiter* TaskLimiterOf(ConcurrentTaskLimiter* limiter);
 
-// One task that runs, or none.
+// Holds the count of one running task, or none.
 class TaskSlot {
  public:
   TaskSlot() = default;
@@ -58,7 +58,8 @@ class TaskSlot {
   TaskSlot(const TaskSlot&) = delete;
   TaskSlot& operator=(const TaskSlot&) = delete;
 
-  // Of a slot that is free. Without a limiter nothing is counted, and the answer is true.
+  // Counts a task. Requires that the slot is free. Without a limiter it counts nothing and returns
+  // true.
   bool Take(const std::shared_ptr<ConcurrentTaskLimiter>& limiter, bool force);
   void Release();
 

@@ -20,17 +20,17 @@ namespace {
 // thread may be scraping.
 constexpr uint32_t kCellsPerChunk = 64;
 constexpr uint32_t kChunks = 1024;
-constexpr uint32_t kCells = kCellsPerChunk * kChunks;  // instances beyond have none
+constexpr uint32_t kCells = kCellsPerChunk * kChunks;  // Further instances have none.
 
 struct Chunk {
-  // Swapped by the owning thread, emptied by scrapers; acquire/release hands over the pointee.
+  // Swapped by the owning thread, emptied by scrapers; acquire/release transfers the pointee.
   std::array<std::atomic<void*>, kCellsPerChunk> cells{};
 };
 
 struct ThreadTable {
   // Written by the owning thread only, with release, so that scrapers see initialised chunks.
   std::array<std::atomic<Chunk*>, kChunks> chunks{};
-  uint64_t number = 0;  // younger tables have larger ones
+  uint64_t number = 0;  // Younger tables have larger numbers.
   ThreadTable* next = nullptr;
   ThreadTable* prev = nullptr;
 
@@ -44,29 +44,29 @@ struct ThreadTable {
 struct Instance {
   void (*release)(void*) = nullptr;
   void* in_use = nullptr;
-  int leaving = 0;  // pointers of it that exiting threads have taken, and not released yet
+  int leaving = 0;  // Number of its pointers that exiting threads have taken, and not released yet.
 };
 
 // All tables and instances of the process. Never destroyed: threads may outlive static destructors.
-// In a child of fork() the tables of threads that are not there stay as they are: of the instances
-// that they have something of, nobody is told there that it may go.
+// In a child of fork() the tables of the parent's other threads stay as they are: pointers in them
+// are never released there.
 struct Registry final : private ForkWatch {
   Registry() { Watch(&mu); }
 
-  // Nobody is leaving there, and nobody waits for that.
+  // No thread is exiting in the child, and none waits for that.
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS {
     for (Instance& instance : instances) instance.leaving = 0;
     awaiting = 0;
   }
 
   Mutex mu{lock_ranks::kThreadSlots};
-  ThreadTable* head VARVE_GUARDED_BY(mu) = nullptr;  // the youngest
+  ThreadTable* head VARVE_GUARDED_BY(mu) = nullptr;  // The youngest.
   uint64_t last_number VARVE_GUARDED_BY(mu) = 0;
   std::vector<Instance> instances VARVE_GUARDED_BY(mu);
   std::vector<uint32_t> free_ids VARVE_GUARDED_BY(mu);
-  int awaiting VARVE_GUARDED_BY(mu) = 0;  // instances that await the end of `leaving`
-  // What they sleep on: changed, under mu, after each release by an exiting thread. A word, as a
-  // condition variable with sleepers does not get over a fork().
+  int awaiting VARVE_GUARDED_BY(mu) = 0;  // Number of instances that wait for the end of `leaving`.
+  // The word they sleep on; changed under mu after each release by an exiting thread. A condition
+  // variable with sleepers does not survive a fork().
   std::atomic<uint32_t> releases_ended{0};
 };
 
@@ -75,7 +75,7 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// Takes what is in a cell; null unless it must be released.
+// Empties a cell and returns its pointer; null unless it must be released.
 void* TakeCell(ThreadTable* table, uint32_t id, void* in_use) {
   std::atomic<void*>* cell = table->Find(id);
   if (cell == nullptr) return nullptr;
@@ -83,8 +83,8 @@ void* TakeCell(ThreadTable* table, uint32_t id, void* in_use) {
   return p == in_use ? nullptr : p;
 }
 
-// What was taken out of cells, to be released without the registry's mutex: some at a time, as
-// those who do it must not fail for lack of memory.
+// Pointers taken out of cells, to be released without the registry's mutex: a limited number at a
+// time, because their release must not fail for lack of memory.
 class Taken {
  public:
   bool full() const { return count_ == entries_.size(); }
@@ -96,7 +96,7 @@ class Taken {
   }
 
   struct Entry {
-    uint32_t id;  // of the instance
+    uint32_t id;  // The instance's.
     void (*release)(void*);
     void* p;
   };
@@ -107,8 +107,8 @@ class Taken {
   size_t count_ = 0;
 };
 
-// What an exiting thread took. Until it is released its instances stay: the thread that destroys
-// one may release what the release needs.
+// Releases what an exiting thread took. Its instances stay until then: the thread that destroys one
+// may free what the release needs.
 void ReleaseLeftovers(Registry* registry, Taken* leftovers) VARVE_REQUIRES(registry->mu) {
   if (leftovers->empty()) return;
   const Taken counted = *leftovers;
@@ -151,7 +151,7 @@ struct TableOwner {
 // The plain pointer keeps the fast path free of the owner's initialisation guard.
 thread_local ThreadTable* tls_table __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local TableOwner tls_owner;
-// Most calls are for the same cell as the one before. Cells stay where they are.
+// The cell of the last call: most calls are for the same one. Cells stay in place.
 struct LastCell {
   uint32_t id = UINT32_MAX;
   std::atomic<void*>* cell = nullptr;
@@ -164,7 +164,7 @@ TableOwner::~TableOwner() {
   if (table != nullptr) DestroyTable(table);
 }
 
-// A cell that nothing stays in, for the instances that have none.
+// Returns a cell that keeps nothing, for the instances that have none.
 std::atomic<void*>& NoCell() {
   static constinit thread_local std::atomic<void*> none{nullptr};
   none.store(nullptr, std::memory_order_relaxed);
@@ -211,7 +211,7 @@ uint32_t Register(void (*release)(void*), void* in_use) {
   } else {
     id = static_cast<uint32_t>(registry.instances.size());
     registry.instances.emplace_back();
-    registry.free_ids.reserve(registry.instances.capacity());  // giving an id back cannot fail
+    registry.free_ids.reserve(registry.instances.capacity());  // Returning an id cannot fail.
   }
   registry.instances[id] = Instance{release, in_use};
   return id;
@@ -249,8 +249,8 @@ bool ThreadSlots::CompareExchange(void* expected, void* desired) {
 void ThreadSlots::Scrape() noexcept {
   Registry& registry = TheRegistry();
   Taken taken;
-  // Tables come and go while the mutex is free; those that are there at all times are each met
-  // once, however fast their threads fill the cells again.
+  // Tables come and go while the mutex is free; the ones that exist all the time are each visited
+  // once, however fast their threads refill the cells.
   uint64_t met = UINT64_MAX;
   bool more = true;
   while (more) {

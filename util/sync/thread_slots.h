@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One pointer per thread for an object that many threads read: each thread swaps its own cell, and
-// the owner can take every cell back.
+// One pointer per thread to an object that many threads read: each thread swaps its own cell, and
+// the owner can clear all cells.
 
 #include <cstdint>
 
 namespace varve {
 
 // Thread safety: Exchange and CompareExchange touch the calling thread's cell only; Scrape may run
-//   beside them.
+// concurrently.
+//
 // Lifetime: a thread's cells are released when it exits, an instance's when it is destroyed. The
-//   destructor waits for exiting threads that are at it: no release comes after it.
+// destructor waits for exiting threads that are releasing its pointers: no release comes after it.
+//
 // Limits: of more than 65,536 instances at once the last have no cells. They work, but what is put
-//   into them is not there the next time.
+// into them is not kept.
 class ThreadSlots {
  public:
   // `release` is called with a leftover pointer of an exiting thread or a dying instance; it is not
-  // called for null or for `in_use`, the marker that callers park in a cell.
+  // called for null or for `in_use`, the marker that callers put into a cell.
   ThreadSlots(void (*release)(void*), void* in_use);
   ~ThreadSlots();
   ThreadSlots(const ThreadSlots&) = delete;
   ThreadSlots& operator=(const ThreadSlots&) = delete;
 
-  // Acquire on the old value, release on the new.
+  // Exchange the calling thread's cell: acquire on the old value, release on the new.
   void* Exchange(void* desired);
   bool CompareExchange(void* expected, void* desired);
-  // Empties every thread's cell and releases what was there. Threads that fill theirs meanwhile may
-  // keep what they put in.
+  // Empties every thread's cell and releases what was there. Pointers that threads store meanwhile
+  // may stay.
   void Scrape() noexcept;
 
  private:

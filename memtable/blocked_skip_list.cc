@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Searching the blocked skip list, and copying its leaves.
+// Searches in the blocked skip list, and copies of its leaves.
 
 #include "memtable/blocked_skip_list.h"
 
@@ -86,7 +86,7 @@ BlockedSkipList::Node* BlockedSkipList::MoveRight(Node* node, const Target& targ
     *state = node->Stable();
     Node* next = nullptr;
     const bool right = BelongsRight(node, target, side, &next);
-    // Between a rewrite's stores the two may not belong together.
+    // Between a rewrite's stores the two may be inconsistent.
     if (!node->StillIs(*state)) continue;
     if (!right) return node;
     VARVE_ASSERT(next->low_prefix >= node->low_prefix);
@@ -124,7 +124,7 @@ BlockedSkipList::Node* BlockedSkipList::Find(const Target& target, Side side, ui
     if (node_state::Level(*state) == level) return node;
     Node* const child = ChildOf(node, *state, target, side);
     child->PrefetchAll();
-    // After a rewrite the node may own less: once more from where it stands.
+    // After a rewrite the node may own less: repeat from this node.
     if (node->StillIs(*state)) [[likely]]
       node = child;
   }
@@ -148,7 +148,7 @@ void BlockedSkipList::FindLeaves(std::span<const Addition> additions, Node** lea
 }
 
 bool BlockedSkipList::Empty() const {
-  // Without a level above it the root is the one leaf.
+  // If there is no level above it, the root is the only leaf.
   const uint64_t state = root_.load(std::memory_order_acquire)->Stable();
   return node_state::Level(state) == 0 && node_state::Count(state) == 0;
 }
@@ -187,8 +187,8 @@ const MemEntry* BlockedSkipList::LowerBound(const Target& target) const {
 
 namespace {
 
-// How many of `n` slots in the order of key prefixes are below `prefix`, without a branch that
-// depends on them. Requires n > 0.
+// Returns the number of `n` slots ordered by key prefix that are below `prefix`, without a branch
+// that depends on them. Requires n > 0.
 uint32_t CountBelow(const BlockedSkipList::Slot* slots, uint32_t n, uint64_t prefix) {
   uint32_t below = 0;
   while (n > 1) {
@@ -202,8 +202,8 @@ uint32_t CountBelow(const BlockedSkipList::Slot* slots, uint32_t n, uint64_t pre
 }  // namespace
 
 uint64_t BlockedSkipList::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const {
-  // By key prefixes alone, which loads no key. What was added later is newer as a rule, and so
-  // comes first among those that tie.
+  // Sorts by key prefixes alone, which loads no key. A slot added later usually is newer, so it is
+  // put first among equal prefixes.
   for (uint32_t i = sorted; i < n; i++) {
     const Slot slot = slots[i];
     if (i == 0 || slots[i - 1].prefix < slot.prefix) continue;
@@ -223,11 +223,11 @@ uint64_t BlockedSkipList::Sort(uint32_t level, Slot* slots, uint32_t sorted, uin
   return versions;
 }
 
-// Entries of one user key, as ties nearly always are: by their trailers alone. False, with nothing
-// changed, if they are of several.
+// Sorts entries of one user key, as ties nearly always are, by their trailers alone. Returns false,
+// with nothing changed, if they have several keys.
 bool BlockedSkipList::SortVersions(Slot* slots, uint32_t n) const {
   VARVE_ASSERT(n <= kSlots + 1);
-  const MemEntry* entries[kSlots + 1];  // a node that is split has one more
+  const MemEntry* entries[kSlots + 1];  // A node being split has one more.
   for (uint32_t i = 0; i < n; i++) {
     entries[i] = EntryAt(slots[i].offset);
     PrefetchLine(entries[i]);
@@ -258,13 +258,13 @@ bool BlockedSkipList::SortVersions(Slot* slots, uint32_t n) const {
   return true;
 }
 
-// True if it has found them to be entries of one user key.
+// Returns true if it has found them to be entries of one user key.
 bool BlockedSkipList::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
   if (level == 0 && SortVersions(slots, n)) return true;
   const auto less = [&](const Slot& a, const Slot& b) { return CompareSlots(level, a, b) < 0; };
   for (uint32_t i = 1; i < n; i++) {
     const Slot slot = slots[i];
-    // Ties in order, and in reverse order, are the common ones.
+    // Ties are mostly in order or in reverse order.
     if (!less(slot, slots[i - 1])) continue;
     Slot* const to = less(slot, slots[0]) ? slots : std::upper_bound(slots, slots + i, slot, less);
     std::move_backward(to, slots + i, slots + i + 1);
@@ -276,7 +276,7 @@ bool BlockedSkipList::SortTie(uint32_t level, Slot* slots, uint32_t n) const {
 void BlockedSkipList::PrefetchEntries(const Node* leaf) const {
   const uint32_t count = node_state::Count(leaf->state.load(std::memory_order_acquire));
   for (uint32_t i = 0; i < count; i++) {
-    // What is before the value may reach into a second line.
+    // The part before the value may extend into a second line.
     const char* const entry = reinterpret_cast<const char*>(EntryAt(leaf->At(i).offset));
     PrefetchLine<CacheLevel::kSecond>(entry);
     PrefetchLine<CacheLevel::kSecond>(entry + 32);
@@ -324,21 +324,21 @@ bool BlockedSkipList::TryCopyAndTidy(const Node* leaf, uint64_t state, uint32_t 
   return true;
 }
 
-// Relaxed: a reader that has loaded a slot sees what was stored before it, or later.
+// Relaxed: a reader that has loaded a slot sees the bound stored before it, or a later one.
 SequenceNumber BlockedSkipList::NewestOf(const Node* leaf) const {
   const uint32_t above = leaf->newest.load(std::memory_order_relaxed);
   if (above == UINT32_MAX) return kMaxSequenceNumber;
   return first_sequence_.load(std::memory_order_relaxed) + above;
 }
 
-// Fetches the heads of leaves ahead of a walk to the right. The leaves themselves name only the
-// next one each, so that the walk would wait for each of them; the level above has many at once.
-// What it says is taken as a hint: it may be out of order, or not know of the latest splits.
+// Prefetches the heads of leaves ahead of a walk to the right. A leaf names only the next one, so
+// that the walk would wait for each of them; the level above has many at once. That level is only a
+// hint: it may be out of order, or lack the latest splits.
 class BlockedSkipList::LeavesAhead {
  public:
   explicit LeavesAhead(const BlockedSkipList& list) : list_(list) {}
 
-  // The walk goes to that leaf next.
+  // Must be called for each leaf that the walk goes to next.
   void Pass(const Node* leaf) {
     if (passed_++ < kWaits) {
       leaf->PrefetchHead();
@@ -350,7 +350,7 @@ class BlockedSkipList::LeavesAhead {
   }
 
  private:
-  // A short walk is over sooner than the level above is found.
+  // A short walk ends sooner than the level above is found.
   static constexpr uint32_t kWaits = 4;
   static constexpr uint32_t kAhead = 12;
 
@@ -378,14 +378,14 @@ class BlockedSkipList::LeavesAhead {
 
   const BlockedSkipList& list_;
   uint32_t passed_ = 0;
-  uint32_t at_ = 0;  // of the children, the first one not fetched
+  uint32_t at_ = 0;  // Index of the first child not prefetched.
   uint32_t count_ = 0;
   const Node* next_parent_ = nullptr;
   const Node* children_[kSlots];
 };
 
-// Leaves never move against each other: with one search for the target's, no key is compared on the
-// way to it.
+// The order of leaves never changes: after one search for the target's leaf, no key is compared on
+// the way to it.
 const BlockedSkipList::Node* BlockedSkipList::PassOlder(const Node* leaf, const Target& target,
                                                         SequenceNumber below) const {
   // The search pays if there is at least one leaf to pass.
@@ -404,7 +404,7 @@ const BlockedSkipList::Node* BlockedSkipList::PassOlder(const Node* leaf, const 
   }
 }
 
-// What a split moves to the right meanwhile is as old as the leaf that it leaves.
+// Entries that a concurrent split moves to the right are as old as the leaf that they leave.
 const MemEntry* BlockedSkipList::PassOlderForPrev(const MemEntry* low, const Target& target,
                                                   SequenceNumber below) const {
   for (;;) {
@@ -467,7 +467,7 @@ void BlockedSkipList::CopyLastLeaf(LeafCopy* copy) const {
 }
 
 const BlockedSkipList::Node* BlockedSkipList::CopyLocked(const Node* leaf, LeafCopy* copy) const {
-  // The lock is no part of what readers see.
+  // const_cast: the lock is not part of what readers see.
   Node* const node = const_cast<Node*>(leaf);
   SpinWait spin;
   uint64_t state = node->state.load(std::memory_order_relaxed);
@@ -505,7 +505,7 @@ uint32_t BlockedSkipList::CountThrough(const LeafCopy& copy, const Target& targe
 uint64_t BlockedSkipList::EstimateRank(const Slice& user_key) const {
   const Target target = MakeTarget(user_key, ~uint64_t{0});
   const Node* node = root_.load(std::memory_order_acquire);
-  double share = 1;  // of all entries, below `node`
+  double share = 1;  // Share of all entries below `node`.
   double before = 0;
   for (;;) {
     const uint64_t state = node->Stable();

@@ -2,9 +2,9 @@
 #pragma once
 
 // A skip list whose nodes are blocks of (key prefix, arena offset) slots: every level is a list of
-// blocks that is walked to the right, and then down. Seen from the side it is a B-link tree (Lehman
-// and Yao 1981) with optimistic readers. Most steps of a search compare integers, and a scan copies
-// a block at a time.
+// blocks that is walked to the right, and then down. It resembles a B-link tree (Lehman and Yao
+// 1981) with optimistic readers. Most steps of a search compare integers, and a scan copies a block
+// at a time.
 
 #include <atomic>
 #include <cstddef>
@@ -25,10 +25,10 @@
 
 namespace varve {
 
-// Thread safety: Insert and all reads may run in any number of threads at once. What reads write
-// nobody has to see: the lock of CopyLocked, and the order of a leaf's slots when one is copied.
-// README.md has the argument.
-// Lifetime: entries and nodes lie in the arena, which outlives the list, and never move.
+// Thread safety: Insert and all reads may run in any number of threads at once. Reads write only
+// what other threads need not see: the lock of CopyLocked, and the order of a leaf's slots when one
+// is copied. README.md has the argument. Lifetime: entries and nodes lie in the arena, which
+// outlives the list, and never move.
 class BlockedSkipList {
  public:
   class Node;
@@ -52,19 +52,20 @@ class BlockedSkipList {
   };
   static constexpr size_t kTogether = 16;
   enum class InsertResult : uint8_t { kAll, kIsThere, kThrew };
-  // What a leaf held at one moment, in order.
+  // The contents of a leaf at one moment, in order.
   struct LeafCopy {
     uint32_t count = 0;
     const Node* leaf = nullptr;
-    const Node* next = nullptr;  // the leaf to the right at that moment, may be null
-    SequenceNumber newest = 0;   // no entry of the copy is newer
-    // Bit i, if the key prefixes of slots i - 1 and i are equal: their user keys are, timestamp
-    // included; 0 says nothing.
+    const Node* next = nullptr;  // The leaf to the right at that moment; may be null.
+    SequenceNumber newest = 0;   // No entry of the copy is newer.
+    // Bit i is set if the key prefixes of slots i - 1 and i are equal and their user keys,
+    // timestamp included, are known to be equal; 0 says nothing.
     uint64_t versions = 0;
     Slot slots[kSlots];
   };
-  // `nodes_at_once`: how many nodes are taken from the arena together. `common_prefix`: what most
-  // keys are expected to begin with; key prefixes are taken after it. Throws std::bad_alloc.
+  // `nodes_at_once` is the number of nodes that are allocated from the arena together.
+  // `common_prefix` is the expected beginning of most keys; key prefixes are taken after it. Throws
+  // std::bad_alloc.
   BlockedSkipList(const InternalKeyComparator& icmp, EntryArena* arena, uint32_t nodes_at_once,
                   const Slice& common_prefix = Slice());
   BlockedSkipList(const BlockedSkipList&) = delete;
@@ -76,76 +77,79 @@ class BlockedSkipList {
   [[nodiscard]] const MemEntry* EntryAt(ArenaOffset offset) const {
     return MemEntry::At(arena_->At(offset));
   }
-  // Of two internal keys whose key prefixes are equal. A comparator of the user is not called:
-  // kUnknown.
+  // Compares two internal keys whose key prefixes are equal. Returns kUnknown under a comparator of
+  // the user, which is not called.
   [[nodiscard]] SameKey SameKeyDespitePrefixes(const Slice& a, const Slice& b) const {
     if (!BytesDecide(icmp_.order())) return SameKey::kUnknown;
     return icmp_.EqualKey(icmp_.KeyOf(a), icmp_.KeyOf(b)) ? SameKey::kYes : SameKey::kNo;
   }
 
-  // Links the entry. False, with nothing changed, when the internal key is already there. Throws
-  // std::bad_alloc, or what the comparator does, with nothing changed.
+  // Links the entry. Returns false, with nothing changed, if the internal key is already there.
+  // Throws std::bad_alloc, or what the comparator does, with nothing changed.
   bool Insert(const Target& target, ArenaOffset offset, size_t value_bytes);
-  // Links up to kTogether entries whose trailers all differ, ordered by key prefix; their searches
-  // wait for memory together, and they are counted once. What is linked is always a prefix of them,
-  // and *linked says how long it is. kThrew: there was no memory, or the comparator threw, and
-  // *thrown is what.
+  // Links up to kTogether entries. Requires that their trailers all differ and that they are
+  // ordered by key prefix. Their searches wait for memory together, and they are counted once. The
+  // linked ones are always a prefix of them, of length *linked. Returns kThrew if there was no
+  // memory, or the comparator threw; *thrown is the exception.
   InsertResult Insert(std::span<const Addition> additions, size_t* linked,
                       std::exception_ptr* thrown);
 
   [[nodiscard]] bool Empty() const;
-  // The first entry at or after the target, null if none.
+  // Returns the first entry at or after the target, null if none.
   [[nodiscard]] const MemEntry* LowerBound(const Target& target) const;
-  // The leaf where the target is or would be.
+  // Copies the leaf where the target is or would be.
   void CopyLeafOf(const Target& target, LeafCopy* copy) const;
-  // The leaf with the last entry before the target. Its later slots may be after the target.
+  // Copies the leaf with the last entry before the target. Its later slots may be after the target.
   void CopyLeafBefore(const Target& target, LeafCopy* copy) const;
   void CopyFirstLeaf(LeafCopy* copy) const;
   void CopyLastLeaf(LeafCopy* copy) const;
-  // Of the leaf with that address; the root of an empty list is a leaf, too.
+  // Copies the leaf with that address; the root of an empty list is a leaf, too.
   void CopyLeaf(const Node* leaf, LeafCopy* copy) const;
-  // Hints, without asking what is in order. The node alone; for the others it is at hand itself.
+  // The Prefetch functions are hints and ignore concurrent changes. This one prefetches the node
+  // alone; the others require that the node itself is in the cache.
   static void PrefetchNode(const Node* node);
-  // What comes before a value, of all its entries.
+  // Prefetches, for all entries of the leaf, what precedes the value.
   void PrefetchEntries(const Node* leaf) const;
-  // The same, and the leaf to the right of it.
+  // Like PrefetchEntries, and also prefetches the leaf to the right.
   void PrefetchAfter(const Node* leaf) const;
-  // The entry in slot `i`. The first slot of a leaf that is out of order stands for all: a copy of
-  // it compares them.
+  // Prefetches the entry in slot `i`. If a leaf is out of order, slot 0 prefetches all entries: a
+  // copy of the leaf compares them.
   void PrefetchSlot(const Node* leaf, uint32_t i) const;
-  // From `leaf` to the right: the first one that may have entries at or after the target, or as
-  // new as `below`; or else the last one.
+  // Returns the first leaf, from `leaf` to the right, that may have entries at or after the target,
+  // or as new as `below`; if there is none, the last leaf.
   [[nodiscard]] const Node* PassOlder(const Node* leaf, const Target& target,
                                       SequenceNumber below) const;
-  // The same to the left, from the leaf that begins with `low`, and entries at or before the
-  // target: what the last leaf begins with that it passes, `low` itself if that is none.
+  // Like PassOlder to the left, from the leaf that begins with `low`, for entries at or before the
+  // target. Returns the first key of the last leaf that it passes, or `low` itself if it passes
+  // none.
   [[nodiscard]] const MemEntry* PassOlderForPrev(const MemEntry* low, const Target& target,
                                                  SequenceNumber below) const;
-  // The first key that may ever be in the leaf; null for the leftmost one.
+  // Returns the first key that may ever be in the leaf; null for the leftmost one.
   [[nodiscard]] static const MemEntry* LowOf(const Node* leaf);
-  // The number of slots of the copy that lie before the target, or not after it.
+  // Return the number of slots of the copy that lie before the target, or not after it.
   [[nodiscard]] uint32_t CountBefore(const LeafCopy& copy, const Target& target) const;
   [[nodiscard]] uint32_t CountThrough(const LeafCopy& copy, const Target& target) const;
 
-  // The leftmost leaf, and what is in `leaf` while its lock is held. For a walk that must not miss
-  // an Insert that began before it: each one either is seen, or takes the lock later.
+  // FirstLeaf returns the leftmost leaf; CopyLocked copies `leaf` while holding its lock. They
+  // serve a walk that must not miss an Insert that began before it: the walk sees each such Insert,
+  // or the Insert takes the lock later.
   [[nodiscard]] const Node* FirstLeaf() const { return first_leaf_; }
   // Returns the next leaf.
   const Node* CopyLocked(const Node* leaf, LeafCopy* copy) const;
 
-  // About how many entries lie before the first one of `user_key`.
+  // Estimates the number of entries before the first one of `user_key`.
   [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const;
   // Statistics; they publish nothing.
   [[nodiscard]] EntryTotals totals() const { return alone_counts_.Plus(shared_counts_); }
 
  private:
-  // Whether a search ends left of or at a key that equals the target.
+  // Says if a search ends at or left of a key that equals the target.
   enum class Side : uint8_t { kAt, kBefore };
   static constexpr uint32_t kMaxLevel = 15;
   // All bits of LeafCopy::versions.
   static constexpr uint64_t kAllVersions = ~uint64_t{0};
-  // Slots out of order that make a leaf worth writing to: on the way of a walk, and for a search,
-  // of which there may be many between two additions.
+  // Number of unordered slots from which a leaf is written back in order: in a walk, and in a
+  // search, of which there may be many between two additions.
   static constexpr uint32_t kTidiedOnTheWay = 1;
   static constexpr uint32_t kTidiedBySearch = 4;
 
@@ -157,16 +161,16 @@ class BlockedSkipList {
   };
   NewNodeResult NewNode(uint32_t level, const MemEntry* low, uint64_t low_prefix);
   [[nodiscard]] SequenceNumber NewestOf(const Node* leaf) const;
-  // Of a locked leaf, before the entry with that trailer is put there.
+  // Raises the bound of a locked leaf, before the entry with that trailer is put there.
   void RaiseNewestOf(Node* leaf, uint64_t trailer);
-  // Memory for a node.
+  // Allocates memory for a node.
   ArenaOffset TakeNode() VARVE_EXCLUDES(slab_mu_);
   [[nodiscard]] Node* NodeAt(ArenaOffset offset) const {
     return reinterpret_cast<Node*>(arena_->At(offset));
   }
-  // What a slot of a node of that level stands for; null is before every key.
+  // Returns the key of a slot in a node of that level; null is before every key.
   [[nodiscard]] const MemEntry* KeyOf(uint32_t level, ArenaOffset offset) const;
-  // <0 when the key sorts before the target. Null is before everything.
+  // Returns <0 if the key sorts before the target. Null is before everything.
   int CompareKey(const MemEntry* key, const Target& target) const;
   int CompareLow(const Node* node, const Target& target) const;
   int CompareSlot(uint32_t level, const Slot& slot, const Target& target) const;
@@ -176,50 +180,52 @@ class BlockedSkipList {
     return CompareTied(level, a, b);
   }
   int CompareTied(uint32_t level, const Slot& a, const Slot& b) const;
-  // Whether a slot's key is before the target, or, for kAt, is the target.
+  // True if a slot's key is before the target, or, for kAt, is the target.
   bool Passes(uint32_t level, const Slot& slot, const Target& target, Side side) const;
 
-  // The node that owns the target on its level, from `node` to the right. Sets the state at which
-  // that was so.
+  // Returns the node that owns the target on its level, from `node` to the right. Sets *state to
+  // the state at which that was so.
   Node* MoveRight(Node* node, const Target& target, Side side, uint64_t* state) const;
   bool BelongsRight(const Node* node, const Target& target, Side side, Node** next) const;
   Node* ChildOf(const Node* node, uint64_t state, const Target& target, Side side) const;
-  // Down to `level`.
+  // Searches from the root down to `level`.
   Node* Find(const Target& target, Side side, uint32_t level, uint64_t* state) const;
-  // The leaves of up to kTogether targets, or leaves to the left of them if there is a split at the
-  // same time. All searches take a step before the first takes its next one.
+  // Finds the leaves of up to kTogether targets, or leaves to the left of them if there is a
+  // concurrent split. All searches take a step before the first takes its next one.
   void FindLeaves(std::span<const Addition> additions, Node** leaves) const;
-  // Puts slots [sorted, n) in their places, sorted < n. Returns what LeafCopy::versions says, of
-  // leaves.
+  // Sorts slots [sorted, n) into place. Requires sorted < n. For leaves, returns the value of
+  // LeafCopy::versions.
   uint64_t Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const;
   bool SortTie(uint32_t level, Slot* slots, uint32_t n) const;
   bool SortVersions(Slot* slots, uint32_t n) const;
   bool TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
-  // The same, and leaves the leaf in order if at least so many slots were not.
+  // Like TryCopy, and writes the order back to the leaf if at least `from` slots were out of order.
   bool TryCopyAndTidy(const Node* leaf, uint64_t state, uint32_t from, LeafCopy* copy) const;
-  // Writes the copy's order into the leaf that it was made of at `state`, unless a thread is at it.
+  // Writes the copy's order into the leaf from which it was made at `state`, unless a thread has
+  // the lock.
   static void Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy);
 
-  // Whether the leaf of the last insertion is that of the target; for the holder of the insert
-  // hint.
+  // True if the leaf of the last insertion is the target's. Only the holder of the insert hint may
+  // call it.
   bool HintFits(const Target& target) const;
-  // Whether the node is the target's, or lies before its; false, too, if the comparator throws.
+  // True if the node is the target's or lies before it; false, too, if the comparator throws.
   bool IsAtOrBehind(const Node* node, const Target& target) const noexcept;
   Node* LockOwner(Node* node, const Target& target);
-  // Into a locked node, which is unlocked. Sets *right to the new node if it had to be split.
-  // False, with nothing changed, if `may_be_there` and it is.
+  // Puts the entry into a locked node, and unlocks it. Sets *right to the new node if it had to be
+  // split. Returns false, with nothing changed, if `may_be_there` and the key is there.
   bool Put(Node* node, const Target& target, ArenaOffset offset, bool may_be_there,
            NewNodeResult* right);
-  // Into the leaf that owns it, from *node to the right; sets *node to the leaf that has it. Looks
-  // whether it is there unless it is newer than `newest` and what goes without the insert hint.
+  // Puts the entry into the leaf that owns it, from *node to the right; sets *node to the leaf that
+  // has it. Skips the check for an equal key if the entry is newer than `newest` and than
+  // everything inserted without the insert hint.
   bool PutInOwner(Node** node, const Target& target, ArenaOffset offset, uint64_t newest);
   void RaiseNewest(uint64_t trailer);
   bool HasEqual(const Node* node, uint64_t state, const Target& target) const;
-  // Of a locked node; `lock` publishes it.
+  // Splits a locked node; `lock` publishes it.
   NewNodeResult Split(Node* node, uint64_t state, const Slot& added, NodeLock* lock);
-  // Makes a new node known on the level above. Whatever throws makes searches slower, not wrong.
+  // Links a new node on the level above. An exception there makes searches slower, not wrong.
   void LinkAbove(NewNodeResult right) noexcept;
-  // Puts a root above the level of `right` unless there is one.
+  // Adds a root above the level of `right` unless there is one.
   void GrowRoot(NewNodeResult right) VARVE_EXCLUDES(root_mu_);
 
   const InternalKeyComparator icmp_;
@@ -227,25 +233,26 @@ class BlockedSkipList {
   EntryArena* const arena_;
   const uint32_t nodes_at_once_;
   const Node* first_leaf_ = nullptr;
-  // Sequence number of the first entry, at least 1; 0 before it came.
+  // Sequence number of the first entry, at least 1; 0 before there is one.
   std::atomic<SequenceNumber> first_sequence_{0};
   // The leftmost node of the highest level. Release publishes it.
   std::atomic<Node*> root_{nullptr};
 
-  // Writers only, away from what readers load. The holder of the flag may use hint_, the leaf of
-  // the last insertion, and counts alone.
+  // Used by writers only, on cache lines apart from what readers load. The holder of the flag may
+  // use hint_, the leaf of the last insertion, and alone writes alone_counts_.
   alignas(64) InsertHintFlag hint_flag_;
   Node* hint_ = nullptr;
-  uint64_t newest_ = 0;  // trailer of all that the holders inserted
+  uint64_t newest_ = 0;  // Largest trailer that the holders have inserted.
   EntryCounters alone_counts_;
   alignas(64) EntryCounters shared_counts_;
-  // At least the trailer of what the others have inserted, or are about to. Written before they
-  // take a leaf's lock and read with it held, which publishes it.
+  // At least the largest trailer that other threads have inserted, or are about to. Written before
+  // they take a leaf's lock and read with it held, which publishes it.
   std::atomic<uint64_t> shared_newest_{0};
   Mutex root_mu_{kListRootRank};
   ArenaOffset root_offset_ VARVE_GUARDED_BY(root_mu_) = 0;
-  // Nodes come from slabs of nodes_at_once_: the offset of the slab's first node above, below it
-  // how many were asked for. Adding one takes a node; release publishes a new slab, under slab_mu_.
+  // Nodes come from slabs of nodes_at_once_. The upper half is the offset of the slab's first node,
+  // the lower half the number of nodes requested from it. An increment takes a node; release
+  // publishes a new slab, under slab_mu_.
   alignas(64) std::atomic<uint64_t> slab_;
   Mutex slab_mu_{kNodeSlabRank};
 };

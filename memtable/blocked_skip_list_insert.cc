@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Inserting into the blocked skip list: locks, splits, and the levels above.
+// Insertion into the blocked skip list: locks, splits, and the levels above.
 
 #include <algorithm>
 #include <new>
@@ -15,10 +15,10 @@ namespace varve {
 
 namespace {
 
-// Makes every insertion look for its key.
+// With this value of `newest`, every insertion looks for its key.
 constexpr uint64_t kMaxTrailer = ~uint64_t{0};
-// A leaf's lock is held for a few hundred instructions at most, unless its holder has lost the
-// processor; then it needs this one.
+// A leaf's lock is held for a few hundred instructions at most, unless its holder was preempted;
+// then the holder needs this processor.
 constexpr unsigned kLockPauseRounds = 4;
 
 }  // namespace
@@ -46,11 +46,12 @@ BlockedSkipList::NewNodeResult BlockedSkipList::NewNode(uint32_t level, const Me
   return {new (NodeAt(offset)) Node(level, low, low_prefix), offset};
 }
 
-// No lock but for one node in nodes_at_once_: the thread that splits a leaf has it locked, and must
-// not wait for a thread that lost the processor here.
+// Takes a lock only once in nodes_at_once_ nodes: the thread that splits a leaf has it locked, and
+// must not wait for a thread that was preempted here.
 ArenaOffset BlockedSkipList::TakeNode() {
   const auto taken = [this](ArenaOffset* offset) {
-    // Acquire: what the arena's At reads. An index past the slab's end is no node.
+    // Acquire pairs with the slab's release, for the arena's At. An index past the slab's end is no
+    // node.
     const uint64_t slab = slab_.fetch_add(1, std::memory_order_acquire);
     const auto index = static_cast<uint32_t>(slab);
     *offset = arena_->OffsetAfter(static_cast<ArenaOffset>(slab >> 32), index * sizeof(Node));
@@ -95,7 +96,7 @@ BlockedSkipList::Node* BlockedSkipList::LockOwner(Node* node, const Target& targ
 bool BlockedSkipList::HintFits(const Target& target) const {
   if (hint_->low_prefix > target.prefix) return false;
   if (hint_->low_prefix == target.prefix && CompareKey(hint_->low, target) > 0) return false;
-  // A rewrite meanwhile does no harm: LockOwner asks again.
+  // A concurrent rewrite does no harm: LockOwner checks again.
   Node* next = nullptr;
   return !BelongsRight(hint_, target, Side::kAt, &next);
 }
@@ -110,13 +111,13 @@ bool BlockedSkipList::PutInOwner(Node** node, const Target& target, ArenaOffset 
                                  uint64_t newest) {
   NewNodeResult right{nullptr, 0};
   Node* const owner = LockOwner(*node, target);
-  // Sequence numbers mostly ascend: what is newer than everything cannot be there.
+  // Sequence numbers mostly ascend: an entry newer than everything cannot be there.
   const bool may_be_there =
       target.trailer <= newest || target.trailer <= shared_newest_.load(std::memory_order_relaxed);
   const bool added = Put(owner, target, offset, may_be_there, &right);
   *node = owner;
   if (right.node != nullptr) {
-    // The entry is in: what throws here costs a detour.
+    // The entry is in: an exception here only costs a detour.
     if (IsAtOrBehind(right.node, target)) *node = right.node;
     LinkAbove(right);
   }
@@ -150,7 +151,7 @@ BlockedSkipList::InsertResult BlockedSkipList::Insert(std::span<const Addition> 
   const InsertHintFlag::Hold hint(&hint_flag_);
   const bool exclusive = hint.taken();
   Node* leaves[kTogether];
-  // Each is asked: those that share a key prefix are in no order.
+  // Each is tested, because those that share a key prefix are in no order.
   const auto fits = [this](const Addition& a) { return HintFits(a.target); };
   if (exclusive && std::all_of(additions.begin(), additions.end(), fits)) {
     std::fill_n(leaves, additions.size(), hint_);
@@ -199,7 +200,7 @@ void BlockedSkipList::RaiseNewestOf(Node* leaf, uint64_t trailer) {
   SequenceNumber first = first_sequence_.load(std::memory_order_relaxed);
   if (first == 0) [[unlikely]] {
     const SequenceNumber mine = std::max<SequenceNumber>(sequence, 1);
-    // Another thread's is as good; `first` becomes it.
+    // Another thread's value is as good; `first` becomes it.
     if (first_sequence_.compare_exchange_strong(first, mine, std::memory_order_relaxed)) {
       first = mine;
     }
@@ -233,16 +234,16 @@ bool BlockedSkipList::HasEqual(const Node* node, uint64_t state, const Target& t
 
 bool BlockedSkipList::Put(Node* node, const Target& target, ArenaOffset offset, bool may_be_there,
                           NewNodeResult* right) {
-  // Rule 1: the key is not to the left of here.
+  // By rule 1, the key is not to the left of here.
   VARVE_ASSERT(node->low_prefix <= target.prefix);
-  // The lock is ours: nobody else writes the state.
+  // This thread holds the lock: no other thread writes the state.
   const uint64_t state = node->state.load(std::memory_order_relaxed) & ~node_state::kLocked;
   NodeLock lock(node, state);
   const uint32_t level = node_state::Level(state);
   uint32_t sorted = node_state::Sorted(state);
   const uint32_t count = node_state::Count(state);
   bool ties_are_versions = node_state::TiesAreVersions(state);
-  // Ascending keys need no look at the others.
+  // Ascending keys need no comparison with the others.
   const bool last =
       sorted == count && (count == 0 || CompareSlot(level, node->At(count - 1), target) < 0);
   if (!last && may_be_there && HasEqual(node, state, target)) return false;
@@ -255,8 +256,8 @@ bool BlockedSkipList::Put(Node* node, const Target& target, ArenaOffset offset, 
   node->Set(count, added);
   if (last) {
     sorted++;
-    // After a slot with its key prefix: another key, as a rule. Newer versions go before older
-    // ones.
+    // A slot with an equal key prefix precedes it: usually that is another key, because newer
+    // versions sort before older ones.
     if (count != 0 && node->At(count - 1).prefix == target.prefix) ties_are_versions = false;
   }
   // Release publishes the slot, and the entry or node that it leads to.
@@ -275,13 +276,13 @@ BlockedSkipList::NewNodeResult BlockedSkipList::Split(Node* node, uint64_t state
   slots[kSlots] = added;
   const bool ties_are_versions =
       Sort(level, slots, node_state::Sorted(state), kSlots + 1) == kAllVersions;
-  // Ascending or descending keys leave full nodes behind, all others halves.
+  // Ascending or descending keys leave full nodes behind, all others leave halves.
   const bool in_order = node_state::Sorted(state) == kSlots;
   uint32_t keep = (kSlots + 1) / 2;
   if (in_order && slots[kSlots].offset == added.offset) {
     keep = kSlots;
   } else if (slots[0].offset == added.offset && (in_order || slots[1].offset == latest.offset)) {
-    // In order, by a walk that was here, nobody knows which came last.
+    // If a walk has put the leaf in order, it is unknown which slot was added last.
     keep = 1;
   }
   const uint32_t moved = kSlots + 1 - keep;
@@ -304,10 +305,10 @@ BlockedSkipList::NewNodeResult BlockedSkipList::Split(Node* node, uint64_t state
 
 void BlockedSkipList::Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy) {
   VARVE_ASSERT(copy.leaf == leaf && copy.count == node_state::Count(state));
-  // No part of what readers see: the slots stay what they are, in another order.
+  // const_cast: the slots stay the same for readers, in another order.
   Node* const node = const_cast<Node*>(leaf);
   if ((state & node_state::kLocked) != 0) return;
-  // A try: a writer that holds the lock puts the leaf out of order again.
+  // This only tries the lock: a writer that holds it puts the leaf out of order again.
   if (!node->state.compare_exchange_strong(state, state | node_state::kLocked,
                                            std::memory_order_acquire, std::memory_order_relaxed)) {
     return;
@@ -333,20 +334,20 @@ void BlockedSkipList::LinkAbove(NewNodeResult right) noexcept {
       right = split;
     }
   } catch (...) {
-    // The entry is in. The node is reached from its left neighbour alone.
+    // The entry is in. The node can then be reached only from its left neighbour.
   }
 }
 
 void BlockedSkipList::GrowRoot(NewNodeResult right) {
   const uint32_t level = node_state::Level(right.node->Stable());
-  // Acquire, and levels only grow: a root above needs no lock to be believed.
+  // Acquire, and levels only grow: if there is a root above, no lock is needed.
   const Node* seen = root_.load(std::memory_order_acquire);
   if (node_state::Level(seen->state.load(std::memory_order_relaxed)) > level) [[likely]]
     return;
   MutexLock lock(&root_mu_);
   Node* const old = root_.load(std::memory_order_relaxed);
   if (node_state::Level(old->state.load(std::memory_order_relaxed)) > level) return;
-  // The level of `right` has its leftmost node in the root.
+  // The leftmost node of the level of `right` is the root.
   VARVE_ASSERT(node_state::Level(old->state.load(std::memory_order_relaxed)) == level);
   const NewNodeResult root = NewNode(level + 1, nullptr, 0);
   root.node->Set(0, Slot{0, root_offset_});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From leaf to leaf, both ways.
+// Moves from leaf to leaf, both ways.
 
 #include "memtable/blocked_skip_list_iterator.h"
 
@@ -80,7 +80,7 @@ void BlockedSkipListIterator::Prev() {
   Before(TargetOf(low->internal_key()));
 }
 
-// A batch does not leave its leaf, so what was handed over last is as old as the leaf in hand.
+// A batch does not leave its leaf, so the entries returned last are as old as the current leaf.
 bool BlockedSkipListIterator::SkipOlder(const Slice& target, SequenceNumber below) {
   if (leaf_.newest >= below) return false;
   const BlockedSkipList::Target to = TargetOf(target);
@@ -118,7 +118,7 @@ bool BlockedSkipListIterator::SkipOlderForPrev(const Slice& target, SequenceNumb
   return true;
 }
 
-// Batches end with the leaf in hand.
+// Batches end with the current leaf.
 size_t BlockedSkipListIterator::NextBatch(BatchEntry* out, size_t max) {
   VARVE_ASSERT(valid_ && max > 0);
   const uint32_t n = static_cast<uint32_t>(std::min<size_t>(max, leaf_.count - 1 - at_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Walks a blocked skip list with a copy of one leaf in hand.
+// A walk over a blocked skip list that holds a copy of one leaf.
 
 #include "memtable/blocked_skip_list.h"
 #include "util/base/assert.h"
@@ -10,8 +10,8 @@
 
 namespace varve {
 
-// What is added after a leaf was copied may be missing; all that was there is found.
-// Thread safety: none. Lifetime: the list outlives it.
+// Entries added after their leaf was copied may be missing; all others are found. Thread safety:
+// none. Lifetime: the list outlives it.
 class BlockedSkipListIterator final : public InternalIterator {
  public:
   explicit BlockedSkipListIterator(const BlockedSkipList& list) : list_(list) {}
@@ -39,10 +39,10 @@ class BlockedSkipListIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return true; }
 
  private:
-  // Entries are fetched this far ahead of the position.
+  // Entries are prefetched this far ahead of the position.
   static constexpr uint32_t kAhead = 8;
 
-  // Of slot `i` and the one before it, whose internal keys are given.
+  // Compares slot `i` with the one before it; `key` and `key_before` are their internal keys.
   [[nodiscard]] SameKey SameKeyAt(uint32_t i, const Slice& key, const Slice& key_before) const {
     if (leaf_.slots[i - 1].prefix != leaf_.slots[i].prefix) return SameKey::kNo;
     if ((leaf_.versions >> i & 1) != 0) return SameKey::kYes;
@@ -58,8 +58,8 @@ class BlockedSkipListIterator final : public InternalIterator {
     key_ = EntryAt(at_)->internal_key(&value_);
     valid_ = true;
   }
-  // After a step forward to `at`. A few entries of the next leaf with each of the last steps: all
-  // of them at once would wait for each other.
+  // Prefetches after a step forward to `at`. A few entries of the next leaf are prefetched with
+  // each of the last steps, because all of them at once would wait for each other.
   void PrefetchOnTheWay(uint32_t at) const {
     if (at + kAhead < leaf_.count) [[likely]] {
       EntryAt(at + kAhead)->Prefetch();
@@ -67,12 +67,12 @@ class BlockedSkipListIterator final : public InternalIterator {
       list_.PrefetchSlot(leaf_.next, at + kAhead - leaf_.count);
     }
   }
-  // To position `at` of a leaf just copied, which may be its end.
+  // Moves to position `at` of a leaf just copied, which may be its end.
   void Enter(uint32_t at);
-  // To the last of the first `end` entries of a leaf just copied; there may be none.
+  // Moves to the last of the first `end` entries of a leaf just copied; there may be none.
   void EnterBackwards(uint32_t end);
   void NextLeaf();
-  // To the last entry before the target.
+  // Moves to the last entry before the target.
   void Before(const BlockedSkipList::Target& target);
 
   const BlockedSkipList& list_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A node of the blocked skip list: 512 bytes of slots, and the one key_prefix of state that
-// publishes them.
+// A node of the blocked skip list: 512 bytes of slots, and the word of state that publishes them.
 
 #include <atomic>
 #include <cstdint>
@@ -13,9 +12,9 @@
 
 namespace varve {
 
-// The state of a node: flags, how many slots are in use, how many of them, from the first on, are
-// in order, the node's level, and how often its slots have been rewritten. One of the flags says
-// that slots in order whose key prefixes are equal are entries of one user key, timestamp included.
+// The state of a node: flags, the number of slots in use, the number of leading slots that are in
+// order, the node's level, and the number of rewrites of its slots. One of the flags says that
+// ordered slots with equal key prefixes are entries of one user key, timestamp included.
 namespace node_state {
 
 inline constexpr uint64_t kLocked = 1;
@@ -58,17 +57,18 @@ class alignas(64) BlockedSkipList::Node {
         low(low_key),
         low_prefix(low_key_prefix) {}
 
-  // Waits for the end of a rewrite.
+  // Waits for the end of a rewrite, and returns the state.
   [[nodiscard]] uint64_t Stable() const;
-  // Whether what was read after `seen` was in place all the time: slots are only added, unless
-  // they are rewritten.
+  // True if what was read after `seen` was in place all the time: slots are only added, unless they
+  // are rewritten.
   [[nodiscard]] bool StillIs(uint64_t seen) const {
-    // Relaxed: the acquire loads of what was read keep this one after them.
+    // Relaxed: the acquire loads of the slots order this one after them.
     const uint64_t now = state.load(std::memory_order_relaxed);
     return now >> node_state::kVersionShift == seen >> node_state::kVersionShift &&
            (now & node_state::kRewriting) == 0;
   }
-  // Acquire and release: a slot that shows a later rewrite shows the state that announced it.
+  // Acquire and release: a reader that sees a slot of a later rewrite also sees the state that
+  // announced it.
   [[nodiscard]] Slot At(uint32_t i) const {
     return {prefixes[i].load(std::memory_order_acquire),
             offsets[i].load(std::memory_order_acquire)};
@@ -78,8 +78,8 @@ class alignas(64) BlockedSkipList::Node {
     prefixes[i].store(slot.prefix, std::memory_order_release);
     offsets[i].store(slot.offset, std::memory_order_release);
   }
-  // For the holder of the lock, before it sets slots that are in use: a reader that sees one of its
-  // stores, all of them releases, sees this one.
+  // The holder of the lock calls this before it sets slots that are in use: a reader that sees one
+  // of its stores, all of them releases, sees this one.
   void AnnounceRewrite(uint64_t seen) {
     VARVE_ASSERT((state.load(std::memory_order_relaxed) & node_state::kLocked) != 0);
     state.store(node_state::Make(node_state::Level(seen), 0, 0, /*ties_are_versions=*/true,
@@ -93,7 +93,7 @@ class alignas(64) BlockedSkipList::Node {
     }
   }
 
-  // What a look at a leaf's head takes.
+  // Prefetches what a look at a leaf's head needs.
   void PrefetchHead() const {
     PrefetchLine(&state);
     PrefetchLine(&newest);
@@ -101,7 +101,8 @@ class alignas(64) BlockedSkipList::Node {
 
   // Publishes slots (release), and is the writers' lock.
   std::atomic<uint64_t> state;
-  // To the right on this level, and its lowest key's prefix; written by rewrites, like slots.
+  // The right neighbour on this level, and its lowest key's prefix; written by rewrites, like
+  // slots.
   std::atomic<Node*> next{nullptr};
   std::atomic<uint64_t> high_prefix{0};
   // No key below this one is ever here. Null, and 0, in the leftmost node.
@@ -109,13 +110,14 @@ class alignas(64) BlockedSkipList::Node {
   const uint64_t low_prefix;
   std::atomic<uint64_t> prefixes[kSlots];
   std::atomic<ArenaOffset> offsets[kSlots];
-  // Of leaves: at least how far the newest sequence number here, or left of here before a split, is
-  // above the list's first; UINT32_MAX: too far. Written before a slot is, which publishes it.
+  // For leaves: an upper bound of the newest sequence number here, or left of here before a split,
+  // as a distance from the list's first; UINT32_MAX if that is too far. Written before a slot is,
+  // which publishes it.
   std::atomic<uint32_t> newest{0};
 };
 
-// A node's lock, which the calling thread has taken at `state`: released as it was, also when a
-// comparator throws, unless a new state says otherwise.
+// A node's lock, which the calling thread has taken at `state`. Unless a new state is published,
+// the destructor releases it unchanged, also if a comparator throws.
 class BlockedSkipList::NodeLock {
  public:
   NodeLock(Node* node, uint64_t state) : node_(node), state_(state) {
@@ -128,13 +130,13 @@ class BlockedSkipList::NodeLock {
     if (node_ != nullptr) node_->state.store(state_, std::memory_order_release);
   }
 
-  // The end of a change: publishes it (release).
+  // Publishes a change (release) and unlocks.
   void Publish(uint64_t state) {
     VARVE_ASSERT(node_ != nullptr && node_state::Version(state) >= node_state::Version(state_));
     node_->state.store(state, std::memory_order_release);
     node_ = nullptr;
   }
-  // It stays locked.
+  // Leaves the node locked.
   void Keep() { node_ = nullptr; }
 
  private:

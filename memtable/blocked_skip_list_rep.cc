@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The usual memtable: the blocked skip list, the index over its keys, and the operand cache.
+// The default memtable: the blocked skip list, the index over its keys, and the operand cache.
 
 #include <algorithm>
 #include <exception>
@@ -18,15 +18,16 @@ namespace varve {
 
 namespace {
 
-// So many keys show what keys begin with; the last bytes that all share are not counted on, as keys
-// that count upwards change them in the next table.
+// Number of keys that determine the common prefix, and of its last bytes that are not used, because
+// ascending keys change them in the next table.
 constexpr uint64_t kEntriesWithPrefix = 256;
 constexpr size_t kPrefixBytesLeft = 2;
 
-// The operand cache takes no more than this part of a full table's bytes.
+// The operand cache takes at most this share of a full table's bytes.
 constexpr size_t kOperandShare = 16;
 
-// Nodes are taken from the arena several at once, which must be small against a block.
+// Returns the number of nodes taken from the arena together, which must be small compared with a
+// block.
 uint32_t NodesAtOnce(size_t largest_block) {
   return static_cast<uint32_t>(std::clamp<size_t>(largest_block >> 16, 1, 16));
 }
@@ -39,7 +40,7 @@ class BlockedSkipListRep final : public MemTableRep {
         write_buffer_bytes_(context.write_buffer_bytes),
         list_(icmp_, arena_, NodesAtOnce(context.largest_block), context.expected_prefix),
         index_(list_, icmp_),
-        // By hash only the same bytes can be found again.
+        // A hash finds only keys with the same bytes.
         indexed_(BytesDecide(icmp_.order()) ||
                  (icmp_.timestamp_size() == 0 &&
                   !icmp_.user_comparator()->CanKeysWithDifferentByteContentsBeEqual())) {}
@@ -64,7 +65,7 @@ class BlockedSkipListRep final : public MemTableRep {
   }
 
  private:
-  // In the arena, and nowhere else so far.
+  // Creates an entry in the arena, not yet linked.
   BlockedSkipList::Addition Make(const MemTableEntry& entry) {
     const EntryArena::Piece piece = arena_->Allocate(MemEntry::BytesFor(entry.key, entry.value));
     const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
@@ -80,7 +81,7 @@ class BlockedSkipListRep final : public MemTableRep {
   }
   Status AddTogether(std::span<const MemTableEntry> entries);
   void Index(std::span<const BlockedSkipList::Addition> entries);
-  // How many entries there will be when the table is full, as far as one can tell.
+  // Estimates the number of entries when the table is full.
   [[nodiscard]] uint64_t EntriesWhenFull() const;
   bool GetOlder(const Slice& internal_key, PointLookup* lookup) const;
 
@@ -111,7 +112,7 @@ Status BlockedSkipListRep::AddTogether(std::span<const MemTableEntry> entries) {
   const size_t n = entries.size();
   VARVE_ASSERT(n >= 1 && n <= BlockedSkipList::kTogether);
   BlockedSkipList::Addition additions[BlockedSkipList::kTogether];
-  bool ascending = true;  // so that no two are the same
+  bool ascending = true;  // Strictly, so that all differ.
   for (size_t i = 0; i < n; i++) {
     additions[i] = Make(entries[i]);
     ascending =
@@ -150,7 +151,7 @@ bool BlockedSkipListRep::Get(PointLookup* lookup) const {
       case PointIndex::Answer::kAbsent:
         return lookup->EndIfCovered();
       case PointIndex::Answer::kFound:
-        // If it is newer than what the read sees, an older one is where the list says.
+        // If it is newer than the read's snapshot, the list has the older one.
         key = entry->internal_key(&value);
         if (lookup->Sees(ExtractUserKey(key), ExtractTrailer(key))) {
           return lookup->Offer(ExtractTrailer(key), value, nullptr) || GetOlder(key, lookup);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A Bloom filter that grows fuller while it is read: one cache line a key.
+// A Bloom filter that is filled while it is read: it uses one cache line for each key.
 
 #include <atomic>
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread. A key that was added before a read of it began, as
-// ordered by whatever publishes the key, is found.
+// Thread safety: all methods may be called from any thread. A key that was added before a read of
+// it began, as ordered by whatever publishes the key, is found.
 class DynamicBloom {
  public:
   explicit DynamicBloom(size_t bytes)
@@ -23,7 +23,7 @@ class DynamicBloom {
     for (int i = 0; i < kProbes; i++, h = h << 9 | h >> 55) {
       const uint64_t bit = uint64_t{1} << (h & 63);
       std::atomic<uint64_t>& word = line.words[h >> 6 & 7];
-      // Relaxed: the entry is published after its bits, by the list.
+      // Relaxed: the list publishes the entry after its bits.
       if ((word.load(std::memory_order_relaxed) & bit) == 0) {
         word.fetch_or(bit, std::memory_order_relaxed);
       }

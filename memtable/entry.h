@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How one entry lies in memory: varint32 key size | user key | 8-byte trailer | varint32 value size
-// | value, at any address. Written once, before anybody else can reach it.
+// The layout of an entry in memory: varint32 key size | user key | 8-byte trailer | varint32 value
+// size | value, at any address. It is written once, before other threads can reach it.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace varve {
 
-// As it is given to a memtable.
+// An entry as it is given to a memtable.
 struct MemTableEntry {
   SequenceNumber seq = 0;
   ValueType type = kTypeValue;
@@ -27,11 +27,11 @@ struct MemTableEntry {
   Slice value;
 };
 
-// What has been added.
+// Totals of what has been added.
 struct EntryTotals {
   uint64_t entries = 0;
   uint64_t deletions = 0;
-  uint64_t bytes = 0;  // user keys, trailers and values
+  uint64_t bytes = 0;  // User keys, trailers and values.
 
   void Add(const Slice& user_key, uint64_t trailer, size_t value_bytes) {
     entries++;
@@ -77,7 +77,7 @@ class MemEntry {
     const char* const key = Key(&n);
     return Slice(key, n + kInternalKeyTrailerBytes);
   }
-  // The same, and the entry's value.
+  // Returns the internal key, and sets *value to the entry's value.
   [[nodiscard]] Slice internal_key(Slice* value) const {
     uint32_t n = 0;
     const char* const key = Key(&n);
@@ -87,7 +87,7 @@ class MemEntry {
     *value = Slice(p, value_bytes);
     return Slice(key, n + kInternalKeyTrailerBytes);
   }
-  // As far as its key, as a rule, and the start of its value.
+  // Prefetches usually the key and the start of the value.
   void Prefetch() const {
     const char* const p = reinterpret_cast<const char*>(this);
     PrefetchLine(p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks, and the list that turns offsets into addresses.
+// The blocks, and the list that converts offsets into addresses.
 
 #include "memtable/entry_arena.h"
 
@@ -16,11 +16,12 @@ namespace varve {
 namespace {
 
 constexpr uint32_t kFirstListed = 64;
-// A new block has at least this many times what the arena holds for each number that is left. As
-// long as most numbers are left, blocks are as large as was asked for; when one in n is left, the
-// arena holds n^8 times as much as at first.
+// A new block has at least this many times what the arena holds divided by the numbers left. While
+// most numbers are left, blocks have the requested size; when one in n is left, the arena holds n^8
+// times as much as at first.
 constexpr size_t kShareOfNumber = 8;
-// In blocks that are shared; larger pieces have blocks of their own. A quarter of what units reach.
+// Largest piece in a shared block; larger pieces have blocks of their own. It is a quarter of what
+// units can address.
 constexpr size_t kPieceMax = size_t{128} << 20;
 
 }  // namespace
@@ -57,7 +58,8 @@ size_t EntryArena::LeastBlock() const {
 
 void EntryArena::StartBlock(size_t n) {
   ReserveNumber();
-  // A piece that is large for a block, and too small for one of its own, finds some of its like.
+  // The block has room for several pieces that are large for a block, and too small for one of
+  // their own.
   blocks_.GrowTo(n > blocks_.dedicated_above() ? std::max(LeastBlock(), 4 * n) : LeastBlock());
   const ArenaBlocks::Block block = blocks_.AddBlock();
   const auto reach = static_cast<unsigned>(std::bit_width((block.bytes - 1) >> kDistanceBits));

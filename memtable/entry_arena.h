@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory of a memtable: pieces that live as long as it does, found by arena offsets of 32 bits.
+// The memory of a memtable: pieces that live as long as it does, addressed by arena offsets of 32
+// bits.
 
 #include <atomic>
 #include <cstddef>
@@ -16,17 +17,18 @@
 
 namespace varve {
 
-// Where a piece is: the number of its block, then the distance from the block's start in units.
+// The address of a piece: the number of its block, then the distance from the block's start in
+// units.
 using ArenaOffset = uint32_t;
 
 // A bump allocator for many writers: one atomic add a piece, a mutex once a block.
 //
-// An offset has 12 bits for the block, and 20 for the distance, which reach through 2 MiB in units
-// of two bytes. Larger blocks have larger units. Blocks are the larger the more the arena holds and
-// the fewer numbers are left, so that numbers outlast the memory of any machine.
+// An offset has 12 bits for the block, and 20 for the distance, which cover 2 MiB in units of two
+// bytes. Larger blocks have larger units. Blocks grow with the size of the arena and as fewer
+// numbers are left, so that numbers outlast the memory of any machine.
 //
-// Thread safety: all methods may be called from any thread.
-// Lifetime: pieces live as long as the arena; nothing is destructed.
+// Thread safety: all methods may be called from any thread. Lifetime: pieces live as long as the
+// arena; nothing is destructed.
 class EntryArena {
  public:
   struct Piece {
@@ -46,8 +48,8 @@ class EntryArena {
     Header* const block = current_.load(std::memory_order_acquire);
     const size_t rounded = block->RoundUp(n);
     if (rounded >= n && rounded <= block->bytes) [[likely]] {
-      // Relaxed: the add alone makes the piece exclusive, and publishing what is written into it
-      // is the business of the structure that links it.
+      // Relaxed: the add alone makes the piece exclusive, and the structure that links the piece
+      // publishes its contents.
       const size_t distance = block->used.fetch_add(rounded, std::memory_order_relaxed);
       if (distance <= block->bytes - rounded) [[likely]]
         return PieceOf(*block, distance);
@@ -55,27 +57,28 @@ class EntryArena {
     return AllocateSlow(n);
   }
 
-  // The piece at that offset. Requires: it was reached through a store that released it.
+  // Returns the piece at that offset. Requires that it was reached through a store that released
+  // it.
   [[nodiscard]] char* At(ArenaOffset offset) const {
     const Place place = PlaceOf(offset);
     return reinterpret_cast<char*>((place & ~kUnitMask) +
                                    (size_t{offset & kDistanceMask} << (place & kUnitMask)));
   }
-  // The offset of the byte `distance` (a multiple of kMaxUnit, or up to the next address that is a
-  // multiple of 64) after the start of `piece`.
+  // Returns the offset of the byte `distance` after the start of `piece`. `distance` is a multiple
+  // of kMaxUnit, or leads up to the next address that is a multiple of 64.
   [[nodiscard]] ArenaOffset OffsetAfter(ArenaOffset piece, size_t distance) const {
     VARVE_ASSERT(distance % (size_t{1} << (PlaceOf(piece) & kUnitMask)) == 0);
     return piece + static_cast<ArenaOffset>(distance >> (PlaceOf(piece) & kUnitMask));
   }
 
-  // Bytes taken from the system, bookkeeping included.
+  // Bytes allocated from the system, bookkeeping included.
   [[nodiscard]] size_t MemoryUsage() const {
     return sizeof(*this) + blocks_.bytes() + list_bytes_.load(std::memory_order_relaxed);
   }
-  // MemoryUsage without the part of the current block that is still free. May be off by a block
-  // for a moment, while another thread starts one.
+  // MemoryUsage without the free part of the current block. May be off by a block for a moment,
+  // while another thread starts one.
   [[nodiscard]] size_t UsedBytes() const;
-  // Bytes of the largest block so far, or of what the largest may be in an arena that is small.
+  // Bytes of the largest block so far, or, in a small arena, of the largest common block.
   [[nodiscard]] size_t LargestBlock() const {
     return largest_block_.load(std::memory_order_relaxed);
   }
@@ -89,7 +92,8 @@ class EntryArena {
   static constexpr Place kUnitMask = 63;
   using PlaceList = std::unique_ptr<std::atomic<Place>[]>;
 
-  // Lies at the start of its block; on its own cache line because every allocation writes `used`.
+  // Lies at the start of its block; it has its own cache line because every allocation writes
+  // `used`.
   struct alignas(64) Header {
     [[nodiscard]] size_t RoundUp(size_t n) const { return (n + unit_mask) & ~unit_mask; }
 
@@ -97,8 +101,8 @@ class EntryArena {
     size_t unit_mask;
     unsigned unit_bits;
     ArenaOffset first_offset;
-    // With the header, which takes whole units. May grow past `bytes` when threads race for the
-    // end; such adds hand nothing out.
+    // Includes the header, which takes whole units. May grow past `bytes` when threads race for the
+    // end; such adds allocate nothing.
     std::atomic<size_t> used;
   };
 
@@ -117,25 +121,25 @@ class EntryArena {
   }
 
   Piece AllocateSlow(size_t n) VARVE_EXCLUDES(mu_);
-  // What a new block has at least.
+  // Returns the smallest size of a new block.
   [[nodiscard]] size_t LeastBlock() const VARVE_REQUIRES(mu_);
-  // With room for a piece of n bytes that has no block of its own.
+  // Starts a block with room for a piece of n bytes that has no block of its own.
   void StartBlock(size_t n) VARVE_REQUIRES(mu_);
-  // Makes room for one more block; throws, with nothing changed, when there is none.
+  // Makes room for one more block; throws, with nothing changed, if there is none.
   void ReserveNumber() VARVE_REQUIRES(mu_);
   uint32_t EnterBlock(char* data, unsigned unit_bits) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{kEntryArenaRank};
   // Its bytes() may be read without mu_.
   ArenaBlocks blocks_;
-  // By number: the last one is in use, the others are kept for those who read them just now.
+  // By number: the last list is in use, the others are kept for concurrent readers.
   std::vector<PlaceList> place_lists_ VARVE_GUARDED_BY(mu_);
-  uint32_t listed_ VARVE_GUARDED_BY(mu_) = 0;  // the numbers that the last one has room for
+  uint32_t listed_ VARVE_GUARDED_BY(mu_) = 0;  // Capacity of the last list.
   uint32_t next_number_ VARVE_GUARDED_BY(mu_) = 0;
   // Written under mu_, read as statistics; publish nothing.
   std::atomic<size_t> list_bytes_{0};
   std::atomic<size_t> largest_block_;
-  // Stored under mu_ (release: with what it was made with).
+  // Stored under mu_, with release, which publishes the list's contents.
   std::atomic<std::atomic<Place>*> places_{nullptr};
   // The block that pieces come from. Stored under mu_; the store publishes the header and the
   // block's entry in the list.

@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// Small tables stay small, large ones have few blocks.
+// Numbers of places in blocks: small tables stay small, large ones have few blocks.
 constexpr uint64_t kFirstPlaces = 256;
 constexpr uint64_t kMostPlaces = 16 << 10;
 
@@ -50,9 +50,9 @@ class VectorIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return true; }
 
  private:
-  // Entries are fetched this far ahead of the position.
+  // Entries are prefetched this far ahead of the position.
   static constexpr size_t kAhead = 8;
-  // The processor itself fetches the lines of larger values.
+  // The processor itself prefetches the lines of larger values.
   static constexpr size_t kFetchedBytesMax = 256;
 
   bool Take() {
@@ -91,7 +91,7 @@ size_t VectorIterator::NextBatch(BatchEntry* out, size_t max) {
     Prefetch(at_ + kAhead);
     Slice value;
     const Slice key = (*entries_)[at_]->internal_key(&value);
-    // Who takes a batch copies its values, which are as far apart as the keys.
+    // A caller that takes a batch copies its values, which are as far apart as the keys.
     if (value.size() <= kFetchedBytesMax) PrefetchLine(value.data() + value.size());
     out[i].Set(key, value);
     if (entries_->DifferInPrefix(at_ - 1, at_)) out[i].same_key = SameKey::kNo;
@@ -108,16 +108,16 @@ struct EntryVector::Block {
       : before(entries_before), size(places), offsets(std::make_unique<Place[]>(places)) {}
 
   [[nodiscard]] size_t bytes() const { return sizeof(Block) + size * sizeof(Place); }
-  // Places that are given out.
+  // Returns the number of allocated places.
   [[nodiscard]] uint64_t Given() const {
     return std::min(size, used.load(std::memory_order_relaxed));
   }
 
-  const uint64_t before;  // places of the blocks before
+  const uint64_t before;  // Number of places in the blocks before.
   const uint64_t size;
   const std::unique_ptr<Place[]> offsets;
   std::atomic<Block*> next{nullptr};
-  // Grows past `size` when an Add finds too few places; 64 bits, so that it never comes around.
+  // Grows past `size` when an Add finds too few places; 64 bits, so that it never wraps around.
   alignas(64) std::atomic<uint64_t> used{0};
 };
 
@@ -222,7 +222,7 @@ std::vector<ArenaOffset> EntryVector::ReadOn(Cursor* cursor) {
       read(&block.offsets[cursor->through]);
     }
     const Block* const next = block.next.load(std::memory_order_acquire);
-    // Short of its end when it was read: all that follows was added since then.
+    // The block was not read to its end: everything after that was added since.
     if (next == nullptr || cursor->through < block.size) break;
     VARVE_ASSERT(next->before == block.before + block.size);
     cursor->block = next;
@@ -236,7 +236,7 @@ std::shared_ptr<const SortedEntryArray> EntryVector::InOrder() const {
   MutexLock lock(&mu_);
   if (sorted_ != nullptr && AtEnd(cursor_)) return sorted_;
   try {
-    // A copy, so that nothing is passed over when there is no memory for what follows.
+    // This is a copy, so that no place is skipped if there is no memory for the rest.
     Cursor cursor = cursor_;
     const std::vector<ArenaOffset> added = ReadOn(&cursor);
     if (sorted_ == nullptr || !added.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The memtable for loads, which is hardly read: entries by arrival, sorted when asked.
+// A memtable for bulk loads, which is hardly read: entries in order of arrival, sorted when needed.
 
 #include <atomic>
 #include <cstddef>
@@ -24,73 +24,73 @@
 
 namespace varve {
 
-// Adding appends an arena offset of four bytes. The first read after an addition sorts what came
-// since the last one and merges it into a copy of what was sorted: a read costs the more, the more
-// there is. An entry with the key, sequence and type of another is not noticed; both stay.
+// Adding appends an arena offset of four bytes. The first read after an addition sorts what was
+// added since the last one and merges it into a copy of what was sorted, so its cost grows with the
+// table. An entry with the key, sequence and type of another is not detected; both stay.
 //
 // Why it is right with any number of threads:
-// 1. *A place has one writer.* A block's `used` is raised by as many places as are wanted; those
-//    below the block's end belong to the thread alone, which stores offsets there. Places beyond
-//    the end do not exist: what they were to hold goes into the next block. So every block but the
-//    last has been given out to its end, and nothing is given out that is not filled, as the
-//    entries have their memory before.
-// 2. *An offset publishes its entry.* It is stored with release and loaded with acquire; 0 is none,
-//    it stands for "not yet". Blocks are linked with release and followed with acquire.
+// 1. *A place has one writer.* An Add raises a block's `used` by the number of places it needs.
+//    Those below the block's end belong to its thread alone, which stores offsets there. Places
+//    beyond the end do not exist: their offsets go into the next block. So every block but the last
+//    is allocated to its end, and every allocated place is filled, because the entries are
+//    allocated before.
+// 2. *An offset publishes its entry.* It is stored with release and loaded with acquire; 0 is no
+//    offset, it stands for "not yet". Blocks are linked with release and followed with acquire.
 // 3. *What was added is found.* An Add that has returned happened before the read that must see it:
-//    the read finds the block, the raised `used` and the offset. A place that is given out and
-//    still empty belongs to an Add under way, which no reader need see. It is kept in `unfilled`
-//    and looked at again by every read until it is filled.
-// 4. *Readers share the sorted entries*, which never change, and wait for each other's sort, which
-//    all of them need, under mu_. Adding takes no lock but for a new block, and never this one.
+//    the read finds the block, the raised `used` and the offset. A place that is allocated and
+//    still empty belongs to an Add in progress, which no reader need see. It is kept in `unfilled`
+//    and checked by every read until it is filled.
+// 4. *Readers share the sorted entries*, which never change, and wait under mu_ for each other's
+//    sort, which all of them need. Adding takes no lock but for a new block, and never this one.
 //
-// Thread safety: all methods from any thread. Lifetime: the arena outlives it, and it outlives its
-// iterators.
+// Thread safety: all methods may be called from any thread. Lifetime: the arena outlives it, and it
+// outlives its iterators.
 class EntryVector final : public MemTableRep {
  public:
   // Throws std::bad_alloc.
   EntryVector(const InternalKeyComparator& icmp, EntryArena* arena);
   ~EntryVector() override;
 
-  // OK, or throws std::bad_alloc.
+  // Returns OK, or throws std::bad_alloc.
   Status Add(std::span<const MemTableEntry> entries) override;
 
-  // Fails the lookup with MemoryLimit if there is no memory to sort in.
+  // Fails the lookup with MemoryLimit if there is no memory for the sort.
   bool Get(PointLookup* lookup) const VARVE_EXCLUDES(mu_) override;
-  // It walks what had been added when it was first positioned.
+  // The iterator sees what had been added when it was first positioned.
   [[nodiscard]] std::unique_ptr<InternalIterator> NewIterator() const override;
   [[nodiscard]] bool IsSortedByReads() const override { return true; }
-  // 0 without memory to sort in.
+  // Returns 0 if there is no memory for the sort.
   [[nodiscard]] uint64_t EstimateRank(const Slice& user_key) const VARVE_EXCLUDES(mu_) override;
   [[nodiscard]] EntryTotals totals() const override;
-  // What iterators keep of earlier orders is not counted.
+  // Earlier orders that iterators hold are not counted.
   [[nodiscard]] size_t MemoryUsage() const override {
     return sizeof(*this) + block_bytes_.load(std::memory_order_relaxed) +
            sorted_bytes_.load(std::memory_order_relaxed);
   }
 
-  // All that has been added, in order; null if there is no memory for that.
+  // Returns all that has been added, in order; null if there is no memory for that.
   [[nodiscard]] std::shared_ptr<const SortedEntryArray> InOrder() const VARVE_EXCLUDES(mu_);
 
  private:
   using Place = std::atomic<ArenaOffset>;
   struct Block;
-  // How far the places have been read.
+  // The position up to which the places have been read.
   struct Cursor {
     const Block* block = nullptr;
-    uint64_t through = 0;  // places of `block`
-    // Those before it that were empty when they were read.
+    uint64_t through = 0;  // Number of places of `block`.
+    // The places before it that were empty when they were read.
     std::vector<const Place*> unfilled;
   };
 
   ArenaOffset Store(const MemTableEntry& entry, uint64_t trailer);
   void Append(const ArenaOffset* offsets, size_t n);
-  // Makes it unless it is there; the first one comes after null. Throws std::bad_alloc, with
-  // nothing changed.
+  // Returns the block after `block`, creating it if needed; the first one comes after null. Throws
+  // std::bad_alloc, with nothing changed.
   Block* BlockAfter(Block* block) VARVE_EXCLUDES(blocks_mu_);
   void Count(const EntryTotals& added);
-  // Whether there is nothing after the cursor.
+  // True if there is nothing after the cursor.
   static bool AtEnd(const Cursor& cursor);
-  // The offsets after the cursor, which moves on.
+  // Returns the offsets after the cursor, and advances it.
   static std::vector<ArenaOffset> ReadOn(Cursor* cursor);
 
   const InternalKeyComparator icmp_;
@@ -99,16 +99,16 @@ class EntryVector final : public MemTableRep {
   std::atomic<size_t> block_bytes_{0};
   mutable std::atomic<size_t> sorted_bytes_{0};
 
-  // Writers only, away from what readers load.
+  // Used by writers only, on cache lines apart from what readers load.
   alignas(64) std::atomic<Block*> current_{nullptr};
   std::atomic<uint64_t> bytes_{0};
   std::atomic<uint64_t> deletions_{0};
   Mutex blocks_mu_{kVectorBlocksRank};
-  std::vector<std::unique_ptr<Block>> blocks_ VARVE_GUARDED_BY(blocks_mu_);  // owns them
+  std::vector<std::unique_ptr<Block>> blocks_ VARVE_GUARDED_BY(blocks_mu_);  // Owns the blocks.
 
   alignas(64) mutable Mutex mu_{kVectorSortRank};
   mutable Cursor cursor_ VARVE_GUARDED_BY(mu_);
-  // What lies before the cursor.
+  // The entries before the cursor.
   mutable std::shared_ptr<const SortedEntryArray> sorted_ VARVE_GUARDED_BY(mu_);
 };
 

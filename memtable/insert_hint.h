@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What inserting threads share about where the last one of them was, and how they count.
+// State that inserting threads share: the position of the last insertion, and counters.
 
 #include <atomic>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// Whose turn it is to use an insert hint: tried, never waited for. Whoever goes without searches
-// from the top.
+// The right to use an insert hint; it is tried, never waited for. A thread without it searches from
+// the top.
 class InsertHintFlag {
  public:
   class Hold;
@@ -21,7 +21,7 @@ class InsertHintFlag {
   std::atomic<bool> taken_{false};
 };
 
-// Takes the flag if it is free, and gives it back. Acquire and release hand over what the holders
+// Takes the flag if it is free, and releases it. Acquire and release transfer what the holders
 // wrote.
 class InsertHintFlag::Hold {
  public:
@@ -47,7 +47,7 @@ class InsertHintFlag::Hold {
 // Totals of what has been added. Statistics; they publish nothing.
 class EntryCounters {
  public:
-  // By one thread at a time: plain additions.
+  // Adds with plain additions. Requires that one thread at a time calls it.
   void AddAlone(const EntryTotals& added) {
     const auto add = [](std::atomic<uint64_t>* counter, uint64_t n) {
       counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
@@ -56,7 +56,7 @@ class EntryCounters {
     add(&deletions_, added.deletions);
     add(&bytes_, added.bytes);
   }
-  // By any number of threads.
+  // Adds from any number of threads.
   void AddShared(const EntryTotals& added) {
     const auto add = [](std::atomic<uint64_t>* counter, uint64_t n) {
       if (n > 0) counter->fetch_add(n, std::memory_order_relaxed);
@@ -65,7 +65,7 @@ class EntryCounters {
     add(&deletions_, added.deletions);
     add(&bytes_, added.bytes);
   }
-  // These and the others'.
+  // Returns the sum of these counters and the others.
   [[nodiscard]] EntryTotals Plus(const EntryCounters& other) const {
     const auto sum = [](const std::atomic<uint64_t>& a, const std::atomic<uint64_t>& b) {
       return a.load(std::memory_order_relaxed) + b.load(std::memory_order_relaxed);

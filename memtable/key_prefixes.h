@@ -13,18 +13,19 @@
 
 namespace varve {
 
-// They ascend with keys; equal ones decide nothing. Under a comparator of the user all are 0.
+// Key prefixes ascend with keys; equal ones decide nothing. Under a comparator of the user all are
+// 0.
 //
 // Thread safety: immutable.
 class KeyPrefixes {
  public:
-  // `common_prefix`: what most keys begin with; the eight bytes are those after it.
+  // `common_prefix` is the beginning of most keys; the eight bytes are those after it.
   KeyPrefixes(const InternalKeyComparator& icmp, const Slice& common_prefix)
       : order_(icmp.order()),
         timestamp_size_(icmp.timestamp_size()),
         common_prefix_(common_prefix.data(), common_prefix.size()) {}
 
-  // Of a key with its timestamp, which has no part in it.
+  // Returns the key prefix of a key with its timestamp, which is not part of the prefix.
   [[nodiscard]] uint64_t Of(const Slice& user_key) const {
     const Slice key = WithoutTail(user_key, timestamp_size_);
     if (IsForward(order_)) [[likely]]
@@ -34,8 +35,8 @@ class KeyPrefixes {
   [[nodiscard]] const std::string& common_prefix() const { return common_prefix_; }
 
  private:
-  // Never descends while keys ascend: keys that sort before (after) all that have the common prefix
-  // share the least (largest) number.
+  // Returns a number that never descends while keys ascend: keys that sort before (after) all with
+  // the common prefix share the smallest (largest) number.
   [[nodiscard]] uint64_t AfterCommonPrefix(const Slice& key) const {
     const size_t n = common_prefix_.size();
     if (n == 0) return KeyPrefix(key, 0);

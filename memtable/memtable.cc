@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable: point entries in one of several representations, range tombstones beside them, an
-// optional filter, and the accounting that says when it is full.
+// The memtable: point entries in one of several representations, range tombstones, an optional
+// filter, and the accounting that tells when it is full.
 
 #include "memtable/memtable.h"
 
@@ -33,13 +33,14 @@ namespace varve {
 namespace {
 
 constexpr size_t kFirstBlockBytes = 16 << 10;
-// With so much more than at first a table that learns is asked what its keys begin with, or with an
-// eighth of its budget.
+// A table that learns is asked for its common prefix once it holds this much more than at first, or
+// an eighth of its budget.
 constexpr size_t kLearnBytes = 128 << 10;
 constexpr size_t kNeverLearns = SIZE_MAX;
 constexpr size_t kMinBlockBytes = 4 << 10;
 
-// Blocks of an eighth of the budget at most, so that the last one wastes little of it.
+// Returns the size of the largest block: at most an eighth of the budget, so that the last one
+// wastes little of it.
 size_t LargestBlock(const MemTableOptions& options) {
   const size_t wanted =
       options.arena_block_bytes != 0 ? options.arena_block_bytes : options.write_buffer_bytes / 8;
@@ -73,7 +74,7 @@ struct MemTable::State {
         range_deletes(comparator) {
     if (opts.protection_bytes != 0) special = kProtected;
     if (opts.prefix_bloom_size_ratio > 0) {
-      // Equal keys with different bytes would hash apart.
+      // Equal keys with different bytes would have different hashes.
       filter_whole_keys = opts.whole_key_filtering &&
                           !comparator.user_comparator()->CanKeysWithDifferentByteContentsBeEqual();
       if (filter_whole_keys || opts.prefix_extractor != nullptr) {
@@ -98,10 +99,10 @@ struct MemTable::State {
     return (special.load(std::memory_order_acquire) & kLeavesOut) != 0;
   }
   [[nodiscard]] bool ShowsAsStored() const { return !LeavesOut() && options.protection_bytes == 0; }
-  // Looks for what is not left out, and compares it to its checksum.
+  // Finds an entry that is not left out, and verifies its checksum.
   bool GetAround(PointLookup* lookup) const;
   [[nodiscard]] bool IsFull(size_t held) const;
-  // None of them is a range tombstone; at most kAddedTogether.
+  // Requires at most kAddedTogether entries, none of them a range tombstone.
   Status AddPoints(std::span<const MemTableEntry> entries);
   Status AddProtected(std::span<const MemTableEntry> entries);
   Status AddAll(std::span<const MemTableEntry> entries);
@@ -110,21 +111,22 @@ struct MemTable::State {
   const MemTableOptions options;
   EntryArena arena;
   std::atomic<size_t> write_buffer_bytes;
-  std::atomic<size_t> learn_at{kNeverLearns};  // bytes held; publishes nothing
+  std::atomic<size_t> learn_at{kNeverLearns};  // Bytes held; publishes nothing.
   const std::unique_ptr<MemTableRep> rep;
   RangeDeletes range_deletes;
-  // What makes a point read more than a look at the order: one load tells that there is nothing.
+  // Flags for what point reads must check besides the representation: one load tells that there is
+  // nothing.
   static constexpr unsigned kHasTombstones = 1;
   static constexpr unsigned kLeavesOut = 2;
-  static constexpr unsigned kProtected = 4;  // from the start
+  static constexpr unsigned kProtected = 4;  // Set at construction.
   std::atomic<unsigned> special{0};
   // Written before kLeavesOut is set, which publishes it.
   std::shared_ptr<const VoidedSequences> left_out;
   std::optional<DynamicBloom> bloom;
   bool filter_whole_keys = false;
-  // A prefix could not be had. Set before its entry is inserted, which publishes it.
+  // The prefix extractor failed for a key. Set before its entry is inserted, which publishes it.
   std::atomic<bool> bloom_lacks_keys{false};
-  // Reported to the write buffer manager so far.
+  // Bytes reported to the write buffer manager so far.
   std::atomic<size_t> charged{0};
   bool frozen = false;
   // Statistics and lower bounds; they publish nothing.
@@ -156,7 +158,7 @@ void MemTable::State::Charge() {
   WriteBufferManager* const wbm = options.write_buffer_manager.get();
   if (wbm == nullptr) return;
   const size_t held = MemoryUsage();
-  // Several threads may see the growth; the one that moves `charged` reports it.
+  // Several threads may see the growth; the one that changes `charged` reports it.
   size_t before = charged.load(std::memory_order_relaxed);
   while (before < held) {
     if (charged.compare_exchange_weak(before, held, std::memory_order_relaxed)) {
@@ -280,7 +282,7 @@ void MemTable::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
   VARVE_ASSERT(!state.LeavesOut() || state.left_out == voided);
   const bool empty = Empty();
   state.range_deletes.LeaveOut(voided);
-  // A table that is told is not empty, so it is switched before there can be another object.
+  // A table with an object is not empty, so it is switched before there can be another object.
   if (state.LeavesOut() || empty) return;
   state.left_out = voided;
   state.special.fetch_or(State::kLeavesOut, std::memory_order_release);
@@ -308,7 +310,7 @@ std::unique_ptr<InternalIterator> MemTable::State::NewIterator() const {
   return LeavesOut() ? NewIteratorWithout(std::move(walk), left_out) : std::move(walk);
 }
 
-// Neither the index nor lists of operands know what is left out, or of checksums.
+// Searches by a walk: neither the index nor lists of operands handle left-out entries or checksums.
 bool MemTable::State::GetAround(PointLookup* lookup) const try {
   const std::unique_ptr<InternalIterator> it = NewIterator();
   for (it->Seek(lookup->internal_key()); it->Valid(); it->Next()) {
@@ -397,7 +399,7 @@ Status MemTable::CopyTo(MemTable* other, bool* copied) const {
   *copied = false;
   const unsigned special = state_->special.load(std::memory_order_acquire);
   if ((special & (State::kHasTombstones | State::kLeavesOut)) != 0) return Status::OK();
-  // Entries come by keys, not in the order in which they were added.
+  // Entries are copied by key, not in the order in which they were added.
   other->state_->NoteFirst(first_seq());
   if (has_unlogged()) other->NoteUnlogged();
   const std::unique_ptr<InternalIterator> it = NewIterator();
@@ -469,17 +471,17 @@ bool MemTable::NeedsAttention() const {
 }
 
 bool MemTable::State::IsFull(size_t held) const {
-  // The next table fills while this one is flushed: an eighth less here is more than that less in
+  // The next table fills while this one is flushed: an eighth less here saves more than that in
   // both together.
   const size_t limit = write_buffer_bytes.load(std::memory_order_relaxed);
   const size_t budget = limit - limit / 8;
   const size_t largest_block = arena.LargestBlock();
-  // Room for another whole block, as while a table is far from full.
+  // There is room for another whole block, which is usual while a table is far from full.
   if (held + largest_block <= budget) [[likely]]
     return false;
   const size_t unused = arena.MemoryUsage() - arena.UsedBytes();
-  // The block under way is the last one that fits, and it is used up to an eighth; or it is more
-  // than fits, and may not be filled beyond the budget.
+  // The current block is the last one that fits, and is used except for an eighth; or it is more
+  // than fits, and must not be filled beyond the budget.
   return held - unused >= budget || unused <= largest_block / 8;
 }
 

@@ -18,7 +18,7 @@ bool OlderVersionWalk::OfferAfter(const Slice& internal_key) {
   const uint64_t trailer = ExtractTrailer(internal_key);
   if (operand_cache_ != nullptr) {
     head_ = next_list_ = operand_cache_->Find(lookup_->key(), lookup_->hash());
-    // An older snapshot's read begins below the newest lists.
+    // A read at an older snapshot begins below the newest lists.
     while (next_list_ != nullptr && next_list_->newest >= trailer) next_list_ = next_list_->older;
     builds_ = next_list_ == head_;
   }
@@ -33,7 +33,7 @@ bool OlderVersionWalk::OfferAfter(const Slice& internal_key) {
     outcome = OfferLeaf();
   }
   Publish(nullptr);
-  // Whatever is older than this table is older than its tombstones as well.
+  // Everything older than this table is older than its tombstones as well.
   return outcome == Outcome::kOver || lookup_->EndIfCovered();
 }
 
@@ -43,7 +43,7 @@ void OlderVersionWalk::GoAfter(const Slice& user_key, uint64_t trailer) {
   at_ = list_.CountThrough(leaf_, target);
 }
 
-// What lies between an entry of the key and the leaf's last one is the key's if that is.
+// All entries between one of the key and the leaf's last one are the key's if the last one is.
 bool OlderVersionWalk::AllAreOfKey() const {
   if (leaf_.count == 0) return false;
   const MemEntry* const last = list_.EntryAt(leaf_.slots[leaf_.count - 1].offset);
@@ -52,7 +52,7 @@ bool OlderVersionWalk::AllAreOfKey() const {
 
 OlderVersionWalk::Outcome OlderVersionWalk::OfferLeaf() {
   const bool all = AllAreOfKey();
-  // Then there may be many more.
+  // In this case there may be many more.
   if (all && leaf_.next != nullptr) list_.PrefetchAfter(leaf_.next);
   // No entry has this trailer.
   const uint64_t list_begins = next_list_ != nullptr ? next_list_->newest : UINT64_MAX;
@@ -87,7 +87,7 @@ bool OlderVersionWalk::TakeLists() {
     more = list->adjoins;
     list = list->older;
   }
-  // One that a tombstone covers, in part or whole, is of no use, nor is what lies below it.
+  // A list that a tombstone covers, in part or whole, is not usable, nor is what lies below it.
   next_list_ = more ? nullptr : list;
   if (oldest == 0) return false;
   GoAfter(lookup_->key(), oldest);

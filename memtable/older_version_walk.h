@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The part of a point read that goes on below a key's newest visible entry, which was an operand.
+// The part of a point read that continues below a key's newest visible entry, a merge operand.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// Thread safety: none. Lifetime: everything that it is made of outlives it.
+// Thread safety: none. Lifetime: the constructor's arguments outlive it.
 class OlderVersionWalk {
  public:
   // `lists` take up to `list_bytes_max` bytes.
@@ -21,8 +21,8 @@ class OlderVersionWalk {
   OlderVersionWalk(const OlderVersionWalk&) = delete;
   OlderVersionWalk& operator=(const OlderVersionWalk&) = delete;
 
-  // Offers the lookup all entries of its key after `internal_key`, which is one. True when the
-  // search is over.
+  // Offers the lookup all entries of its key after `internal_key`, which is one. Returns true if
+  // the search is over.
   bool OfferAfter(const Slice& internal_key);
 
  private:
@@ -31,18 +31,18 @@ class OlderVersionWalk {
   void GoAfter(const Slice& user_key, uint64_t trailer);
   Outcome OfferLeaf();
   [[nodiscard]] bool AllAreOfKey() const;
-  // At the first operand of next_list_, whose values the lookup takes.
+  // Makes the lookup take the values of next_list_, at whose first operand the walk is.
   bool TakeLists();
-  // Makes the operands that were passed known to other readers. `reached`: the list after them.
+  // Publishes the passed operands to other readers. `reached` is the list after them.
   void Publish(const OperandList* reached);
 
   const BlockedSkipList& list_;
   const InternalKeyComparator& icmp_;
-  OperandCache* const operand_cache_;  // null: this read has no use for them
+  OperandCache* const operand_cache_;  // Null if this read cannot use it.
   const size_t list_bytes_max_;
   PointLookup* const lookup_;
-  const OperandList* head_ = nullptr;       // the key's newest list
-  const OperandList* next_list_ = nullptr;  // the next one that the walk will come to
+  const OperandList* head_ = nullptr;       // The key's newest list.
+  const OperandList* next_list_ = nullptr;  // The next list that the walk will reach.
   bool builds_ = false;
   OperandListBuilder builder_;
   uint32_t at_ = 0;

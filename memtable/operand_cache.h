@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What readers have found of keys with very many merge operands: lists of the values, so that the
-// next reader of such a key copies lists instead of visiting every entry again.
+// Results of reads of keys with very many merge operands: lists of the values, so that the next
+// reader of such a key copies lists instead of visiting every entry again.
 
 #include <array>
 #include <atomic>
@@ -20,15 +20,15 @@
 
 namespace varve {
 
-// Operands of one key that follow each other in the memtable, newest first. Entries never change,
-// and none can come to lie between others up to a sequence number below which no insertion is under
-// way. Lists are made of such only, so that they are right for ever.
+// Consecutive operands of one key in the memtable, newest first. Entries never change, and up to a
+// sequence number below which no insertion is in progress none can appear between others. Lists
+// hold only such operands, so they stay valid for ever.
 struct OperandList {
   static constexpr size_t kValues = 256;
 
-  uint64_t newest = 0;  // trailer of the first
-  uint64_t oldest = 0;  // and of the last
-  // The next one of the key; null: there is none. `adjoins`: it goes on where this one ends.
+  uint64_t newest = 0;  // Trailer of the first operand.
+  uint64_t oldest = 0;  // Trailer of the last operand.
+  // The next list of the key, or null. `adjoins` is true if it begins where this one ends.
   const OperandList* older = nullptr;
   bool adjoins = false;
   std::array<Slice, kValues> values;
@@ -36,18 +36,18 @@ struct OperandList {
 
 // The lists of a memtable's keys.
 //
-// Thread safety: all methods from any thread; Find takes no lock. Lifetime: lists live as long as
-// the object, values as the memtable's entries.
+// Thread safety: all methods may be called from any thread; Find takes no lock. Lifetime: lists
+// live as long as the object, values as long as the memtable's entries.
 class OperandCache {
  public:
   OperandCache() = default;
   OperandCache(const OperandCache&) = delete;
   OperandCache& operator=(const OperandCache&) = delete;
 
-  // The newest list of the key whose KeyHash64 is `hash`; null if there is none.
+  // Returns the newest list of the key whose KeyHash64 is `hash`; null if there is none.
   [[nodiscard]] const OperandList* Find(const Slice& key, uint64_t hash) const;
-  // Puts `fresh`, in order from the newest on, before the key's lists, of which `head` was the
-  // newest one. They are dropped if that has changed, if all lists would take more than `bytes_max`
+  // Puts `fresh`, ordered from the newest on, before the key's lists, of which `head` was the
+  // newest one. Drops them if that has changed, if all lists would take more than `bytes_max`
   // bytes, or if there is no memory or no place for the key.
   void Extend(const Slice& key, uint64_t hash, const OperandList* head,
               std::vector<std::unique_ptr<OperandList>> fresh, size_t bytes_max) noexcept;
@@ -59,17 +59,18 @@ class OperandCache {
 
   struct Key {
     std::string key;
-    std::atomic<const OperandList*> head{nullptr};  // release publishes the list
+    std::atomic<const OperandList*> head{nullptr};  // Release publishes the list.
   };
 
-  // Where the key is, or the first empty place where it may be; null: there is none.
+  // Returns the place of the key, or the first empty place where it may be put; null if there is
+  // none.
   const std::atomic<Key*>* PlaceOf(const Slice& key, uint64_t hash) const;
   bool Link(const Slice& key, uint64_t hash, const OperandList* head,
             std::vector<std::unique_ptr<OperandList>>* fresh) VARVE_REQUIRES(mu_);
 
   // Each is set once, with release, under mu_.
   std::array<std::atomic<Key*>, kPlaces> places_{};
-  std::atomic<size_t> bytes_{0};  // of lists; statistics
+  std::atomic<size_t> bytes_{0};  // Bytes of lists; a statistic.
   Mutex mu_{kOperandCacheRank};
   std::vector<std::unique_ptr<Key>> keys_ VARVE_GUARDED_BY(mu_);
   std::vector<std::unique_ptr<OperandList>> lists_ VARVE_GUARDED_BY(mu_);
@@ -78,16 +79,16 @@ class OperandCache {
 // Makes lists of the operands that a reader passes, one after the other.
 class OperandListBuilder {
  public:
-  // The operand that was added last to `values` has this trailer. False, and nothing is made of it:
-  // there is no memory.
+  // Records an operand with this trailer, the last one added to `values`. Returns false, adding
+  // nothing, if there is no memory.
   bool Passed(uint64_t trailer, std::span<const Slice> values);
-  // What is ready. `reached`: the list that the next operand begins, if any.
+  // Returns the completed lists. `reached` is the list that the next operand begins, if any.
   std::vector<std::unique_ptr<OperandList>> Finish(const OperandList* reached);
 
  private:
   std::vector<std::unique_ptr<OperandList>> ready_;
   uint64_t newest_ = 0;
-  size_t passed_ = 0;  // since the last list was made
+  size_t passed_ = 0;  // Number of operands since the last list was made.
 };
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Open addressing over cells of 32 bits of hash and 32 bits of arena offset; 0 is a free one.
+// Open addressing over cells of 32 bits of hash and 32 bits of arena offset; 0 is a free cell.
 
 #include "memtable/point_index.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t kReadsAtLeast = 64;
 constexpr uint64_t kEntriesPerRead = 16;
 constexpr size_t kMinSlots = 256;
-// Keys chosen to collide end the use of the index, not the speed of the table.
+// Keys chosen to collide disable the index, but do not slow the table.
 constexpr size_t kMaxProbes = 256;
 
 }  // namespace
@@ -51,8 +51,8 @@ struct PointIndex::Table {
   Cell* cells;
   // A statistic.
   std::atomic<size_t> used{0};
-  // Something is missing. Set before the Add of what is missing returns, whose publication
-  // carries it along.
+  // Something is missing. Set before the Add of the missing entry returns, whose publication also
+  // publishes this.
   std::atomic<bool> overflowed{false};
 };
 
@@ -89,7 +89,7 @@ void PointIndex::Prefetch(std::span<PointLookup* const> lookups) const {
   }
   for (const PointLookup* lookup : lookups) {
     const uint64_t hash = lookup->hash();
-    // Acquire: the offset leads to memory that is there.
+    // Acquire: the memory at the offset is visible.
     const uint64_t cell = table->cells[hash & table->mask].load(std::memory_order_acquire);
     if (cell != 0 && cell >> 32 == hash >> 32) {
       PrefetchLine(list_.EntryAt(static_cast<ArenaOffset>(cell)));
@@ -107,7 +107,8 @@ void PointIndex::Missed(uint64_t entries) {
 void PointIndex::Added(const Slice& user_key, uint64_t trailer, ArenaOffset offset,
                        uint64_t entries_at_most) {
   const uint64_t hash = KeyHash64(icmp_.WithoutTimestamp(user_key));
-  // In this order: a table that is complete already is not building any more, but never neither.
+  // In this order: a table that is complete already is not building any more, but at any time it is
+  // one of both.
   Table* const building = building_.load(std::memory_order_acquire);
   Table* const complete = complete_.load(std::memory_order_acquire);
   if (building != nullptr) Put(building, user_key, trailer, hash, offset);
@@ -137,7 +138,7 @@ bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint
         if (!icmp_.EqualKey(icmp_.KeyOf(other), icmp_.WithoutTimestamp(user_key))) break;
         if (IsNewer(other, user_key, trailer)) return true;
       }
-      // Release publishes the entry. A failure shows another version, or another key.
+      // Release publishes the entry. After a failure `seen` has another version, or another key.
       if (cell.compare_exchange_weak(seen, own, std::memory_order_release,
                                      std::memory_order_acquire)) {
         if (seen == 0) table->used.fetch_add(1, std::memory_order_relaxed);
@@ -195,7 +196,7 @@ void PointIndex::AddLeaf(Table* table) {
   BlockedSkipList::LeafCopy leaf;
   cursor_ = list_.CopyLocked(cursor_, &leaf);
   for (uint32_t i = 0; i < leaf.count; i++) PrefetchLine(list_.EntryAt(leaf.slots[i].offset));
-  // In order, which is newest first: the first one of a key is the one to keep.
+  // The copy is in order, newest first: the first entry of a key is the one to keep.
   for (uint32_t i = 0; i < leaf.count; i++) {
     const ArenaOffset offset = leaf.slots[i].offset;
     const Slice key = list_.EntryAt(offset)->internal_key();
@@ -203,7 +204,8 @@ void PointIndex::AddLeaf(Table* table) {
     Put(table, user_key, ExtractTrailer(key), KeyHash64(icmp_.WithoutTimestamp(user_key)), offset);
   }
   if (cursor_ != nullptr) return;
-  // Release publishes the cells; and this before that, so that nobody finds neither.
+  // Release publishes the cells. The order of the stores ensures that no thread finds neither
+  // table.
   complete_.store(table, std::memory_order_release);
   building_.store(nullptr, std::memory_order_release);
 }

@@ -13,8 +13,8 @@ namespace varve {
 
 namespace {
 
-// The trailer seeds what the value gives, so that an entry that has become another version of its
-// key is found out as well.
+// The trailer seeds the hash of the value, so that an entry that has turned into another version of
+// its key is detected as well.
 uint64_t ChecksumOf(const Slice& user_key, uint64_t trailer, const Slice& value) {
   const uint64_t of_value = XXH3Hash64(value.data(), value.size(), trailer);
   return XXH3Hash64(user_key.data(), user_key.size(), of_value);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checksums of single entries: behind each value stand some bytes that its key, sequence number,
-// type and bytes give. What a stray write or a broken module of memory does to an entry is found
-// out when it is read, flushed before all, instead of getting into tables.
+// Checksums of single entries: behind each value is a checksum of its key, sequence number, type
+// and bytes. Damage by a stray write or bad memory is detected when the entry is read, in
+// particular by a flush, instead of getting into tables.
 
 #include <cstddef>
 #include <memory>
@@ -19,8 +19,8 @@ namespace varve {
 // Appends the entry's value and its checksum of `bytes` bytes: 1, 2, 4 or 8.
 void AppendProtected(const MemTableEntry& entry, size_t bytes, std::string* value);
 
-// A walk through entries with values of AppendProtected, that shows the values as they were given.
-// At an entry that is not what was added it ends with Corruption.
+// Returns a walk over entries with values of AppendProtected that returns the original values. At a
+// damaged entry it ends with Corruption.
 std::unique_ptr<InternalIterator> NewProtectedIterator(std::unique_ptr<InternalIterator> walk,
                                                        size_t bytes);
 

@@ -11,11 +11,11 @@ namespace varve {
 
 namespace {
 
-// A list that is at most this many times as large as what comes after it is merged with that.
+// A list at most this many times as large as the lists after it is merged with them.
 constexpr size_t kShrinkFactor = 2;
-// Replaced lists wait for readers until there are so many: to ask for them is a system call.
+// Number of replaced lists that are kept before readers are checked, which takes a system call.
 constexpr size_t kReplacedMost = 8;
-// Unless as many tombstones were copied.
+// With this many tombstones copied, readers are checked at once.
 constexpr size_t kManyTombstones = 256;
 
 }  // namespace
@@ -69,7 +69,7 @@ void RangeDeletes::WithLists(Use use) const {
 
 void RangeDeletes::Cover(PointLookup* lookup) const {
   WithLists([lookup](const std::vector<List>& lists) {
-    // The newest are in the last ones, and may spare the search of those before.
+    // The newest tombstones are in the last lists, and may spare the search of those before.
     for (size_t i = lists.size(); i > 0; i--) lookup->CoverWith(*lists[i - 1]);
   });
 }
@@ -80,7 +80,8 @@ std::vector<RangeDeletes::List> RangeDeletes::Lists() const {
   return result;
 }
 
-// All of added_ and the lists after the first *kept, which is how many stay as they are.
+// Merges all of added_ and the lists after the first *kept, which is set to the number of unchanged
+// lists.
 RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
   std::vector<FragmentedTombstones::Tombstone> tombstones;
   for (const RangeTombstone& t : added_) {
@@ -114,7 +115,7 @@ void RangeDeletes::TakeOver() const {
     next->lists.assign(before->lists.begin(), before->lists.begin() + static_cast<ptrdiff_t>(kept));
   }
   const bool large = merged->tombstone_count() >= kManyTombstones;
-  // Those that delete nothing are counted only.
+  // Tombstones that delete nothing are only counted.
   if (!merged->empty()) next->lists.push_back(std::move(merged));
   size_t bytes = sizeof(Readable);
   for (const List& list : next->lists) bytes += list->MemoryUsage();
@@ -125,7 +126,7 @@ void RangeDeletes::TakeOver() const {
 }
 
 void RangeDeletes::Replace(std::unique_ptr<const Readable> next, bool large) const {
-  replaced_.emplace_back();  // whatever needs memory comes first
+  replaced_.emplace_back();  // The allocations come first.
   replaced_.back().second.reset(readable_.exchange(next.release(), std::memory_order_seq_cst));
   replaced_.back().first = Epoch::Stamp();
   if (replaced_.size() < kReplacedMost && !large) return;

@@ -24,47 +24,49 @@ namespace varve {
 
 class PointLookup;
 
-// The first read after additions takes them over into a list, and merges lists that are not much
-// larger into it: lists shrink by a factor, so there are O(log n), and each tombstone is merged
-// O(log n) times altogether. Readers find the lists without a lock or a count of references: they
-// are inside an epoch, and lists that were replaced are freed once those readers have left.
+// The first read after additions makes a list of them, and merges lists that are not much larger
+// into it: list sizes shrink by a factor, so there are O(log n) lists, and each tombstone is merged
+// O(log n) times altogether. Readers use the lists without a lock or a reference count: they are
+// inside an epoch, and replaced lists are freed once those readers have left.
 //
-// Thread safety: all methods from any thread; none inside an epoch but Cover.
+// Thread safety: all methods may be called from any thread; only Cover may be called inside an
+// epoch.
 class RangeDeletes {
  public:
   explicit RangeDeletes(const InternalKeyComparator& icmp) : icmp_(icmp) {}
-  // Nobody reads any more.
+  // Requires that there are no more reads.
   ~RangeDeletes();
   RangeDeletes(const RangeDeletes&) = delete;
   RangeDeletes& operator=(const RangeDeletes&) = delete;
 
   using List = std::shared_ptr<const FragmentedTombstones>;
 
-  // Bounds end with a timestamp where keys do. Throws std::bad_alloc, with nothing added.
+  // Bounds end with a timestamp if keys do. Throws std::bad_alloc, with nothing added.
   void Add(const Slice& begin, const Slice& end, SequenceNumber seq) VARVE_EXCLUDES(mu_);
 
-  // Takes out those of these sequences, of which none is being added. Asks for no memory.
+  // Removes the tombstones of these sequences, of which none is being added. Allocates no memory.
   void LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) VARVE_EXCLUDES(mu_);
 
-  // Reports the newest visible tombstone over the key. Here and below: everything whose Add
-  // returned before the call is in; throws std::bad_alloc, and what the comparator throws.
+  // Reports the newest visible tombstone over the key. This and Lists include everything whose Add
+  // returned before the call, and throw std::bad_alloc and what the comparator throws.
   void Cover(PointLookup* lookup) const VARVE_EXCLUDES(mu_);
-  // The largest first.
+  // Returns the lists, the largest first.
   std::vector<List> Lists() const VARVE_EXCLUDES(mu_);
 
   // Acquire: an Add that has returned is counted.
   uint64_t count() const { return count_.load(std::memory_order_acquire); }
-  // Bytes held; a statistic. Before a read what the lists will take is not known, and not counted.
+  // Bytes held; a statistic. The future lists of tombstones that no read has taken over are not
+  // counted.
   size_t MemoryUsage() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // What readers see. Constant once published.
+  // The state that readers see. Constant once published.
   struct Readable {
-    uint64_t changes = 0;  // how many are in
+    uint64_t changes = 0;  // Number of changes included.
     std::vector<List> lists;
   };
 
-  // Calls use(lists) for all that were added. The lists stay as long as the call lasts.
+  // Calls use(lists) with all that were added. The lists stay valid during the call.
   template <typename Use>
   void WithLists(Use use) const;
   // Makes everything readable that was added.
@@ -78,14 +80,15 @@ class RangeDeletes {
   mutable std::vector<RangeTombstone> added_ VARVE_GUARDED_BY(mu_);
   // Written under mu_; read inside an epoch.
   mutable std::atomic<const Readable*> readable_{nullptr};
-  // What was replaced, with the epoch's stamp.
+  // Replaced states, with their epoch stamps.
   mutable std::vector<std::pair<uint64_t, std::unique_ptr<const Readable>>> replaced_
       VARVE_GUARDED_BY(mu_);
-  // Those that are in lists, and not visible to anybody yet, go with the next read.
+  // Voided tombstones that are in lists are not visible to any reader yet; the next read removes
+  // them.
   std::shared_ptr<const VoidedSequences> voided_ VARVE_GUARDED_BY(mu_);
   mutable uint64_t voided_in_lists_ VARVE_GUARDED_BY(mu_) = 0;
   std::atomic<uint64_t> count_{0};
-  // Additions and times that some were left out. Release publishes them.
+  // Number of additions and of calls that left some out. Release publishes them.
   std::atomic<uint64_t> changes_{0};
   mutable std::atomic<size_t> bytes_{0};
 };

@@ -16,10 +16,10 @@ namespace varve {
 namespace {
 
 constexpr unsigned kBranchingBits = 2;
-// Beside level 0, where the next of ascending keys belongs, the level on which a hint is tried: its
-// gap holds about sixteen nodes.
+// The level on which a hint is tried, besides level 0, where the next of ascending keys belongs:
+// its gap holds about sixteen nodes.
 constexpr uint32_t kHintLevel = 2;
-// An estimate looks at no more nodes than that, of the lowest level that is sparse enough.
+// An estimate visits at most this many nodes, of the lowest level that is sparse enough.
 constexpr uint64_t kSampledNodes = 256;
 
 }  // namespace
@@ -33,7 +33,7 @@ class SkipList::Node {
   [[nodiscard]] Links& link(uint32_t level) {
     return reinterpret_cast<Links*>(this)[-1 - int(level)];
   }
-  // Acquire: the node and all that it leads to.
+  // Acquire: makes the node and all that it leads to visible.
   [[nodiscard]] Node* Next(uint32_t level) const {
     return reinterpret_cast<const Links*>(this)[-1 - int(level)].load(std::memory_order_acquire);
   }
@@ -48,7 +48,8 @@ const SkipList::Node* SkipList::Next(const Node* node) {
   return node->Next(0);
 }
 
-// Two bits of a random number for each level; the generator is Marsaglia's xorshift.
+// Draws a height from two bits of a random number for each level; the generator is Marsaglia's
+// xorshift.
 uint32_t SkipList::RandomHeight() {
   thread_local uint64_t state = reinterpret_cast<uintptr_t>(&state) | 1;
   state ^= state << 13;
@@ -86,10 +87,11 @@ int SkipList::Compare(const Node* node, const Target& target) const {
 SkipList::Neighbours SkipList::Find(const Target& target) const {
   const Node* before = head_;
   const Node* at = nullptr;
-  // Relaxed: whatever it is, links of the head lead on, or are null.
+  // Relaxed: at any height, links of the head lead on, or are null.
   for (uint32_t level = height_.load(std::memory_order_relaxed); level-- > 0;) {
     const Node* next = before->Next(level);
-    // What bounded the level above is not before the target, and on this level, too (rule 3).
+    // The node that bounded the level above is not before the target, and is on this level, too
+    // (rule 3).
     while (next != at) {
       VARVE_ASSERT(next != nullptr);
       const Node* const behind = next->Next(level);
@@ -120,7 +122,7 @@ uint32_t SkipList::LevelOfHint(const Target& target, const Place& place) const {
   for (const uint32_t level : {uint32_t{0}, kHintLevel}) {
     Node* const before = place.before[level];
     Node* const after = place.after[level];
-    // A gap that was filled may be any number of nodes by now.
+    // A filled gap may have any number of nodes by now.
     if (before->Next(level) != after) continue;
     if (before != head_ && Compare(before, target) >= 0) continue;
     if (after == nullptr || Compare(after, target) > 0) return level;
@@ -131,7 +133,7 @@ uint32_t SkipList::LevelOfHint(const Target& target, const Place& place) const {
 bool SkipList::FindPlace(const Target& target, uint32_t from, Place* place) const {
   Node* before = head_;
   Node* after = nullptr;
-  int order = 1;  // of `after` and the target
+  int order = 1;  // Order of `after` and the target.
   if (from == kMaxHeight) {
     from = height_.load(std::memory_order_relaxed);
   } else {
@@ -159,7 +161,7 @@ bool SkipList::FindPlace(const Target& target, uint32_t from, Place* place) cons
   return order == 0;
 }
 
-// Release publishes the node. The swap fails unless the gap is one still (rule 1).
+// Release publishes the node. The swap fails unless the gap still is one (rule 1).
 bool SkipList::SwapIn(const Addition& added, uint32_t level, const Place& place) {
   Node* after = place.after[level];
   VARVE_ASSERT(place.before[level] == head_ || Compare(place.before[level], added.target) < 0);
@@ -192,7 +194,7 @@ bool SkipList::Link(const Addition& added, Place* place) {
   return true;
 }
 
-// The entry is in: what throws here costs a detour.
+// The entry is in: an exception here only costs a detour.
 bool SkipList::LinkAbove(const Addition& added, Place* place) noexcept try {
   bool contended = false;
   for (uint32_t level = 1; level < added.height; level++) {

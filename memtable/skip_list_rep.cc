@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The plain memtable: a skip list of entries and nothing beside it. Reads by key search the list.
+// The plain memtable: a skip list of entries only. Reads by key search the list.
 
 #include <algorithm>
 

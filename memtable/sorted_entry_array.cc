@@ -57,7 +57,7 @@ std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntr
     merge(before->slots_);
     return made;
   }
-  // After a shorter common prefix the key prefixes are others, and the order is the same.
+  // A shorter common prefix changes the key prefixes, but not the order.
   std::vector<Slot> old = before->slots_;
   for (Slot& slot : old) slot = slot_of(slot.offset);
   merge(old);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an entry vector held at one moment, in key order.
+// The contents of an entry vector at one moment, in key order.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,9 @@ namespace varve {
 // Thread safety: immutable. Lifetime: the arena outlives it.
 class SortedEntryArray {
  public:
-  // `before`, which may be null, and the entries of `added`. Costs a sort of the added ones, which
-  // takes as much memory again while it lasts, and one walk over the others. Throws std::bad_alloc.
+  // Returns the entries of `before`, which may be null, and of `added`. Costs a sort of the added
+  // ones, which temporarily takes as much memory again, and one walk over the others. Throws
+  // std::bad_alloc.
   static std::shared_ptr<const SortedEntryArray> Merge(const SortedEntryArray* before,
                                                        std::span<const ArenaOffset> added,
                                                        const InternalKeyComparator& icmp,
@@ -35,11 +36,11 @@ class SortedEntryArray {
     VARVE_ASSERT(i < slots_.size());
     return EntryAt(slots_[i].offset);
   }
-  // Whether the entries, which are neighbours, are known to be of different keys.
+  // True if the entries, which must be adjacent, are known to have different keys.
   [[nodiscard]] bool DifferInPrefix(size_t a, size_t b) const {
     return slots_[a].prefix != slots_[b].prefix;
   }
-  // How many lie before the internal key, or not after it.
+  // Return the number of entries before the internal key, or not after it.
   [[nodiscard]] size_t CountBefore(const Slice& user_key, uint64_t trailer) const;
   [[nodiscard]] size_t CountThrough(const Slice& user_key, uint64_t trailer) const;
   [[nodiscard]] size_t MemoryUsage() const {
@@ -56,7 +57,7 @@ class SortedEntryArray {
                    const std::string& common_prefix)
       : icmp_(icmp), arena_(arena), prefixes_(icmp, common_prefix) {}
 
-  // What all keys begin with. `before`, which may be null, is not empty.
+  // Returns the common prefix of all keys. `before` may be null, but not empty.
   static std::string CommonPrefix(const SortedEntryArray* before,
                                   std::span<const ArenaOffset> added,
                                   const InternalKeyComparator& icmp, const EntryArena& arena);
@@ -67,7 +68,7 @@ class SortedEntryArray {
     return {prefixes_.Of(EntryAt(offset)->user_key()), offset};
   }
   [[nodiscard]] bool IsBefore(const Slot& a, const Slot& b) const;
-  // <0 when the slot's key sorts before the other.
+  // Returns <0 if the slot's key sorts before the other.
   [[nodiscard]] int Compare(const Slot& slot, uint64_t prefix, const Slice& user_key,
                             uint64_t trailer) const;
 

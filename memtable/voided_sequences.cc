@@ -11,8 +11,8 @@ namespace varve {
 
 namespace {
 
-// Thread safety: none. What is added to the sequences later may still be shown: a reader is at
-// a sequence that was published after it.
+// Thread safety: none. Entries of sequences that are added later may still be returned: a reader is
+// at a sequence that was published after them.
 class IteratorWithout final : public InternalIterator {
  public:
   IteratorWithout(std::unique_ptr<InternalIterator> walk,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Batches of which the memtables have only a part: reads and flushes leave out what they have of
-// them.
+// Batches that were only partly added to memtables: reads and flushes leave out their entries.
 
 #include <atomic>
 #include <cstddef>
@@ -14,18 +13,18 @@
 
 namespace varve {
 
-// Asks for memory only when it is made: sequences are added when there is none.
+// Allocates memory only at construction, because sequences are added when there is none.
 //
-// Thread safety: Add from one thread at a time; the others from any thread.
+// Thread safety: one thread at a time may call Add; the others may be called from any thread.
 class VoidedSequences {
  public:
   explicit VoidedSequences(size_t most_ranges);
   VoidedSequences(const VoidedSequences&) = delete;
   VoidedSequences& operator=(const VoidedSequences&) = delete;
 
-  // Both ends are in. False, with nothing changed, when there is no room.
+  // Adds a range, both ends included. Returns false, with nothing changed, if there is no room.
   bool Add(SequenceNumber first, SequenceNumber last);
-  // Whatever was added before the call is known.
+  // True if the sequence was added before the call.
   [[nodiscard]] bool Contains(SequenceNumber seq) const;
   [[nodiscard]] bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
 
@@ -41,7 +40,7 @@ class VoidedSequences {
   std::atomic<size_t> count_{0};
 };
 
-// The walk without entries of these sequences.
+// Returns the walk without entries of these sequences.
 std::unique_ptr<InternalIterator> NewIteratorWithout(std::unique_ptr<InternalIterator> walk,
                                                      std::shared_ptr<const VoidedSequences> voided);
 

@@ -34,7 +34,8 @@ bool Eventually(const std::function<bool()>& condition, int seconds) {
   return true;
 }
 
-// A database whose process is taken for dead. It lives on, on files that nobody sees any more.
+// A database whose process counts as dead. It continues to live, on files that nothing else uses
+// any more.
 struct Database::Abandoned {
   std::shared_ptr<FaultFileSystem> faults;
   std::unique_ptr<Env> env;
@@ -226,7 +227,7 @@ std::string Database::Levels(const std::string& family) {
   ColumnFamilyMetaData metadata;
   db_->GetColumnFamilyMetaData(Handle(family), &metadata);
   std::string text;
-  std::string pending;  // empty levels, written only if a table follows
+  std::string pending;  // Empty levels, written only if a table follows.
   for (const LevelMetaData& level : metadata.levels) {
     const std::string separator = level.level == 0 ? "" : ",";
     pending += separator + std::to_string(level.files.size());

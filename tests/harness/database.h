@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database in memory that one test opens, asks, breaks and opens again. File systems are those of
-// `util/env`: what a test says to `faults()` happens to every file.
+// A database in memory that one test opens, reads, breaks and opens again. Its file systems are
+// those of `util/env`: faults that a test sets in `faults()` apply to every file.
 
 #include <gtest/gtest.h>
 
@@ -21,10 +21,10 @@
 
 namespace varve::testing {
 
-// A logger that forgets, so that tests do not pay for LOG files.
+// Returns a logger that drops all entries, so that tests do not pay for LOG files.
 std::shared_ptr<Logger> SilentLogger();
 
-// Repeats `condition` every millisecond until it holds. False after `seconds`.
+// Repeats `condition` every millisecond until it holds. Returns false after `seconds`.
 bool Eventually(const std::function<bool()>& condition, int seconds = 20);
 
 class Database : public ::testing::Test {
@@ -34,45 +34,45 @@ class Database : public ::testing::Test {
   Database();
   ~Database() override;
 
-  // --- Opening and closing. Open fails the test, TryOpen returns why.
+  // --- Opening and closing. Open fails the test, TryOpen returns the error.
   void Open(const std::vector<std::string>& families = {"default"});
   Status TryOpen(const std::vector<std::string>& families = {"default"});
-  // Every family with options of its own.
+  // Opens every family with its own options.
   Status TryOpenWith(const std::vector<ColumnFamilyDescriptor>& families);
   Status TryOpenReadOnly(const std::vector<std::string>& families = {"default"},
                          bool error_if_wal_file_exists = false);
-  // Gives handles back and deletes the DB. OK when it is not open.
+  // Releases handles and deletes the DB. Returns OK if it is not open.
   Status Close();
   void Reopen();
-  // What a killed process leaves: the open database stays behind on the old file system, and later
-  // openings see the files as they are now.
+  // Simulates a killed process: the open database stays on the old file system, and later openings
+  // see the files as they are now.
   void Kill();
-  // Goes on with these files; no database is open.
+  // Continues with these files; no database is open.
   void Remount(std::shared_ptr<MemFileSystem> mem);
 
-  // --- Data. Family by name; writes fail the test when they fail.
+  // --- Data. Families are given by name; a failed write fails the test.
   void Put(const std::string& key, const std::string& value, const std::string& family = "default");
   void Delete(const std::string& key, const std::string& family = "default");
   void Flush(const std::string& family = "default");
   // Puts `keys` and flushes them into one L0 table.
   void MakeTable(const std::vector<std::string>& keys, const std::string& family = "default");
-  // The value, "NOT_FOUND", or the error's text.
+  // Returns the value, "NOT_FOUND", or the error's text.
   std::string Get(const std::string& key, const std::string& family = "default",
                   const Snapshot* snapshot = nullptr);
-  // "a=1 b=2", then the error if there is one.
+  // Returns "a=1 b=2", then the error if there is one.
   std::string Scan(const ReadOptions& options = ReadOptions(),
                    const std::string& family = "default");
-  // The rest of an iterator from where it stands, in the same form.
+  // Returns the rest of an iterator from its position on, in the form of Scan.
   static std::string Rest(Iterator* it);
 
-  // --- Looking inside
+  // --- Inspection
   ColumnFamilyHandle* Handle(const std::string& family) { return handles_.at(family); }
   void GiveBack(const std::string& family);
   uint64_t Number(const std::string& property, const std::string& family = "default");
   std::string Text(const std::string& property, const std::string& family = "default");
-  // Tables per level, "2,0,1"; "" when there are none.
+  // Returns the number of tables per level, such as "2,0,1"; "" if there are none.
   std::string Levels(const std::string& family = "default");
-  // Names in a directory whose files are of this type, ascending.
+  // Returns the names of a directory's files of this type, ascending.
   std::vector<std::string> Files(FileType type, const std::string& directory = kName);
 
   DB* db() { return db_.get(); }
@@ -83,7 +83,7 @@ class Database : public ::testing::Test {
   std::string ReadFile(const std::string& path);
   void WriteFile(const std::string& path, const std::string& bytes);
 
-  Options options_;  // of every family, unless TryOpenWith says otherwise
+  Options options_;  // Used for every family, except by TryOpenWith.
 
  private:
   struct Abandoned;

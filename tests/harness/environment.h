@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the tools of proof are told by the environment: how many cases, and which of them.
+// Settings that test tools read from the environment: the number of cases, and their choice.
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,13 +13,14 @@ inline uint64_t NumberFromEnvironment(const char* variable, uint64_t otherwise) 
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// A tool that takes some of its cases takes others at each commit: tools/test says the number of
-// the commit, so that commits one after the other go through all of them. Without it, the first.
+// Returns the number that rotates the choice of cases: tools/test sets the number of the commit, so
+// that consecutive commits together run all cases. 0 if it is not set.
 inline uint64_t Rotation() {
   return NumberFromEnvironment("VARVE_ROTATION", 0);
 }
 
-// Unit tests with thousands of like cases take every so many-th of them, from this one on.
+// Unit tests with thousands of similar cases run every SampleStep()-th of them, from FirstSample()
+// on.
 inline uint64_t SampleStep() {
   const uint64_t step = NumberFromEnvironment("VARVE_SAMPLE_STEP", 3);
   return step == 0 ? 1 : step;
@@ -28,7 +29,7 @@ inline uint64_t FirstSample() {
   return Rotation() % SampleStep();
 }
 
-// The i-th of `count` numbers spread over [1, all], among which a rotation comes to every one.
+// Returns the i-th of `count` numbers spread over [1, all]; a rotation reaches every number.
 inline uint64_t SpreadCase(uint64_t i, uint64_t count, uint64_t all) {
   return 1 + i * all / count + Rotation() % (all / count);
 }

@@ -11,8 +11,8 @@ namespace {
 
 using Verdict = FaultFileSystem::Verdict;
 
-// Applies a verdict to bytes that were read into or after scratch. They are moved there first, so
-// that a flipped bit cannot reach the file.
+// Applies a verdict to bytes that were read into scratch or elsewhere. They are moved to scratch
+// first, so that a flipped bit cannot reach the file.
 IOStatus SpoilRead(const Verdict& verdict, IOStatus s, Slice* result, char* scratch) {
   if (!verdict.struck || !s.ok() || result->empty()) return s;
   if (verdict.effect == FaultEffect::kShortRead) {
@@ -30,7 +30,8 @@ bool FailsRead(const Verdict& verdict) {
          verdict.effect != FaultEffect::kCorruptRead && verdict.effect != FaultEffect::kDropSync;
 }
 
-// A dropped sync pretends; effects meant for reads leave other calls alone.
+// True if a call without bytes fails: a dropped sync reports success, and effects meant for reads
+// do not apply to other calls.
 bool FailsPlain(const Verdict& verdict) {
   return FailsRead(verdict);
 }
@@ -39,7 +40,7 @@ bool DropsSync(const Verdict& verdict) {
   return verdict.struck && verdict.effect == FaultEffect::kDropSync;
 }
 
-// Makes the call `go`, which has no bytes to spoil, unless a rule fails it or drops it as a sync.
+// Makes the call `go`, which has no bytes to damage, unless a rule fails it or drops it as a sync.
 template <typename Call>
 IOStatus Guarded(FaultFileSystem* rules, FaultCall call, const std::string& path, Call go) {
   constexpr FaultCalls kSyncs =
@@ -49,7 +50,7 @@ IOStatus Guarded(FaultFileSystem* rules, FaultCall call, const std::string& path
   return DropsSync(verdict) && (Only(call) & kSyncs) != 0 ? IOStatus::OK() : go();
 }
 
-// What all kinds of files have: the rules, and the path that these are asked about.
+// The common part of all kinds of files: the rules, and the path that they match.
 template <typename File, typename OwnerWrapper>
 class Faulty : public OwnerWrapper {
  public:
@@ -69,7 +70,7 @@ class FaultSequentialFile final : public Faulty<FSSequentialFile, FSSequentialFi
                 IODebugContext* dbg) override {
     const Verdict verdict = fs_->Judge(FaultCall::kRead, path_);
     if (FailsRead(verdict)) return FailRead(verdict, result);
-    // A short answer leaves the rest for the next call.
+    // A short result leaves the rest for the next call.
     if (verdict.struck && verdict.effect == FaultEffect::kShortRead) n = (n + 1) / 2;
     IOStatus s = target()->Read(n, options, result, scratch, dbg);
     if (verdict.effect == FaultEffect::kShortRead) return s;
@@ -150,7 +151,7 @@ class FaultWritableFile final : public Faulty<FSWritableFile, FSWritableFileOwne
   }
   IOStatus Close(const IOOptions& options, IODebugContext* dbg) override {
     const Verdict verdict = fs_->Judge(FaultCall::kClose, path_);
-    // The descriptor is gone even when closing reports an error.
+    // The descriptor is closed even if closing reports an error.
     IOStatus s = target()->Close(options, dbg);
     return FailsPlain(verdict) ? verdict.error : s;
   }
@@ -177,7 +178,7 @@ class FaultWritableFile final : public Faulty<FSWritableFile, FSWritableFileOwne
     const Verdict verdict = fs_->Judge(FaultCall::kWrite, path_);
     if (FailsPlain(verdict)) {
       if (verdict.effect == FaultEffect::kShortWrite && data.size() > 1) {
-        // The error that is about to be reported covers this write's as well.
+        // The error to be reported covers this write's as well.
         (void)write_to(Slice(data.data(), data.size() / 2)).ok();
       }
       return verdict.error;
@@ -243,7 +244,7 @@ IOStatus InjectedError(const FaultRule& rule, const std::string& path) {
   return s;
 }
 
-// Asks `rules` before every call.
+// A file system that asks `rules` before every call.
 class FaultFiles final : public FileSystemWrapper {
  public:
   FaultFiles(FaultFileSystem* rules, std::shared_ptr<FileSystem> target)
@@ -293,7 +294,7 @@ class FaultFiles final : public FileSystemWrapper {
       return target()->NewRandomRWFile(path, options, result, dbg);
     });
   }
-  // Writes through a mapping could not be failed.
+  // Writes through a mapping could not fail.
   IOStatus NewMemoryMappedFileBuffer(const std::string& path,
                                      std::unique_ptr<MemoryMappedFileBuffer>* result) override {
     result->reset();
@@ -373,14 +374,14 @@ class FaultFiles final : public FileSystemWrapper {
     return Guarded(rules_, FaultCall::kCreate, path,
                    [&] { return target()->LockFile(path, o, lock, dbg); });
   }
-  // Through this object's own files, so that its entries can fail too.
+  // Uses this object's own files, so that entries can fail too.
   IOStatus NewLogger(const std::string& path, const IOOptions& o, std::shared_ptr<Logger>* result,
                      IODebugContext* dbg) override {
     return FileSystem::NewLogger(path, o, result, dbg);
   }
 
  private:
-  // Wraps what `open` gives, unless the verdict is against it or it fails.
+  // Wraps the file from `open`, unless the verdict is an error or `open` fails.
   template <typename Wrapper, typename File, typename OpenFile>
   IOStatus Open(IOStatus verdict, const std::string& path, std::unique_ptr<File>* result,
                 OpenFile open) {

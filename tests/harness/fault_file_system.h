@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns a file system that fails on demand. It wraps another one, counts the calls that pass by
-// kind, and makes chosen ones fail, lie, or do less than asked.
+// A file system that fails on demand. It wraps another one, counts the calls by kind, and makes
+// chosen ones fail, lie, or do less than asked.
 
 #include <array>
 #include <atomic>
@@ -21,21 +21,21 @@
 namespace varve {
 
 namespace lock_ranks {
-// One of those of file systems (util/sync/lock_ranks.h).
+// It belongs to the ranks of file systems (util/sync/lock_ranks.h).
 inline constexpr MutexRank kFaultFileSystem = kUtilRanks + 40;
 }  // namespace lock_ranks
 
-// Kinds of calls.
+// The kinds of calls.
 enum class FaultCall : uint8_t {
-  kOpenRead,  // of a file for reading
+  kOpenRead,  // Opening a file for reading.
   kRead,
-  kCreate,  // opening for writing, locks included
+  kCreate,  // Opening for writing, locks included.
   kWrite,
   kTruncate,
   kAllocate,
   kSync,
   kRangeSync,
-  kClose,  // of a file that was written
+  kClose,  // Closing a written file.
   kRename,
   kLink,
   kDelete,
@@ -44,11 +44,11 @@ enum class FaultCall : uint8_t {
   kOpenDir,
   kSyncDir,
   kList,
-  kStat,  // existence, sizes, times
+  kStat,  // Existence, sizes, times.
 };
 inline constexpr size_t kFaultCallKinds = static_cast<size_t>(FaultCall::kStat) + 1;
 
-// A set of kinds.
+// Returns the set of one kind.
 using FaultCalls = uint32_t;
 constexpr FaultCalls Only(FaultCall call) {
   return FaultCalls{1} << static_cast<unsigned>(call);
@@ -67,8 +67,8 @@ enum class FaultEffect {
   kShortWrite,  // writes the first half, then fails; other calls: kIoError
   kDropSync,    // syncs of files and directories report success and do nothing
   // The sync of a file fails once, and every later one of that file reports success and does
-  // nothing, whatever is written: as where dirty pages are called clean when they could not be
-  // written. Other calls: kIoError.
+  // nothing, whatever is written: like a kernel that marks dirty pages clean when it could not
+  // write them. Other calls: kIoError.
   kFailAndForget,
   kCorruptRead,  // flips one bit of what was read
   kShortRead,    // returns the first half of what was read, with OK, though there is more
@@ -76,17 +76,17 @@ enum class FaultEffect {
 
 struct FaultRule {
   FaultCalls calls = kAllFaultCalls;
-  // Calls on other paths neither count nor fail; empty = every path.
+  // Calls on other paths neither count nor fail; empty is every path.
   std::string path_contains;
-  // Which of the calls that match is hit, from 1.
+  // Number of the matching call that the rule strikes, from 1.
   uint64_t nth = 1;
-  // That call and every later one that matches.
+  // Also strikes every later matching call.
   bool sticky = false;
   FaultEffect effect = FaultEffect::kIoError;
   bool retryable = false;
 };
 
-// Thread-safe. Rules may be set while files are open; they reach files opened before.
+// Thread-safe. Rules may be set while files are open; they also apply to files opened before.
 class FaultFileSystem final : public FileSystemWrapper, public MappedFileSource {
  public:
   explicit FaultFileSystem(std::shared_ptr<FileSystem> target);
@@ -97,38 +97,38 @@ class FaultFileSystem final : public FileSystemWrapper, public MappedFileSource 
   // Adds a rule, which counts from now on.
   void Inject(const FaultRule& rule);
   void ClearFaults();
-  // How often a rule has struck since the last ClearFaults.
+  // Returns how often rules have struck since the last ClearFaults.
   uint64_t strikes() const;
 
-  // Calls since construction or ResetCounters.
+  // Number of calls since construction or ResetCounters.
   uint64_t calls(FaultCall call) const;
   uint64_t total_calls() const;
-  // Of the kinds in `calls`.
+  // Counts the kinds in `calls`.
   uint64_t calls_in(FaultCalls calls) const;
   void ResetCounters();
 
-  // After `bytes` more have been written, writes fail with NoSpace, the one that crosses the limit
-  // after its first part; creating files and directories fails too.
+  // Sets a quota: after `bytes` more have been written, writes fail with NoSpace, the one that
+  // crosses the limit after its first part; creating files and directories fails too.
   void SetByteQuota(uint64_t bytes);
   void ReleaseQuota();
 
-  // Offers mapped files if the target does; at first this object does not, as stores cannot fail.
-  // Mapping a piece counts as kAllocate and takes all of it from the quota. Before any file is
-  // made.
+  // Offers mapped files if the target does; without this call it offers none, as stores cannot
+  // fail. Mapping a piece counts as kAllocate and takes all of it from the quota. Requires that no
+  // file exists yet.
   void OfferMappedFiles() { offers_mapped_files_ = true; }
 
-  // For the files that this object hands out.
+  // For the files that this object creates.
   struct Verdict {
-    // False: the call goes ahead, and the rest means nothing.
+    // If false, the call proceeds, and the other fields are meaningless.
     bool struck = false;
     FaultEffect effect = FaultEffect::kIoError;
     IOStatus error;
   };
   Verdict Judge(FaultCall call, const std::string& path);
-  // How many of n bytes fit into the quota; takes them from it.
+  // Takes up to n bytes from the quota; returns how many fit.
   size_t TakeFromQuota(size_t n);
 
-  // These judge alone: a call that creates something also needs space.
+  // These only judge the call; one that creates something also needs space.
   IOStatus JudgeCreation(FaultCall call, const std::string& path);
   IOStatus JudgePlain(FaultCall call, const std::string& path);
 
@@ -141,13 +141,14 @@ class FaultFileSystem final : public FileSystemWrapper, public MappedFileSource 
     uint64_t seen = 0;
   };
 
-  FileSystem* const faultless_;  // What is wrapped; target() is what judges the calls to it.
+  FileSystem* const faultless_;  // The wrapped file system; target() is the one that judges the
+                                 // calls to it.
   bool offers_mapped_files_ = false;
   std::array<std::atomic<uint64_t>, kFaultCallKinds> counts_{};
   mutable Mutex mutex_{lock_ranks::kFaultFileSystem};
   std::vector<ActiveRule> rules_ VARVE_GUARDED_BY(mutex_);
   uint64_t strikes_ VARVE_GUARDED_BY(mutex_) = 0;
-  // Whose syncs do nothing any more; a new file of that name is another one.
+  // Paths whose syncs do nothing any more; a new file of that name counts as another one.
   std::set<std::string> forgotten_ VARVE_GUARDED_BY(mutex_);
   bool has_quota_ VARVE_GUARDED_BY(mutex_) = false;
   uint64_t quota_ VARVE_GUARDED_BY(mutex_) = 0;

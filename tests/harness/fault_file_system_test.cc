@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Faults strike the calls they are meant for, and the helpers above report them.
+// Faults strike the intended calls, and the functions of durable_write.h report them.
 
 #include "tests/harness/fault_file_system.h"
 
@@ -117,7 +116,7 @@ TEST_F(FaultTest, AFileWhoseSyncFailedIsNeverDurable) {
   std::string out;
   ASSERT_TRUE(ReadFileToString(clone.get(), "/db/a", 100, &out).ok());
   EXPECT_LE(out.size(), 1u);
-  // Another file of that name is none the worse.
+  // Another file of that name is not affected.
   ASSERT_TRUE(fs_.DeleteFile("/db/a", kFaultIo, nullptr).ok());
   ASSERT_TRUE(WriteFileDurably(&fs_, "/db", "t", "a", std::string("y")).ok());
   ASSERT_TRUE(
@@ -186,8 +185,8 @@ TEST_F(FaultTest, AReadErrorInALogIsNotItsEnd) {
   EXPECT_EQ(total, 2u * 64 * 1024);
 }
 
-// Every index of every call of a durable write fails in turn: the helper says so, and the file
-// holds its old contents, or the new ones where only the directory's sync failed.
+// Every call of a durable write fails in turn: the function reports it, and the file holds its old
+// contents, or the new ones if only the directory's sync failed.
 TEST_F(FaultTest, DurableWritesReportAFailureAtEveryCall) {
   ASSERT_TRUE(WriteFileDurably(&fs_, "/db", "0.tmp", "a", std::string("old")).ok());
   fs_.ResetCounters();

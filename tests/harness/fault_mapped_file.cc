@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Owns the mapped files of a FaultFileSystem.
+// The mapped files of a FaultFileSystem.
 
 #include <utility>
 
@@ -43,7 +43,7 @@ class FaultMappedFile final : public MappedFile {
   }
 
  private:
-  // Effects that are meant for reads and syncs alone leave other calls alone.
+  // True if the call fails: effects meant only for reads and syncs do not apply to other calls.
   static bool Fails(const FaultFileSystem::Verdict& verdict) {
     return verdict.struck && verdict.effect != FaultEffect::kDropSync &&
            verdict.effect != FaultEffect::kCorruptRead && verdict.effect != FaultEffect::kShortRead;

@@ -123,7 +123,7 @@ std::string ValueOf(const std::string& word) {
   if (star == std::string::npos || value.empty()) return value;
   const size_t bytes = std::strtoull(word.c_str() + star + 1, nullptr, 10);
   const std::string once = value;
-  // Numbered, so that no two stretches are alike.
+  // The repetitions are numbered, so that no two are alike.
   for (size_t i = 0; value.size() < bytes; i++) value += once + std::to_string(i * 7919);
   value.resize(bytes);
   return value;

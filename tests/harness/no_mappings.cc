@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Replaces mmap for the whole program. What is not refused goes to the function that had the name
-// before, which with a sanitizer is that.
+// Replaces mmap for the whole program. Calls that are not refused go to the next function of that
+// name, which in a sanitizer build is the sanitizer's.
 
 #include "tests/harness/no_mappings.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Seeded choices for tests: the same seed gives the same test, on every machine.
+// Seeded random choices for tests: the same seed gives the same test, on every machine.
 
 #include <cstdint>
 #include <string>
 
 namespace varve::testing {
 
-// splitmix64. Thread safety: none.
+// The generator splitmix64. Thread safety: none.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -19,14 +19,14 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     return z ^ (z >> 31);
   }
-  // In [0, n); n > 0.
+  // Returns a number in [0, n). Requires n > 0.
   uint64_t Below(uint64_t n) { return Next() % n; }
   bool OneIn(uint64_t n) { return Below(n) == 0; }
-  // Skewed towards 0: a uniform number of bits, then uniform below.
+  // Returns a number skewed towards 0: a uniform number of bits, then uniform below.
   uint64_t Skewed(int max_bits) {
     return Below(uint64_t{1} << Below(static_cast<uint64_t>(max_bits) + 1));
   }
-  // Letters, half of them repeated, so that compression has something to do.
+  // Returns letters, half of them repeated, so that compression has an effect.
   std::string Text(size_t n) {
     std::string text(n, 'x');
     for (size_t i = 0; i < n; i += 2) text[i] = static_cast<char>('a' + Below(26));

@@ -39,7 +39,7 @@ class Shrinker {
     return true;
   }
 
-  // From the end, where lines matter least.
+  // Proceeds from the end, where lines matter least.
   void LeaveOut(size_t chunk) {
     for (size_t end = best_.size(); end > 0 && !Late();) {
       const size_t begin = end > chunk ? end - chunk : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes a failing history shorter, as long as it goes on failing.
+// Shortens a failing history as long as it still fails.
 
 #include <chrono>
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace varve::testing {
 
-// `fails` says whether a candidate does. The shortest that was found when nothing more can be left
-// out, or the time is over.
+// Returns the shortest failing history found when nothing more can be left out, or the time is
+// over. `fails` is true for a candidate that fails.
 History Shrink(const History& history, const std::function<bool(const History&)>& fails,
                std::chrono::seconds most);
 

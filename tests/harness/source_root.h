@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where the tree is that the tests were built from. Its path is in one small object, so that all
+// The location of the source tree of the tests. Its path is in one small object file, so that all
 // others are the same in every checkout, and a compiler's cache finds them.
 
 #include <string>
 
 namespace varve::testing {
 
-// Returns the root of the tree that this program was built from, or the folder that VARVE_TREE
+// Returns the root of the tree from which this program was built, or the folder that VARVE_TREE
 // names.
 std::string SourceRoot();
 

@@ -17,7 +17,7 @@ namespace varve::testing {
 
 namespace {
 
-// None now; std::array, as there is no empty built-in one.
+// Empty at present; it is a std::array because built-in arrays cannot be empty.
 constexpr std::array<std::string_view, 0> kExpectedRefusals = {};
 
 void Plain(DBOptions*) {}
@@ -60,12 +60,12 @@ void RateLimited(DBOptions* db) {
   db->rate_limiter.reset(NewGenericRateLimiter(256 << 20));
 }
 
-// Files that are written without mapping or preallocation.
+// Writes files without mapping or preallocation.
 void PlainFiles(DBOptions* db) {
   db->allow_fallocate = false;
 }
 
-// An Env, and a FileSystem, that the engine does not know: they hand every call on.
+// An Env and a FileSystem that the engine does not know: they pass every call on.
 class UsersEnv final : public EnvWrapper {
  public:
   using EnvWrapper::EnvWrapper;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: an allocation that fails costs the call that made it, and nothing else: no exception leaves
-// the API, nothing ends the process, nothing acknowledged is lost, and the database goes on.
-// Method: this program replaces operator new, aligned or not, and anonymous mappings, which are
-// what arenas are made of; for each of many k a child runs a short history on real files whose k-th
-// allocation by the library fails, in whatever thread that is. Then it waits until the database has
-// recovered, checks the state, by whole batches, writes on, and opens it again. What the test
-// itself allocates is not counted.
+// Goal: a failed allocation affects only the call that made it: no exception leaves the API,
+// nothing ends the process, nothing acknowledged is lost, and the database goes on. Method: this
+// program replaces operator new, aligned or not, and anonymous mappings, from which arenas are
+// made. For each of many k a child runs a short history on real files in which the k-th allocation
+// by the library fails, in any thread. Then it waits until the database has recovered, checks the
+// state, by whole batches, writes on, and opens it again. Allocations of the test itself are not
+// counted.
 //
-// VARVE_ALLOCATION_POINTS=n: how many k, evenly over all there are (0: every one).
-// VARVE_ALLOCATION_CASE=k runs one, VARVE_ALLOCATION_RUN=n makes n fail in a row. What goes
-// wrong comes with the place whose allocation failed.
+// VARVE_ALLOCATION_POINTS=n is the number of k, spread evenly over all (0: every one).
+// VARVE_ALLOCATION_CASE=k runs one, VARVE_ALLOCATION_RUN=n makes n consecutive ones fail. An error
+// is reported with the position of the failed allocation.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -47,13 +47,13 @@
 namespace {
 
 std::atomic<bool> g_armed{false};
-std::atomic<int64_t> g_calls{0};  // of the library, while armed
+std::atomic<int64_t> g_calls{0};  // Number of calls by the library while armed.
 std::atomic<int64_t> g_fails_at{INT64_MAX};
-std::atomic<int64_t> g_fails_until{INT64_MAX};  // not itself
-std::atomic<bool> g_only_chosen{false};         // only the chosen threads' calls count and fail
+std::atomic<int64_t> g_fails_until{INT64_MAX};  // Exclusive.
+std::atomic<bool> g_only_chosen{false};         // Only the chosen threads' calls count and fail.
 thread_local bool t_chosen = false;
-thread_local bool t_test = false;  // this thread is in the test's own code
-// Where it failed.
+thread_local bool t_test = false;  // This thread is in the test's own code.
+// The stack of the failed allocation.
 void* g_frames[40];
 int g_frame_count = 0;
 
@@ -70,7 +70,7 @@ void TellWhere() {
   backtrace_symbols_fd(g_frames, g_frame_count, STDERR_FILENO);
 }
 
-// Says where it failed and what came of it, and ends as the signal says.
+// Prints where the allocation failed and where the process ended, and ends with the signal.
 void EndBadly(int signal) {
   TellWhere();
   void* frames[40];
@@ -83,7 +83,7 @@ void EndBadly(int signal) {
 
 }  // namespace
 
-// Not inlined: the compiler would see malloc meet delete.
+// Not inlined: the compiler would otherwise see malloc paired with delete.
 [[gnu::noinline]] void* operator new(size_t size) {
   void* const memory = Fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) throw std::bad_alloc();
@@ -113,7 +113,7 @@ void EndBadly(int signal) {
                                        std::align_val_t /*alignment*/) noexcept {
   std::free(memory);
 }
-// Not what the C library maps for itself.
+// Does not affect the C library's own mappings.
 extern "C" void* mmap(void* address, size_t bytes, int protection, int flags, int fd,
                       off_t offset) noexcept {
   using Mmap = void* (*)(void*, size_t, int, int, int, off_t);
@@ -135,23 +135,23 @@ constexpr uint64_t kWritesHealed = 10;
 constexpr unsigned kHangSeconds = 15;
 constexpr int kHealMillis = 5000;
 constexpr int kChildren = 2;
-constexpr int kTries = 40;  // one failure may be all that a call meets
-// What a child found.
+constexpr int kTries = 40;  // One failure may be all that a call meets.
+// The exit codes of a child.
 constexpr int kFine = 0;
 constexpr int kWrong = 2;
 constexpr int kEscaped = 3;
 constexpr int kMissed = 4;
 constexpr int kStuck = 5;
 const std::vector<std::string> kFaultFamilies = {"default", "texts"};
-// Beside them one whose memtable is made of mapped blocks: some batches put a value into it, after
-// all else, which alone is larger than a block of theirs.
+// An additional family whose memtable consists of mapped blocks: some batches put a value into it,
+// as their last update, that alone is larger than a block of the others.
 const char* const kLargeFamily = "large";
 constexpr size_t kLargeBytes = 150 << 10;
 constexpr bool HasLarge(uint64_t i) {
   return i % 5 == 3;
 }
 
-// Runs a call of the API; what it throws is noted and becomes an error.
+// Makes an API call; an exception is recorded and becomes an error.
 class Caller {
  public:
   template <typename Body>
@@ -194,7 +194,7 @@ class AllocationRun {
     return db_ == nullptr ? "it does not open again: " + open_error_ : "";
   }
 
-  // Without faults.
+  // Runs without faults.
   std::string Heal(bool by_itself, bool flushes) {
     std::string problem = AwaitRecovery(by_itself);
     if (problem.empty()) problem = Check("recovered", acked_, issued_);
@@ -254,7 +254,7 @@ class AllocationRun {
     }).PermitUncheckedError();
   }
 
-  // The marker tells whether a write that failed is there after all.
+  // The marker shows if a failed write is there after all.
   bool IsThere(uint64_t i) {
     std::string text;
     const Status s =
@@ -293,7 +293,8 @@ class AllocationRun {
     }
   }
 
-  // An update that a batch has no memory for is not in it, and those before it are whole.
+  // Checks that an update for which a batch has no memory is not in it, and earlier ones are
+  // complete.
   std::string FillBatch() {
     if (acked_ % 5 != 0) return "";
     ColumnFamilyHandle* const handle = handles_.at("texts");
@@ -311,7 +312,7 @@ class AllocationRun {
     return s.ok() ? "" : "a batch: " + s.ToString();
   }
 
-  // What is read is checked later; here it may fail.
+  // Reads; the results are checked later, and may fail here.
   void Read() {
     if (acked_ % 5 != 0) return;
     ColumnFamilyHandle* const handle = handles_.at("texts");
@@ -335,7 +336,7 @@ class AllocationRun {
   static std::string LargeOf(uint64_t i) {
     return std::string(kLargeBytes, static_cast<char>('a' + i % 26));
   }
-  // What the last of its writes up to n has put.
+  // Checks for the value of the last large write up to n.
   std::string CheckLarge(uint64_t n) {
     std::string value;
     const Status s = db_->Get(ReadOptions(), handles_.at(kLargeFamily), "#", &value);
@@ -353,8 +354,8 @@ class AllocationRun {
     return large.empty() ? "" : std::string(when) + ": family large " + large;
   }
 
-  // The database takes writes again by itself, or because it is asked to. The failure may have kept
-  // the thread away that tries by itself.
+  // Waits until the database takes writes again, by itself or because it is asked to. The failure
+  // may have hit the thread that recovers by itself.
   std::string AwaitRecovery(bool by_itself) {
     const auto begin = std::chrono::steady_clock::now();
     Status s;
@@ -388,7 +389,7 @@ std::string DirectoryOf(int slot) {
          std::to_string(getpid()) + "-" + std::to_string(slot);
 }
 
-// The child's whole life. `calls` is for the first one, which counts.
+// The main function of a child. `calls` is for the first one, which counts.
 [[noreturn]] void RunChild(const std::string& directory, int64_t fails_at, int64_t in_a_row,
                            int report) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGALRM}) std::signal(signal, &EndBadly);
@@ -444,10 +445,10 @@ int64_t CountCalls() {
 
 struct AllocationTotals {
   uint64_t cases = 0;
-  uint64_t missed = 0;  // threads took another course, and there was no k-th allocation
+  uint64_t missed = 0;  // Threads took another course, so that there was no k-th allocation.
   uint64_t wrong = 0;
   uint64_t escaped = 0;
-  uint64_t stuck = 0;  // it does not open, or takes no more writes
+  uint64_t stuck = 0;  // The database does not open, or takes no more writes.
   uint64_t crash = 0;
   uint64_t hang = 0;
 
@@ -527,8 +528,8 @@ TEST(AllocationFaultTest, AnyAllocationMayFail) {
   EXPECT_GE(totals.cases - totals.missed, points * 9 / 10);
 }
 
-// An iterator that could not be rebuilt says so, and is rebuilt by the next seek. Only the calls of
-// this thread fail: a compaction whose allocation failed would stop the writes that follow.
+// An iterator that could not be rebuilt reports it, and the next seek rebuilds it. Only the calls
+// of this thread fail: a compaction whose allocation failed would stop the writes that follow.
 TEST(AllocationFaultTest, AnIteratorOutlivesARebuildingThatFailed) {
   const std::string directory = DirectoryOf(0);
   std::filesystem::remove_all(directory);

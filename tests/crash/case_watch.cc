@@ -22,10 +22,10 @@ constexpr size_t kNameBytes = 200;
 constexpr size_t kWrongKept = 15;
 constexpr std::chrono::seconds kLongestCase{10};
 
-// What each thread does at the moment; plain arrays, because a signal handler reads them.
+// The current case of each thread; plain arrays, because a signal handler reads them.
 struct UnderWay {
   char name[kNameBytes];
-  std::atomic<int64_t> since_ms{0};  // 0: nothing
+  std::atomic<int64_t> since_ms{0};  // 0 if there is none.
 };
 UnderWay under_way[kThreadsMost];
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the states that crashes would leave: at every call that changes something, a clone under
-// each policy, with what it owes.
+// Records the states that crashes would leave: at every call that changes something, a clone under
+// each policy, with the writes it must hold.
 
 #include <atomic>
 #include <cstdint>
@@ -21,17 +21,17 @@ struct CrashState {
   std::shared_ptr<MemFileSystem> fs;
   CrashPolicy policy;
   uint64_t call = 0;
-  uint64_t durable = 0;  // writes that must be there
-  uint64_t acked = 0;    // writes that must be there if only the process died
-  uint64_t issued = 0;   // writes that may be there
-  uint64_t mark = 0;     // at least so far families with timestamps have forgotten
+  uint64_t durable = 0;  // Writes that must be there.
+  uint64_t acked = 0;    // Writes that must be there if only the process died.
+  uint64_t issued = 0;   // Writes that may be there.
+  uint64_t mark = 0;     // Families with timestamps have dropped history at least up to here.
 };
 
 inline constexpr CrashPolicy kCrashPolicies[] = {
     CrashPolicy::kSyncedOnly,  CrashPolicy::kOrderedPrefix, CrashPolicy::kAllNames,
     CrashPolicy::kAdversarial, CrashPolicy::kSyncedBytes,   CrashPolicy::kKill};
 
-// Those that keep any subset of what was done to directories.
+// True for the policies that keep any subset of the directory operations.
 inline bool IsAdversary(CrashPolicy policy) {
   return policy == CrashPolicy::kAdversarial || policy == CrashPolicy::kSyncedBytes;
 }
@@ -39,7 +39,8 @@ inline bool IsAdversary(CrashPolicy policy) {
 // Takes clones at calls and keeps them until they are checked.
 class CrashRecorder final : public MemFileSystem::CallHook {
  public:
-  // At every `stride`-th call; `seeds` clones under each policy that leaves something to chance.
+  // Takes clones at every `stride`-th call, `seeds` of them under each policy that leaves something
+  // to chance.
   CrashRecorder(MemFileSystem* fs, uint64_t stride, uint64_t seeds = 1)
       : fs_(fs), stride_(stride), seeds_(seeds) {}
 
@@ -47,10 +48,10 @@ class CrashRecorder final : public MemFileSystem::CallHook {
     if (index % stride_ == Rotation() % stride_) TakeClones(index);
   }
 
-  // Also between calls, where nothing but stores into mapped files may lie.
+  // May also be called between calls, where only stores into mapped files can happen.
   void TakeClones(uint64_t index) {
     for (CrashPolicy policy : kCrashPolicies) {
-      // Until the database's creation is durable an adversary can leave anything of it.
+      // Until the creation of the database is durable an adversary can leave any part of it.
       if (IsAdversary(policy) && !created.load()) continue;
       const bool chance = policy != CrashPolicy::kSyncedOnly && policy != CrashPolicy::kKill;
       for (uint64_t seed = 0; seed < (chance ? seeds_ : 1); seed++) TakeClone(index, policy, seed);
@@ -69,7 +70,8 @@ class CrashRecorder final : public MemFileSystem::CallHook {
   std::atomic<uint64_t> mark{0};
 
  private:
-  // The numbers are read on the safe side: what must be there before the clone, what may be after.
+  // Reads the numbers in a safe order: what must be there before the clone, what may be there after
+  // it.
   void TakeClone(uint64_t index, CrashPolicy policy, uint64_t seed) {
     CrashState state;
     state.mark = mark.load();

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: a file system that fails at any call costs no acknowledged durable write and gives no wrong
-// answer, and writes work again within seconds after it stopped failing. Method: workloads over the
-// fault file system; each case makes the k-th call fail in one way, once or from then on, reads
-// while it fails, lifts the fault, writes on, and opens what a crash, a kill and a clean close
-// leave.
-// Each workload and kind of fault is paired with one way to write the log, another one at each
-// commit.
+// result, and writes work again within seconds after it stops failing. Method: workloads over the
+// fault file system. Each case makes the k-th call fail in one way, once or from then on, reads
+// while it fails, lifts the fault, writes on, and opens the files left by a crash, a kill and a
+// clean close. Each workload and kind of fault is paired with one way to write the log, another one
+// at each commit.
 //
-// VARVE_FAULT_SAMPLES=n: cases for each workload and kind of fault (0: every k).
+// VARVE_FAULT_SAMPLES=n is the number of cases for each workload and kind of fault (0: every k).
 // VARVE_FAULT_CASE=workload/kind/log/k runs one.
 
 #include <gtest/gtest.h>
@@ -37,11 +36,11 @@ namespace {
 
 const char* const kName = "/db";
 constexpr uint64_t kDefaultSamples = 24;
-constexpr uint64_t kCasesWanted = 2500;  // at the default number of samples or more
-constexpr int kWorkers = 6;              // they mostly wait
+constexpr uint64_t kCasesWanted = 2500;  // At the default number of samples or more.
+constexpr int kWorkers = 6;              // They mostly wait.
 constexpr uint64_t kWritesAfter = 20;
 constexpr int kTriesUnderFault = 2;
-constexpr uint64_t kMarkEvery = 10;  // writes; families with timestamps keep as many below it
+constexpr uint64_t kMarkEvery = 10;  // In writes; families with timestamps keep as many below it.
 constexpr uint64_t kQuotas = 40;
 constexpr std::chrono::milliseconds kHealsWithin{5000};
 
@@ -50,11 +49,11 @@ struct Workload {
   std::vector<std::string> families;
   uint64_t writes;
   uint64_t sync_every;
-  uint64_t flush_every;    // all families
-  uint64_t compact_every;  // 0: never
-  bool open_under_fault;   // a killed database's recovery is what fails
+  uint64_t flush_every;    // Flushes all families.
+  uint64_t compact_every;  // 0 is never.
+  bool open_under_fault;   // The recovery of a killed database fails.
   void (*tune)(DBOptions* db, ColumnFamilyOptions* cf);
-  bool mapped = false;  // logs are stored into: allocating and syncing them is what fails
+  bool mapped = false;  // Logs are written by stores: allocating and syncing them fails.
 };
 
 const Workload kWorkloads[] = {
@@ -165,8 +164,8 @@ struct Kind {
   FaultEffect effect;
   bool sticky;
   const char* path_contains;
-  bool lies;      // what the file system called synced may be lost
-  bool corrupts;  // reads are wrong: an error that only reopening lifts is right
+  bool lies;      // What the file system reported as synced may be lost.
+  bool corrupts;  // Reads are wrong: an error that only reopening lifts is allowed.
 };
 
 const Kind kKinds[] = {
@@ -194,7 +193,7 @@ Status OpenOn(Env* env, const Workload& workload, const WriteMode& log, std::uni
   ColumnFamilyOptions cf;
   cf.compression = kNoCompression;
   BlockBasedTableOptions table;
-  table.no_block_cache = true;  // so that reads reach the file system
+  table.no_block_cache = true;  // Makes reads reach the file system.
   cf.table_factory.reset(NewBlockBasedTableFactory(table));
   workload.tune(&options, &cf);
   log.Apply(&options, &cf);
@@ -205,7 +204,7 @@ Status OpenOn(Env* env, const Workload& workload, const WriteMode& log, std::uni
   return OpenWithFamilies(options, cf, kName, workload.families, db, handles);
 }
 
-// One database over a failing file system, and what it owes.
+// One database over a failing file system, and the writes it must hold.
 class FaultRun {
  public:
   FaultRun(const Workload& workload, const WriteMode& log, const StateTable& states)
@@ -225,7 +224,7 @@ class FaultRun {
 
   FaultFileSystem* fault() { return fault_.get(); }
 
-  // Up to the moment from which calls may fail.
+  // Runs up to the moment from which calls may fail.
   std::string Prepare() {
     std::string problem = Open("preparation");
     if (!problem.empty() || !workload_.open_under_fault) return problem;
@@ -234,12 +233,12 @@ class FaultRun {
     mem_ = mem_->CrashClone(CrashPolicy::kKill, 1);
     CloseWithFamilies(&db_, &handles_);
     Mount();
-    // What the log holds was made durable by the clone.
+    // The clone made the log's contents durable.
     durable_ = acked_;
     return "";
   }
 
-  // Under faults: errors are fine, wrong answers are not.
+  // Runs under faults: errors are allowed, wrong results are not.
   std::string Suffer() {
     if (workload_.open_under_fault) {
       const Status s = OpenOn(env_.get(), workload_, log_, &db_, &handles_);
@@ -250,7 +249,7 @@ class FaultRun {
     return LiveRead("under the fault");
   }
 
-  // After the fault: everything works again.
+  // Runs after the fault: everything must work again.
   std::string GoOn(bool resume, const Kind& kind) {
     std::string problem = CheckClone(CrashPolicy::kKill, acked_);
     if (!problem.empty()) return problem;
@@ -279,7 +278,7 @@ class FaultRun {
     return problem.empty() ? StrictRead("at last") : problem;
   }
 
-  // Writes until the quota stops them (true), or all are written.
+  // Writes until the quota stops it (returns true), or all are written.
   bool Fill() {
     for (uint64_t i = 0; i < workload_.writes; i++) {
       if (!Write(i % workload_.sync_every == 0).ok()) return true;
@@ -305,8 +304,8 @@ class FaultRun {
     return s.ok() ? "" : "open " + when + ": " + s.ToString();
   }
 
-  // The next write, which is the one that failed before, if one did. Doing it twice is doing it
-  // once, unless it merges: then it is done again only if it is not there.
+  // Makes the next write, which is the one that failed before, if one did. Repeating it has no
+  // further effect, unless it merges: then it is repeated only if it is not there.
   Status Write(bool sync) {
     WriteOptions options;
     options.sync = sync;
@@ -325,7 +324,7 @@ class FaultRun {
     return RaiseMarks(db_.get(), handles_, i - kMarkEvery);
   }
 
-  // NotFound when the database is at an earlier write.
+  // Returns NotFound if the database is at an earlier write.
   Status IsThere(uint64_t i) {
     std::string text;
     const Status s = db_->Get(ReadOptions(), handles_.at("default"), "#", &text);
@@ -365,8 +364,8 @@ class FaultRun {
     return verdict.errors == 0 ? "" : when + ": a read failed: " + verdict.first_error;
   }
 
-  // Until a write succeeds: by itself, or with Resume() at once. One that was done before, and
-  // whose log could be left since, says nothing yet: the error is lifted a moment later.
+  // Waits until a write succeeds: by itself, or with Resume() at once. A write that was retried,
+  // and whose log could be abandoned since, proves nothing yet: the error is lifted a moment later.
   std::string Heal(bool resume, const Kind& kind) {
     const Clock::time_point until = Clock::now() + kHealsWithin;
     Status s;
@@ -382,7 +381,7 @@ class FaultRun {
     return "writes still fail: " + s.ToString();
   }
 
-  // What a crash at this moment would leave holds at least the first `least` writes.
+  // Checks that a crash now would leave at least the first `least` writes.
   std::string CheckClone(CrashPolicy policy, uint64_t least) {
     const std::string when =
         policy == CrashPolicy::kKill ? "a kill's clone" : "a power loss's clone";
@@ -431,7 +430,7 @@ CaseResult RunCase(const Workload& workload, const WriteMode& log, const Kind& k
   return result;
 }
 
-// How many calls of that kind there are without a fault.
+// Returns the number of calls of that kind without a fault.
 uint64_t CountCalls(const Workload& workload, const WriteMode& log, const Kind& kind,
                     const StateTable& states) {
   FaultRun run(workload, log, states);
@@ -441,7 +440,7 @@ uint64_t CountCalls(const Workload& workload, const WriteMode& log, const Kind& 
   return run.fault()->calls_in(kind.calls);
 }
 
-// Of a case's name.
+// Returns the log mode of a case's name.
 const WriteMode& LogOf(const std::string& name) {
   const size_t end = name.rfind('/');
   const size_t begin = name.rfind('/', end - 1) + 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: one writer's trouble is told to all whom it concerns and to nobody else. A log that fails
-// to take or to sync a record fails every write that depends on it with the same error, no later
-// write succeeds until Resume, and nothing acknowledged is lost; a malformed batch is refused and
-// disturbs no other writer. Method: eight writers of a recomputable history, in each write mode,
-// over a file system that starts to fail, or beside a writer of mutated batches.
+// Goal: one writer's error is reported to all writers that it concerns and to no others. A log that
+// fails to write or to sync a record fails every write that depends on it with the same error, no
+// later write succeeds until Resume, and nothing acknowledged is lost; a malformed batch is
+// rejected and disturbs no other writer. Method: eight writers of a recomputable history, in each
+// write mode, over a file system that starts to fail, or beside a writer of mutated batches.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ constexpr uint64_t kWritesSound = 20;
 constexpr uint64_t kWritesResumed = 30;
 constexpr uint64_t kHostileBatches = 2000;
 
-// Modes whose every write waits for the log.
+// Returns the modes in which every write waits for the log.
 std::vector<const WriteMode*> LoggedModes() {
   std::vector<const WriteMode*> modes;
   for (const WriteMode& mode : WriteModes()) {
@@ -59,8 +59,8 @@ class GroupFailureTest : public Database {
 
   Handles AllHandles() { return {{"default", Handle("default")}, {"other", Handle("other")}}; }
 
-  // Every writer goes on from where it is until `stop` says so or a write fails; then it tries
-  // again until it has failed `failures` times. Returns what failed with the errors' texts.
+  // Every writer continues until `stop` returns true or a write fails; then it retries until it has
+  // failed `failures` times. Collects the errors' texts in errors_.
   template <typename Stop>
   void RunWriters(Stop stop, int failures) {
     const Handles handles = AllHandles();
@@ -69,7 +69,7 @@ class GroupFailureTest : public Database {
       threads.emplace_back([this, &handles, &stop, failures, t] {
         int failed = 0;
         while (failed < failures && !stop(t)) {
-          // A write that failed is the next one: doing it twice is doing it once.
+          // A failed write is the next one: repeating it has no further effect.
           const uint64_t i = progress_.acked[t].load() + 1;
           const bool after_failure = has_failed_.load(std::memory_order_acquire);
           const Status s = WriteParallel(db(), handles, *mode_, t, i, &progress_);
@@ -108,7 +108,7 @@ class GroupFailureTest : public Database {
     faults().Inject(rule);
     RunWriters([this](size_t t) { return progress_.acked[t].load() > 100 * kWritesSound; }, 2);
     ASSERT_GT(faults().strikes(), 0u) << "nothing failed";
-    // The first failing call is never followed by a success, though the file system works again.
+    // No success follows the first failing call, though the file system works again.
     EXPECT_EQ(late_successes_.load(), 0u);
     ASSERT_EQ(errors_.size(), 2 * kWriters);
     for (const std::string& error : errors_) EXPECT_EQ(error, errors_.front());
@@ -126,10 +126,10 @@ class GroupFailureTest : public Database {
 
   const WriteMode* mode_ = nullptr;
   Progress progress_;
-  std::atomic<bool> has_failed_{false};      // publishes that some write returned an error
-  std::atomic<uint64_t> late_successes_{0};  // counts
+  std::atomic<bool> has_failed_{false};      // Publishes that some write returned an error.
+  std::atomic<uint64_t> late_successes_{0};  // A counter.
   std::mutex errors_mutex_;
-  std::vector<std::string> errors_;  // guarded by errors_mutex_ while writers run
+  std::vector<std::string> errors_;  // Guarded by errors_mutex_ while writers run.
 };
 
 TEST_F(GroupFailureTest, LogErrorsFailTheGroupUntilResume) {
@@ -144,7 +144,7 @@ TEST_F(GroupFailureTest, LogErrorsFailTheGroupUntilResume) {
         OpenIn(*mode);
         FailAndResume(call, nth);
         if (HasFailure()) return;
-        // What a kill leaves, and what a clean close leaves.
+        // Checks the state after a kill, and after a clean close.
         Kill();
         OpenIn(*mode);
         CheckAll(Load(progress_.acked));
@@ -169,8 +169,8 @@ TEST_F(GroupFailureTest, LogErrorsFailTheGroupUntilResume) {
 
 namespace {
 
-// A valid batch with one byte changed, or cut. Its keys and values are of bytes that the history
-// does not use, so that what is valid after all changes nothing that is compared.
+// Returns a valid batch with one byte changed, or truncated. The history does not use its keys and
+// values, so that a batch that is still valid changes nothing that is compared.
 std::string HostileBytes(Random* random) {
   WriteBatch batch;
   const std::string stuff(1 + random->Below(40), '\xee');
@@ -241,7 +241,7 @@ TEST(GroupFailureCTest, MalformedBatchesOfTheCApiAreRefused) {
     if (error == nullptr) continue;
     refused++;
     rocksdb_free(std::exchange(error, nullptr));
-    // The next write is none the worse.
+    // The next write is not affected.
     rocksdb_put(db, write, "k", 1, "v", 1, &error);
     ASSERT_EQ(error, nullptr);
   }

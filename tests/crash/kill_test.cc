@@ -3,10 +3,10 @@
 // Goal: a killed process loses no acknowledged write, and the next opening finds a prefix, in every
 // write mode. Method: a child writes, in one thread or in several, and reports each acknowledged
 // write in shared memory, until the parent kills it at a random moment; another child opens the
-// directory and compares; families merge and have timestamps by turns. In every tenth round
-// openings are killed as well, up to five one after the other, each in the middle of its recovery.
-// No opening takes a kill for a loss of what was synced, nor refuses to tolerate it.
-// VARVE_KILL_ROUNDS=N sets the number of rounds, half of them with one thread that writes.
+// directory and compares. Families with merges and with timestamps alternate. In every tenth round
+// openings are killed as well, up to five in a row, each during its recovery. No opening mistakes a
+// kill for a loss of synced data, or refuses to tolerate it. VARVE_KILL_ROUNDS=N sets the number of
+// rounds, half of them with one writing thread.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -43,17 +43,17 @@ constexpr uint64_t kRounds = 1000;
 constexpr uint64_t kRoundsPerDirectory = 8;
 constexpr uint64_t kRecoveryKilledOneIn = 10;
 constexpr uint64_t kChainMost = 5;
-constexpr uint64_t kMarkEvery = 64;    // writes
-constexpr uint64_t kHistoryKept = 40;  // writes below the newest
+constexpr uint64_t kMarkEvery = 64;    // In writes.
+constexpr uint64_t kHistoryKept = 40;  // In writes below the newest.
 
-// What the child tells the parent: it survives the child's death.
+// Reports from the child to the parent: they survive the child's death.
 struct Shared {
   // Stored with release after the write returned; the parent reads them after waiting for the
   // child.
   std::atomic<uint64_t> acked;
   std::atomic<uint64_t> issued;
-  std::atomic<uint64_t> mark;   // of families with timestamps, as acknowledged
-  std::atomic<uint64_t> found;  // by the checker: the state is that after this many writes
+  std::atomic<uint64_t> mark;   // The acknowledged mark of families with timestamps.
+  std::atomic<uint64_t> found;  // Set by the checker: the state is that after this many writes.
   Progress parallel;
 };
 
@@ -67,7 +67,8 @@ struct Mode {
   size_t write_buffer = 64 << 10;
 };
 
-// Modes that open today. The numbered history of one thread asks that all writes are logged.
+// Returns the modes that open today. The numbered history of one thread requires that all writes
+// are logged.
 std::vector<const WriteMode*> RunningModes(bool all_logged) {
   std::vector<const WriteMode*> modes;
   for (const WriteMode& mode : WriteModes()) {
@@ -86,7 +87,7 @@ DBOptions DbOptionsOf(const Mode& mode, ColumnFamilyOptions* family) {
     options.wal_recovery_mode = WALRecoveryMode::kTolerateCorruptedTailRecords;
   }
   options.max_manifest_file_size = 8 << 10;
-  options.max_background_jobs = 16;  // four flushes at once
+  options.max_background_jobs = 16;  // Four flushes at once.
   mode.writes.Apply(&options, family);
   options.atomic_flush |= mode.atomic_flush && !options.enable_pipelined_write;
   return options;
@@ -104,13 +105,13 @@ Mode RandomMode(Random* random, const WriteMode* writes, bool parallel) {
   mode.writes = *writes;
   mode.families = kFamilies[random->Below(std::size(kFamilies))];
   mode.sync = random->OneIn(4);
-  // Of threads that sync side by side one is told what another's sync has covered.
+  // A parallel thread that syncs may be told what another's sync has covered.
   if (mode.sync && parallel && writes->no_log_one_in == 0) mode.writes.sync_one_in = 4;
   mode.atomic_flush = random->OneIn(4);
   mode.keep_logs = random->OneIn(3);
   mode.tolerate_tail = random->OneIn(3);
   mode.write_buffer = random->OneIn(3) ? 1 << 20 : 64 << 10;
-  // Threads write at timestamps of their own, which a mark of all would cut.
+  // Threads write at separate timestamps, which a common mark would cut.
   ColumnFamilyOptions unused;
   if (parallel || !Allows(DbOptionsOf(mode, &unused), mode.families)) {
     std::ranges::replace(mode.families, "bare", "versions");
@@ -136,7 +137,8 @@ void ExitUnless(const Status& s, const char* what) {
   _exit(kExitProblem);
 }
 
-// After a kill the files have all that was ever synced.
+// Exits with an error if a loss is reported: after a kill the files have everything that was
+// synced.
 void ExitIfTakenForALoss(DB* db) {
   std::map<std::string, std::string> report;
   if (!db->GetMapProperty("varve.recovery", &report) || report["synced_bytes_lost"] == "0") return;
@@ -193,7 +195,7 @@ void ExitIfTakenForALoss(DB* db) {
   _exit(kExitProblem);
 }
 
-// The thread positions that were found replace those of the dead process.
+// The thread positions found replace those of the dead process.
 [[noreturn]] void CheckParallelAndExit(const std::string& directory, const Mode& mode,
                                        Progress* progress) {
   std::unique_ptr<DB> db;
@@ -256,13 +258,13 @@ class KillRounds {
     std::filesystem::remove_all(directory_);
   }
 
-  // False when something was lost or wrong.
+  // Returns false if something was lost or wrong.
   bool Round(uint64_t round) {
     if (round % kRoundsPerDirectory == 0) {
       mode_ = RandomMode(&random_, modes_[next_mode_++ % modes_.size()], parallel_);
       Begin();
     } else if (mode_.writes.no_log_one_in != 0) {
-      // What was not logged left holes that the next writes could not go on from.
+      // Unlogged writes have left holes, from which the next writes could not continue.
       Begin();
     }
     const size_t threads = 2 + random_.Below(kMostWriters - 1);
@@ -291,7 +293,7 @@ class KillRounds {
     return pid;
   }
 
-  // False when the writer had ended by itself: it met an error.
+  // Returns false if the writer had ended by itself, because of an error.
   static bool Kill(pid_t pid) {
     int status = 0;
     if (waitpid(pid, &status, WNOHANG) == pid) return false;
@@ -348,7 +350,7 @@ class KillRounds {
   uint64_t killed_recoveries_ = 0;
 };
 
-// Adds to *cases the rounds that were fine, and to *recoveries the openings that were killed.
+// Adds the successful rounds to *cases, and the killed openings to *recoveries.
 void RunRounds(bool parallel, uint64_t rounds, uint64_t seed, uint64_t* cases,
                uint64_t* recoveries) {
   KillRounds run(seed, parallel);

@@ -22,7 +22,7 @@ std::string KeyOf(uint64_t k) {
   return text;
 }
 
-// A key's change in write i, of the kinds that its family has.
+// Returns a key's change in write i, of a kind that its family has.
 Change ChangeOfKey(const std::string& family, uint64_t i, Random* random) {
   Change change;
   change.family = family;
@@ -173,8 +173,8 @@ bool MarkerOf(DB* db, const std::string& family, ColumnFamilyHandle* handle, uin
   return true;
 }
 
-// The timestamps as of which a family at write n is compared: from its mark, before which nothing
-// may be asked, to after the last write.
+// Sets *moments to the timestamps at which a family at write n is compared: from its mark, before
+// which reads are not allowed, to after the last write.
 std::string MomentsOf(DB* db, ColumnFamilyHandle* handle, uint64_t n,
                       std::vector<uint64_t>* moments, PrefixCheck* check) {
   uint64_t mark = 0;
@@ -196,7 +196,8 @@ std::string MomentsOf(DB* db, ColumnFamilyHandle* handle, uint64_t n,
 
 using States = std::map<uint64_t, ReferenceState>;
 
-// A family with timestamps holds, as of the timestamp of write t, the state after write t.
+// Checks that a family with timestamps holds, as of the timestamp of write t, the state after write
+// t.
 std::string CompareMoments(DB* db, const std::string& family, ColumnFamilyHandle* handle,
                            const std::vector<uint64_t>& moments, uint64_t n, const States& states) {
   for (const uint64_t moment : moments) {
@@ -209,7 +210,7 @@ std::string CompareMoments(DB* db, const std::string& family, ColumnFamilyHandle
   return "";
 }
 
-// What one family says about itself: at which write it is, and as of when it can be asked.
+// The position of a family: its write, and the timestamps at which it can be read.
 struct Position {
   uint64_t n = 0;
   std::vector<uint64_t> moments = {UINT64_MAX};
@@ -233,7 +234,7 @@ ReferenceState NothingWritten(const std::vector<std::string>& families) {
   return state;
 }
 
-// Short histories are asked for again and again: their states are kept.
+// Returns the state of a short history; these are requested repeatedly, so they are kept.
 const ReferenceState& KeptState(uint64_t n, const std::vector<std::string>& families) {
   thread_local std::map<std::vector<std::string>, std::vector<ReferenceState>> kept;
   std::vector<ReferenceState>& states = kept[families];
@@ -245,7 +246,7 @@ const ReferenceState& KeptState(uint64_t n, const std::vector<std::string>& fami
   return states[n];
 }
 
-// The states after these writes.
+// Returns the states after these writes.
 States StatesAfter(const std::set<uint64_t>& writes, const std::vector<std::string>& families) {
   States states;
   ReferenceState state;

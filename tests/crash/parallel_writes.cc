@@ -12,9 +12,10 @@ namespace varve::testing {
 
 namespace {
 
-constexpr uint64_t kSlots = 32;  // of each thread in each family; write i fills slot i % kSlots
+constexpr uint64_t kSlots = 32;  // Number of slots of each thread in each family; write i fills
+                                 // slot i % kSlots.
 constexpr uint64_t kPadding = 200;
-constexpr uint64_t kTextsEach = 16;  // operands of a text before it begins anew
+constexpr uint64_t kTextsEach = 16;  // Number of operands of a text before it begins anew.
 constexpr const char* kSumOfAll = "+";
 
 std::string MarkerKey(size_t thread) {
@@ -33,7 +34,7 @@ std::string SlotKey(size_t thread, uint64_t slot) {
   return "w" + std::to_string(thread) + "/" + std::to_string(slot);
 }
 
-// What a value of the history says.
+// The contents of a value of the history.
 struct Entry {
   uint64_t i = 0;
   Positions needs{};
@@ -52,7 +53,7 @@ bool Decode(const std::string& text, Entry* entry) {
   return !in.fail();
 }
 
-// "" and the entry; an absent key is entry 0.
+// Sets *entry and returns "", or an error; an absent key is entry 0.
 std::string ReadEntry(DB* db, ColumnFamilyHandle* handle, const ReadOptions& options,
                       const std::string& key, Entry* entry) {
   std::string text;
@@ -67,7 +68,7 @@ bool IsLogged(const WriteMode& mode, size_t thread, uint64_t i) {
   return !OptionsOfParallelWrite(mode, thread, i).disableWAL;
 }
 
-// Whether a slot that write `expected` filled last may hold write `found`: no write that filled it
+// True if a slot that write `expected` filled last may hold write `found`: no write that filled it
 // in between was logged.
 bool MayBeLost(const WriteMode& mode, size_t thread, uint64_t found, uint64_t expected) {
   if (!LeavesHoles(mode) || (found != 0 && found % kSlots != expected % kSlots)) return false;
@@ -77,11 +78,11 @@ bool MayBeLost(const WriteMode& mode, size_t thread, uint64_t found, uint64_t ex
   return found < expected;
 }
 
-// The thread stands at `at`: its slots must hold the last writes up to there.
+// Checks the slots of a thread at position `at`: they must hold the last writes up to it.
 std::string CheckSlots(DB* db, ColumnFamilyHandle* handle, const ReadOptions& options,
                        const WriteMode& mode, size_t thread, uint64_t at) {
   for (uint64_t slot = 0; slot < kSlots; slot++) {
-    // The last write that filled the slot; 0 when there is none.
+    // The last write that filled the slot; 0 if there is none.
     const uint64_t back = (at + kSlots - slot) % kSlots;
     const uint64_t expected = at >= back ? at - back : 0;
     Entry entry;
@@ -94,7 +95,7 @@ std::string CheckSlots(DB* db, ColumnFamilyHandle* handle, const ReadOptions& op
   return "";
 }
 
-// What had returned before a write that is there began, is there too.
+// Checks that everything returned before a present write began is present.
 std::string CheckCut(const std::array<Entry, kMostWriters>& markers, const Positions& at) {
   for (size_t t = 0; t < kMostWriters; t++) {
     for (size_t u = 0; u < kMostWriters; u++) {
@@ -108,7 +109,7 @@ std::string CheckCut(const std::array<Entry, kMostWriters>& markers, const Posit
   return "";
 }
 
-// As of half the way, every thread stands there.
+// Checks that, as of half its position, every thread is there.
 std::string CheckEarlier(DB* db, const std::string& family, ColumnFamilyHandle* handle,
                          const WriteMode& mode, size_t thread, uint64_t at) {
   const ReadingAsOf reading(family, at / 2);
@@ -121,7 +122,7 @@ std::string CheckEarlier(DB* db, const std::string& family, ColumnFamilyHandle* 
   return problem.empty() ? "" : "as of " + std::to_string(at / 2) + ": " + problem;
 }
 
-// Adds what write i of the thread merges in families that merge.
+// Adds the merges of write i of the thread, in families that merge.
 Status AddMerges(const std::string& family, ColumnFamilyHandle* handle, size_t thread, uint64_t i,
                  WriteBatch* batch) {
   if (HasSums(family)) {
@@ -149,7 +150,7 @@ std::string ExpectValue(DB* db, const std::string& family, ColumnFamilyHandle* h
          (s.ok() ? Slice(value).ToString(HasSums(family)) : s.ToString());
 }
 
-// Every operand of the writes up to `at` counts once.
+// Checks that every operand of the writes up to `at` counts once.
 std::string CheckMerges(DB* db, const std::string& family, ColumnFamilyHandle* handle,
                         const Positions& at) {
   uint64_t sum = 0;

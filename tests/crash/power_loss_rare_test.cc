@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what is done rarely and to a whole database can be interrupted by a power loss, and done
-// again: trimming history, destroying and repairing. Method: the recorder takes a clone at every
-// call of the one operation; each is opened, judged, and given the operation once more.
+// Goal: rare operations on a whole database can be interrupted by a power loss and repeated:
+// trimming history, destroying and repairing. Method: the recorder takes a clone at every call of
+// the operation; each clone is opened, checked, and given the operation once more.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ std::string NameOf(const CrashState& state) {
          std::to_string(static_cast<int>(state.policy));
 }
 
-// After the last case: what is wrong ends a test before.
+// Called after the last case: an error ends a test before.
 void PrintResult(const char* what, uint64_t states, const char* some, uint64_t of_these) {
   printf("RESULT power_loss_%s cases=%llu %s=%llu wrong=0 lost=0 crash=0 hang=0\n", what,
          static_cast<unsigned long long>(states), some, static_cast<unsigned long long>(of_these));
@@ -67,7 +67,7 @@ class RarePowerLoss : public ::testing::Test {
   }
   void Close() { CloseWithFamilies(&db_, &handles_); }
 
-  // A database with tables and logs, closed.
+  // Creates a database with tables and logs, and closes it.
   void Build() {
     ASSERT_TRUE(OpenOn(env_.get()).ok());
     for (uint64_t i = 1; i <= kRareWrites; i++) {
@@ -101,14 +101,14 @@ class RarePowerLoss : public ::testing::Test {
     return s;
   }
 
-  // What the family holds now: the state after so many writes, "" or what differs.
+  // Compares the family with the state after this many writes; returns "" or the difference.
   std::string Compare(const std::string& family, uint64_t writes) {
     const ReadingAsOf now(family, UINT64_MAX);
     return CompareFamily(db_.get(), handles_.at(family), now.options(),
                          StateAfter(writes, families_).families.at(family));
   }
 
-  // The MANIFEST and CURRENT, which a closed database has.
+  // Removes the MANIFEST and CURRENT, which a closed database has.
   void RemoveManifest() {
     std::vector<std::string> entries;
     ASSERT_TRUE(fs_->GetChildren(kRareName, IOOptions(), &entries, nullptr).ok());
@@ -160,7 +160,7 @@ TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
     const std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
     const Status s = OpenOn(env.get());
     ASSERT_TRUE(s.ok()) << s.ToString();
-    // Only what is to be trimmed may be on its way.
+    // Only what is to be trimmed may be partly done.
     ASSERT_EQ(Compare("default", kRareWrites), "");
     if (Compare("versions", kRareWrites).empty()) {
       before++;
@@ -180,7 +180,8 @@ TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
   EXPECT_LT(before, states);
 }
 
-// A caller that destroys a database wants nothing of it, but may not be fooled by what is left.
+// A caller that destroys a database wants none of it, but the remains must not be mistaken for a
+// database.
 TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
   Build();
   CrashRecorder recorder(fs_.get(), 1);
@@ -216,7 +217,7 @@ TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
 
 // An opening before the second repair is refused, or finds everything.
 TEST_F(RarePowerLoss, RepairingIsDoneAgain) {
-  families_.emplace_back("texts");  // shows what is replayed twice
+  families_.emplace_back("texts");  // Shows what is replayed twice.
   Build();
   RemoveManifest();
   const std::shared_ptr<MemFileSystem> damaged = fs_->CrashClone(CrashPolicy::kKill, 1);
@@ -232,7 +233,7 @@ TEST_F(RarePowerLoss, RepairingIsDoneAgain) {
   uint64_t refused = 0;
   for (const CrashState& state : recorder.Take()) {
     SCOPED_TRACE(NameOf(state));
-    // Of a clone: an opening mends things.
+    // Opens a clone, because an opening repairs things.
     const std::unique_ptr<Env> look = NewCompositeEnv(state.fs->CrashClone(CrashPolicy::kKill, 1));
     if (OpenOn(look.get(), /*create=*/false).ok()) {
       ExpectAllThere();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: after the power goes at any file-system call, every durable write is there, and the state
-// is that after some first n writes, over all column families. Method: workloads on the in-memory
-// file system; at every changing call a clone is taken of what a crash would leave, under several
-// policies; each clone is opened, compared, and written to. Now and then the power goes again while
-// it recovers, and once more in that recovery. VARVE_CRASH_STRIDE=k takes every k-th call only,
-// VARVE_CRASH_SEEDS=k as many states at each under every policy that leaves something to chance.
+// Goal: after a power loss at any file-system call, every durable write is there, and the state is
+// that after some first n writes, over all column families. Method: workloads on the in-memory file
+// system; at every changing call clones are taken of what a crash would leave, under several
+// policies; each clone is opened, compared, and written to. In some recoveries power is lost again,
+// and once more in the recovery from that. VARVE_CRASH_STRIDE=k takes every k-th call only,
+// VARVE_CRASH_SEEDS=k takes k states at each under every policy that leaves something to chance.
 
 #include <gtest/gtest.h>
 
@@ -34,11 +34,11 @@ namespace {
 const char* const kLossName = "/db";
 constexpr uint64_t kDefaultStride = 7;
 constexpr uint64_t kStatesWanted = 12000;
-constexpr uint64_t kStrideOfModes = 5;             // every mode has the same few kinds of calls
-constexpr uint64_t kRecoveriesOneIn = 12;          // in which the power goes as well
-constexpr uint64_t kRecoveryCallsOneIn = 10;       // at which it does
-constexpr int kDeepest = 3;                        // power losses one after the other
-constexpr uint64_t kBetweenCalls = 1'000'000'000;  // indexes of moments that are no calls
+constexpr uint64_t kStrideOfModes = 5;             // All modes have the same few kinds of calls.
+constexpr uint64_t kRecoveriesOneIn = 12;          // One recovery in this many loses power as well.
+constexpr uint64_t kRecoveryCallsOneIn = 10;       // It does so at one call in this many.
+constexpr int kDeepest = 3;                        // Number of consecutive power losses.
+constexpr uint64_t kBetweenCalls = 1'000'000'000;  // First index of moments between calls.
 
 class PowerLoss {
  public:
@@ -54,7 +54,7 @@ class PowerLoss {
 
   static uint64_t Stride() { return NumberFromEnvironment("VARVE_CRASH_STRIDE", kDefaultStride); }
 
-  // States of crashes within recoveries.
+  // Number of states of crashes within recoveries.
   uint64_t deeper() const { return deeper_; }
 
   uint64_t Run() {
@@ -80,7 +80,8 @@ class PowerLoss {
   }
 
  private:
-  // So many databases are opened that caches of their own would take most of the time.
+  // Options without caches: so many databases are opened that creating caches would take most of
+  // the time.
   static BlockBasedTableOptions Uncached() {
     BlockBasedTableOptions options;
     options.no_block_cache = true;
@@ -151,7 +152,7 @@ class PowerLoss {
     }
   }
 
-  // At some calls of a recovery, what a crash would leave then.
+  // Records, at some calls of a recovery, the states that a crash would leave.
   class RecoveryRecorder final : public MemFileSystem::CallHook {
    public:
     RecoveryRecorder(const CrashState& state, uint64_t least) : state_(state), least_(least) {
@@ -168,7 +169,7 @@ class PowerLoss {
       left.policy = kCrashPolicies[dice / kRecoveryCallsOneIn % std::size(kCrashPolicies)];
       left.fs = state_.fs->CrashClone(left.policy, dice);
       left.call = state_.call + index;
-      // What was found once stays.
+      // What was found once must stay.
       left.durable = left.acked = least_;
       states_.push_back(std::move(left));
     }
@@ -177,8 +178,8 @@ class PowerLoss {
       return std::move(states_);
     }
 
-    // No clone is taken after this, nor by a background thread that has begun one: what is written
-    // next belongs to none.
+    // No clone is taken after this call, nor by a background thread that has begun one: the next
+    // writes belong to none.
     void Recovered() {
       MutexLock lock(&mu_);
       recovering_ = false;
@@ -205,7 +206,7 @@ class PowerLoss {
   void CheckOne(const CrashState& state, int depth) {
     checked_++;
     deeper_ += depth > 1 ? 1 : 0;
-    // Who opens it maps files, or not, whatever wrote it.
+    // The next opening may map files or not, independently of the writer.
     if (workload_.mapped && state.call % 2 == 0) state.fs->OfferMappedFiles();
     const uint64_t least =
         state.policy == CrashPolicy::kKill ? std::max(state.acked, state.durable) : state.durable;
@@ -235,7 +236,7 @@ class PowerLoss {
     PrefixCheck check = CheckPrefix(db.get(), handles, workload_.families, least, state.issued);
     ASSERT_TRUE(check.ok) << check.problem;
     ASSERT_GE(check.mark, state.mark) << "a mark went back";
-    // It goes on from there: a few writes, and another opening.
+    // The database goes on: a few writes, and another opening.
     const uint64_t last = check.n + 3;
     for (uint64_t i = check.n + 1; i <= last; i++) {
       s = WriteNumbered(db.get(), handles, workload_.families, i, WriteOptions());

@@ -225,8 +225,8 @@ const LossWorkload kLossWorkloads[] = {
      .reopen_every = 15},
 };
 
-// A short history with flushes, in each write mode. Writes that skip the log by chance have no
-// prefix to compare with.
+// Returns a short history with flushes in each write mode. Modes whose writes randomly skip the log
+// are left out: they have no prefix to compare with.
 std::vector<LossWorkload> WorkloadsOfModes() {
   std::vector<LossWorkload> workloads;
   for (const WriteMode& mode : WriteModes()) {

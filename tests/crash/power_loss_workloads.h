@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the histories during which the power goes: short ones, each of one kind of file work.
+// The histories during which power is lost: short ones, each with one kind of file work.
 
 #include <cstdint>
 #include <string>
@@ -19,17 +19,18 @@ struct LossWorkload {
   std::vector<std::string> families;
   uint64_t writes;
   void (*tune)(DBOptions* db, ColumnFamilyOptions* cf);
-  // What happens beside the writes after write i.
+  // Does additional work after write i.
   void (*after)(DB* db, const Handles& handles, uint64_t i);
-  uint64_t sync_every;       // 0: never
-  uint64_t reopen_every;     // 0: never
-  bool no_log = false;       // disableWAL: durable by flushing alone
-  uint64_t marks_every = 0;  // 0: never; families with timestamps keep as many writes below it
+  uint64_t sync_every;       // 0 is never.
+  uint64_t reopen_every;     // 0 is never.
+  bool no_log = false;       // disableWAL: only flushes make writes durable.
+  uint64_t marks_every = 0;  // Raises marks this often; 0 is never. Families with timestamps keep
+                             // this many writes below a mark.
   const WriteMode* mode = nullptr;
-  bool mapped = false;  // logs are stored into, which no call tells of
+  bool mapped = false;  // Logs are written by stores, which are no calls.
 };
 
-// All of them, those of every write mode too.
+// Returns all workloads, including those of every write mode.
 std::vector<LossWorkload> LossWorkloads();
 
 }  // namespace varve::testing

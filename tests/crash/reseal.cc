@@ -79,7 +79,7 @@ void Seals::SealRecord(std::string* bytes, const Piece& piece) {
   const uint32_t crc = crc32c::Value(bytes->data() + piece.begin, piece.end - piece.begin);
   char stored[kCrcBytes];
   EncodeFixed32(stored, crc32c::Mask(crc));
-  // In front of them is the length, and in front of that the checksum.
+  // The length precedes them, and the checksum precedes the length.
   bytes->replace(piece.begin - 2 - kCrcBytes, kCrcBytes, stored, kCrcBytes);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes the checksums of damaged files right again, so that it is the parsers that meet the damage.
+// Corrects the checksums of damaged files, so that the parsers meet the damage.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,16 +12,17 @@
 
 namespace varve::testing {
 
-// Where the checksums of a sound file are and what they cover.
+// The positions of the checksums of an undamaged file and the bytes they cover.
 class Seals {
  public:
-  // Blocks of a table. They lie one after the other, so each is found by the checksum after it.
+  // Finds the blocks of a table. They are adjacent, so each is found by the checksum after it.
   static Seals OfTable(const std::string& bytes);
-  // Records of a log or MANIFEST whose first bytes are sound.
+  // Finds the records of a log or MANIFEST whose first bytes are sound.
   static Seals OfLog(const std::string& bytes);
 
   [[nodiscard]] size_t count() const { return pieces_.size(); }
-  // After a change at `at`. False when no checksum covers that byte, or when it is one itself.
+  // Corrects the checksum after a change at `at`. Returns false if no checksum covers that byte, or
+  // if it belongs to a checksum.
   bool Reseal(std::string* bytes, size_t at) const;
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whatever byte of whatever file rots, and wherever a file is cut, a database answers rightly
-// or with an error; it never answers wrongly, crashes or hangs. Method: small databases of several
-// shapes on the in-memory file system; each case damages one file of a copy, opens it, reads it by
-// every way, verifies, compacts, reads again. A damaged log may cost its end, if that is reported;
-// a damaged MANIFEST may bring an older state back, if no table's bytes are lost by it. Where the
-// checksum is made right again after the damage, any answer will do that comes.
+// Goal: whatever byte of whatever file rots, and wherever a file is truncated, a database returns
+// right results or an error; it never returns wrong ones, crashes or hangs. Method: small databases
+// of several shapes on the in-memory file system. Each case damages one file of a copy, opens it,
+// reads it in every way, verifies, compacts, reads again. A damaged log may cost its end, if that
+// is reported; a damaged MANIFEST may restore an older state, if no table's bytes are lost by it.
+// If the checksum is corrected after the damage, any result is allowed.
 //
 // VARVE_ROT_STRIDE=k takes every k-th byte case (1: all), VARVE_ROT_CASE=shape/number runs one.
 
@@ -34,8 +34,9 @@ namespace varve::testing {
 namespace {
 
 const std::string kName = "/db";
-constexpr uint64_t kDefaultStride = 131;  // odd and not of 7, so that all kinds of damage are met
-constexpr uint64_t kCasesWanted = 15000;  // at the default stride or a smaller one
+constexpr uint64_t kDefaultStride = 131;  // Odd and no multiple of 7, so that all kinds of damage
+                                          // occur.
+constexpr uint64_t kCasesWanted = 15000;  // At the default stride or a smaller one.
 constexpr uint64_t kBytesMost = 48 << 10;
 constexpr uint64_t kGarbageMost = 16;
 
@@ -45,7 +46,7 @@ class SilentLogger final : public Logger {
   void Logv(const char*, va_list) override {}
 };
 
-using Files = std::map<std::string, std::string>;  // by path
+using Files = std::map<std::string, std::string>;  // By path.
 
 void ReadTree(FileSystem* fs, const std::string& directory, Files* files) {
   std::vector<std::string> names;
@@ -80,7 +81,8 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// Where a log's whole records end: a cut there leaves no trace. For files of one 32 KiB block.
+// Returns the ends of a log's whole records: truncation there leaves no trace. For files of one 32
+// KiB block.
 std::set<uint64_t> RecordEnds(const std::string& log) {
   std::set<uint64_t> ends = {0};
   uint64_t at = 0;
@@ -94,7 +96,7 @@ std::set<uint64_t> RecordEnds(const std::string& log) {
   return ends;
 }
 
-// The sealed ones are of the payload, and the checksum is made right again.
+// The kinds of damage. Sealed ones damage the payload and correct the checksum.
 enum class Damage {
   kFlip,
   kZero,
@@ -113,14 +115,14 @@ constexpr const char* kDamages[] = {"flip",        "zero",        "ones",   "cut
 struct Case {
   const std::string* path;
   Damage damage;
-  uint64_t at;                         // kAppend: so many bytes
-  const std::string* other = nullptr;  // kSwap: with this file
+  uint64_t at;                         // For kAppend: the number of bytes.
+  const std::string* other = nullptr;  // For kSwap: the other file.
 
-  // Contents may be whatever an attacker wants: nothing but crashes and hangs is wrong.
+  // True if the contents may be chosen by an attacker: only crashes and hangs are wrong.
   bool sealed() const { return damage >= Damage::kSealedFlip && damage <= Damage::kSealedOnes; }
 };
 
-// What the damage makes of a byte.
+// Returns the damaged form of a byte.
 char Damaged(Damage damage, char byte, uint64_t at) {
   switch (damage) {
     case Damage::kZero:
@@ -180,19 +182,19 @@ class RottingShape {
     EXPECT_LE(bytes, kBytesMost) << "make the shape smaller";
   }
 
-  // The database as it is must be right, or the sweep proves nothing.
+  // Checks that the undamaged database is right, as otherwise the sweep proves nothing.
   void CheckUndamaged() {
     const CaseResult result = Judge(fs_->CrashClone(CrashPolicy::kKill, 1), Case{nullptr, {}, 0});
     EXPECT_EQ(result.wrong, "");
     EXPECT_EQ(result.outcome, "right");
   }
 
-  // One case in `step`, and all of those that are of whole files.
+  // Number of cases: one in `step`, and all of those that damage whole files.
   size_t size(uint64_t step) const { return cases_.size() / step + whole_.size(); }
   const Case& At(uint64_t i, uint64_t step) const {
     return i < whole_.size() ? whole_[i] : cases_[Drawn(i - whole_.size(), step)];
   }
-  // By number, as messages have it.
+  // Returns a case by its number in messages.
   const Case& Numbered(uint64_t number) const {
     return number < whole_.size() ? whole_[number] : cases_[number - whole_.size()];
   }
@@ -233,7 +235,7 @@ class RottingShape {
 
   void ListCases(const std::string& path, const std::string& contents) {
     const std::string* name = &files_.find(path)->first;
-    // Nobody reads the file of options: a few cases show it.
+    // The options file is not read, so a few cases suffice.
     const uint64_t step = path.find("OPTIONS-") == std::string::npos ? 1 : 97;
     for (uint64_t at = 0; at < contents.size(); at += step) {
       for (Damage damage : {Damage::kFlip, Damage::kZero, Damage::kOnes, Damage::kTruncate}) {
@@ -252,7 +254,7 @@ class RottingShape {
     }
   }
 
-  // Garbage after a file, no file, and two of a kind that have changed places.
+  // Lists cases with garbage after a file, a missing file, and two files of a kind swapped.
   void ListCasesOfFiles() {
     for (const auto& [path, contents] : files_) {
       for (uint64_t n = 1; n <= kGarbageMost; n++) {
@@ -298,7 +300,7 @@ class RottingShape {
     return ok;
   }
 
-  // The first table or log whose bytes are neither where they were nor in lost/.
+  // Returns the first table or log whose bytes are neither where they were nor in lost/.
   std::string LostFile(MemFileSystem* fs, const Files& before, bool logs_too) const {
     Files after;
     ReadTree(fs, kName, &after);
@@ -323,7 +325,7 @@ class RottingShape {
            report.find("dropped_bytes=0 ") == std::string::npos;
   }
 
-  // Everything is asked, and answers do not matter.
+  // Makes all calls and ignores the results.
   CaseResult Survive(const std::shared_ptr<MemFileSystem>& fs) const {
     std::unique_ptr<Env> env = NewCompositeEnv(fs);
     std::unique_ptr<DB> db;
@@ -340,8 +342,8 @@ class RottingShape {
     return result;
   }
 
-  // Nothing tells of a newest log that ends at a record, or that is gone while an older one, which
-  // the MANIFEST asks for, is there.
+  // True if the damage leaves no trace: the newest log ends at a record, or is missing while an
+  // older one, which the MANIFEST requires, is there.
   bool IsTraceless(const Case& c) const {
     if (c.damage == Damage::kTruncate) return RecordEnds(files_.at(*c.path)).count(c.at) > 0;
     if (c.damage != Damage::kRemove) return false;
@@ -355,7 +357,7 @@ class RottingShape {
     return newest && logs > 1;
   }
 
-  // `c.path` null: nothing was damaged.
+  // A null `c.path` means that nothing was damaged.
   CaseResult Judge(const std::shared_ptr<MemFileSystem>& fs, const Case& c) const {
     const bool log = c.path != nullptr && EndsWith(*c.path, ".log");
     const bool manifest = c.path != nullptr && c.path->find("MANIFEST-") != std::string::npos;
@@ -402,7 +404,8 @@ class RottingShape {
     return result;
   }
 
-  // What reads right may be verified and compacted; what cannot be read stays an error.
+  // A database that reads right may be verified and compacted; what cannot be read must stay an
+  // error.
   void GoOn(DB* db, const Handles& handles, const Verdict& first, uint64_t least,
             CaseResult* result) const {
     const Status verified = db->VerifyChecksum(ReadOptions());
@@ -428,8 +431,8 @@ class RottingShape {
   uint64_t flushed_ = 0;
   Files files_;
   std::map<std::string, Seals> seals_;
-  std::vector<Case> whole_;  // damage to files as such
-  std::vector<Case> cases_;  // to one byte
+  std::vector<Case> whole_;  // Damage to whole files.
+  std::vector<Case> cases_;  // Damage to one byte.
 };
 
 }  // namespace

@@ -14,16 +14,16 @@ namespace varve::testing {
 
 namespace {
 
-constexpr int kKeysAsked = 300;  // as many as numbered writes use
+constexpr int kKeysAsked = 300;  // The number that numbered writes use.
 
 struct Scan {
   std::vector<std::pair<std::string, std::string>> found;
   bool complete = false;
 };
 
-// What one family said.
+// The results of one family.
 struct Answers {
-  std::vector<std::pair<std::string, std::optional<std::string>>> gets;  // without the failed ones
+  std::vector<std::pair<std::string, std::optional<std::string>>> gets;  // Without the failed ones.
   Scan forwards;
   Scan backwards;
 };
@@ -52,7 +52,7 @@ class Reader {
   }
 
  private:
-  // Nothing that is damaged may make a scan longer than this.
+  // Maximum length of a scan, whatever is damaged.
   static constexpr size_t kLongestScan = 10000;
 
   bool Note(const Status& s) {
@@ -111,14 +111,14 @@ std::string Compare(const Answers& answers, const FamilyState& state) {
   return problem.empty() ? "" : "backwards: " + problem;
 }
 
-// What a family said as of a moment, that is after so many writes.
+// The results of a family as of a moment, that is, after this many writes.
 struct Asked {
   std::string family;
   uint64_t moment;
   Answers answers;
 };
 
-// All families as of now, and where there are timestamps as of a moment amid the writes.
+// Reads all families as of now, and families with timestamps also as of a moment amid the writes.
 std::vector<Asked> AskAll(DB* db, const Handles& handles, const StateTable& states,
                           Reader* reader) {
   std::vector<Asked> all;

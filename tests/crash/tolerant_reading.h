@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads a database that may be damaged or failing, by every way there is, and compares what it said
-// with the states it may be in. An error is an answer; a wrong answer is not.
+// Reads a database that may be damaged or failing, in every way, and compares the results with the
+// allowed states. An error is allowed; a wrong result is not.
 
 #include <cstdint>
 #include <string>
@@ -29,13 +29,13 @@ class StateTable {
 };
 
 struct Verdict {
-  std::string wrong;    // what was answered that is in no state allowed; "" when nothing was
-  uint64_t errors = 0;  // answers that were errors
+  std::string wrong;    // A result that is in no allowed state; "" if there is none.
+  uint64_t errors = 0;  // Number of results that were errors.
   std::string first_error;
-  uint64_t n = 0;  // the newest write that the answers agree with
+  uint64_t n = 0;  // The newest write that agrees with the results.
 };
 
-// Reads every key that may be there or not, and scans both ways, all families. The answers must
+// Reads every key that may be there or not, and scans both ways, all families. The results must
 // belong to one state in [least, most].
 Verdict ReadTolerantly(DB* db, const Handles& handles, const StateTable& states, uint64_t least,
                        uint64_t most);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whichever call of Prepare, Commit or Rollback fails, the transaction is what it was before,
-// readers and others that are prepared notice nothing, the call can be repeated or the other
-// decision taken, and the last answer is what a kill, a loss of power and a reopening find. Method:
-// the calls run on a file system that fails at the k-th call, for each k until none fails, once or
-// from then on; with and without a new log, from which the call begins; nobody, Resume or waiting
-// heals. VARVE_TWO_PHASE_PAIRS=n: every n-th pair of a mode and a kind of fault; 5 gives each mode
-// another kind.
+// Goal: whichever call of Prepare, Commit or Rollback fails, the transaction stays as it was,
+// readers and other prepared transactions are not affected, the call can be repeated or the other
+// decision taken, and a kill, a power loss and a reopening find the last result. Method: the calls
+// run on a file system that fails at the k-th call, for each k until none fails, once or from then
+// on; with and without a new log, with which the call begins; recovery needs nothing, Resume or
+// waiting. VARVE_TWO_PHASE_PAIRS=n runs every n-th pair of a mode and a kind of fault; 5 gives each
+// mode another kind.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ enum class PhaseCall { kPrepare, kCommit, kRollback };
 constexpr PhaseCall kPhaseCalls[] = {PhaseCall::kPrepare, PhaseCall::kCommit, PhaseCall::kRollback};
 const char* const kPhaseCallNames[] = {"prepare", "commit", "rollback"};
 
-// What comes after the call that failed.
+// The step after the failed call.
 enum class Next { kRepeat, kOtherwise, kLeave };
 
 struct FaultedMode {
@@ -62,7 +62,7 @@ constexpr PhaseFault kPhaseFaults[] = {{"error", FaultEffect::kIoError, false},
                                        {"half", FaultEffect::kShortWrite, false},
                                        {"forget", FaultEffect::kFailAndForget, false}};
 
-// What readers see, and what is prepared.
+// The values that readers see, and the prepared transactions.
 struct Phases {
   std::map<std::string, std::string> values;
   std::set<std::string> prepared;
@@ -98,8 +98,8 @@ class FaultedPhases {
   FaultFileSystem* fault() { return fault_.get(); }
   const Phases& model() const { return model_; }
 
-  // Two others are prepared, one of them in a log that has been flushed; "asked" is what `call`
-  // needs it to be.
+  // Prepares two other transactions, one of them in a log that has been flushed, and brings "asked"
+  // to the state that `call` needs.
   void Begin(PhaseCall call, bool at_new_log) {
     ASSERT_TRUE(Open(env_.get()).ok());
     Put("before", "1");
@@ -127,7 +127,7 @@ class FaultedPhases {
     }
     return txn->Rollback();
   }
-  // `call` has succeeded.
+  // Updates the model after `call` has succeeded.
   void Expect(PhaseCall call) { Apply(call, &model_); }
   static void Apply(PhaseCall call, Phases* phases) {
     if (call == PhaseCall::kPrepare) phases->prepared.insert("asked");
@@ -147,7 +147,7 @@ class FaultedPhases {
     return found;
   }
 
-  // Until a write succeeds.
+  // Waits until a write succeeds.
   void Heal(bool resume) {
     const auto until = std::chrono::steady_clock::now() + kPhasesHealWithin;
     Status s;
@@ -165,7 +165,7 @@ class FaultedPhases {
     FAIL() << "writes still fail: " << s.ToString();
   }
 
-  // What a crash at this moment would leave.
+  // Returns the state that a crash now would leave.
   Phases AfterCrash(CrashPolicy policy, uint64_t seed) const {
     const std::shared_ptr<MemFileSystem> left = memory_->CrashClone(policy, seed);
     const std::unique_ptr<Env> env = NewCompositeEnv(left);
@@ -231,7 +231,7 @@ class FaultedPhases {
     ASSERT_TRUE(transactions_[name]->Prepare().ok());
     model_.prepared.insert(name);
   }
-  // The next write takes a new memtable and a new log.
+  // Makes the next write take a new memtable and a new log.
   void FillMemtable() {
     uint64_t used = 0;
     for (int i = 0; used < kFaultedBuffer - kFaultedBuffer / 8 && i < 400; i++) {
@@ -284,8 +284,8 @@ PhaseCall OtherThan(PhaseCall call) {
   return call == PhaseCall::kCommit ? PhaseCall::kRollback : PhaseCall::kCommit;
 }
 
-// The call was answered by an error: what is left is as before it, or, after a crash, as if it had
-// been done.
+// Checks the state after the call returned an error: it is that before the call, or, after a crash,
+// possibly that after it.
 void CheckFailed(const PhaseCase& one, const FaultedPhases& phases) {
   EXPECT_EQ(phases.state(),
             one.call == PhaseCall::kPrepare ? Transaction::STARTED : Transaction::PREPARED);
@@ -299,7 +299,7 @@ void CheckFailed(const PhaseCase& one, const FaultedPhases& phases) {
   }
 }
 
-// Whether the fault struck; false: there are fewer calls.
+// Returns true if the fault struck, false if there are fewer calls.
 bool RunPhaseCase(const PhaseCase& one) {
   FaultedPhases phases(one.mode);
   phases.Begin(one.call, one.at_new_log);
@@ -327,7 +327,7 @@ bool RunPhaseCase(const PhaseCase& one) {
     phases.Expect(next);
   }
   EXPECT_EQ(Shown(phases.Live()), Shown(phases.model()));
-  // All was synced, and what was prepared before is undecided still.
+  // Everything was synced, and transactions prepared before are still undecided.
   const std::string left = Shown(phases.model());
   for (const CrashPolicy policy : {CrashPolicy::kKill, CrashPolicy::kSyncedOnly}) {
     EXPECT_EQ(Shown(phases.AfterCrash(policy, one.k)), left) << "a crash afterwards";
@@ -336,7 +336,7 @@ bool RunPhaseCase(const PhaseCase& one) {
   return struck;
 }
 
-// At a time: they mostly wait.
+// Runs them concurrently, because they mostly wait.
 bool RunWithEachNext(const FaultedMode& mode, const PhaseFault& fault, PhaseCall call,
                      bool at_new_log, uint64_t k) {
   std::atomic<bool> struck{false};

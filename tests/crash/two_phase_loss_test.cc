@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: after the power goes at any file-system call, transactions in two phases are as they were
-// after some first n steps: what was committed is there whole, what is undecided is prepared, by
-// name, and what was decided durably stays decided. Method: as power_loss_test.cc, with the states
-// of the model after every step; each state that is found is then decided, and compared again.
+// Goal: after a power loss at any file-system call, two-phase transactions are as they were after
+// some first n steps: committed ones are there whole, undecided ones are prepared, by name, and
+// durable decisions stay. Method: as in power_loss_test.cc, with the states of the model after
+// every step; in each state found, the undecided transactions are then decided, and it is compared
+// again.
 
 #include <gtest/gtest.h>
 
@@ -26,9 +27,10 @@ namespace {
 const char* const kTwoPhaseName = "/db";
 constexpr uint64_t kTwoPhaseStride = 7;
 constexpr int kTwoPhaseRounds = 30;
-constexpr int kKeysOfEach = 5;  // rounds that may be undecided at a time have others
+constexpr int kKeysOfEach = 5;  // Rounds that may be undecided at the same time have different
+                                // keys.
 
-// What is logged, and where.
+// The kind of log.
 struct LossMode {
   const char* name;
   bool mapped;
@@ -40,9 +42,9 @@ constexpr LossMode kLossModes[] = {{"buffered", false, false, false},
                                    {"unordered", false, true, false},
                                    {"atomic flush", true, false, true}};
 
-// What readers see, and which rounds are prepared.
+// The values that readers see, and the prepared rounds.
 struct TwoPhaseState {
-  std::map<std::string, std::string> values;  // "default/a1" and so on
+  std::map<std::string, std::string> values;  // Keys like "default/a1".
   std::set<int> prepared;
 
   void Commit(int round) {
@@ -60,7 +62,7 @@ std::string Shown(const TwoPhaseState& state) {
   return text;
 }
 
-// A database, and the transactions that are prepared in it.
+// A database and its prepared transactions.
 class OpenTwoPhases {
  public:
   OpenTwoPhases(Env* env, const LossMode& mode) {
@@ -173,7 +175,7 @@ class TwoPhaseLoss {
     ASSERT_EQ(Shown(db_->State()), Shown(states_.back()));
   }
 
-  // Everything of one step is logged in one record.
+  // Runs one step, all of which is logged in one record.
   template <typename Act, typename Model>
   void Step(bool sync, Act act, Model model) {
     TwoPhaseState next = states_.back();
@@ -223,7 +225,7 @@ class TwoPhaseLoss {
 
   void CheckOne(const CrashState& left) {
     checked_++;
-    // Who opens it maps files, or not, whatever wrote it.
+    // The next opening may map files or not, independently of the writer.
     if (mode_.mapped && left.call % 2 == 0) left.fs->OfferMappedFiles();
     const uint64_t least =
         left.policy == CrashPolicy::kKill ? std::max(left.acked, left.durable) : left.durable;
@@ -235,7 +237,7 @@ class TwoPhaseLoss {
     while (step <= left.issued && !(states_[step] == found)) step++;
     ASSERT_LE(step, left.issued) << "of none of the steps " << least << " to " << left.issued
                                  << ": " << Shown(found);
-    // It goes on from there: what is undecided is decided, and that stays.
+    // The database goes on: undecided transactions are decided, and the decisions stay.
     for (const int round : std::set<int>(found.prepared)) {
       const Status s = db->Decide(round, IsCommitted(round), /*sync=*/false);
       ASSERT_TRUE(s.ok()) << round << ": " << s.ToString();
@@ -256,7 +258,7 @@ class TwoPhaseLoss {
   std::unique_ptr<Env> env_;
   const uint64_t stride_;
   CrashRecorder recorder_;
-  std::vector<TwoPhaseState> states_{TwoPhaseState()};  // after each step
+  std::vector<TwoPhaseState> states_{TwoPhaseState()};  // States after each step.
   std::unique_ptr<OpenTwoPhases> db_;
   uint64_t checked_ = 0;
 };

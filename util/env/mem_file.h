@@ -51,7 +51,7 @@ class MemFile {
   char* Map(uint64_t offset, size_t bytes, uint64_t mtime);
   void Unmap(const char* base);
 
-  // Resets the mutex in the child right after a fork(); the child has one thread. A file that
+  // Repairs the file in the child right after a fork(); the child has one thread. A file that
   // another thread was using is empty there.
   void MendInChild() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 

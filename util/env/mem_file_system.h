@@ -30,7 +30,7 @@
 
 namespace varve {
 
-// What a crash leaves beyond what is durable.
+// The state that a crash leaves, beyond what is durable.
 enum class CrashPolicy {
   // Nothing.
   kSyncedOnly,
@@ -84,7 +84,8 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   // held there. The same seed and state give the same result.
   std::shared_ptr<MemFileSystem> CrashClone(CrashPolicy policy, uint64_t seed) const;
 
-  // Null removes it. The hook must live until it is removed and no call is in progress.
+  // Sets the hook; null removes it. The hook must live until it is removed and no call is in
+  // progress.
   void SetCallHook(CallHook* hook);
   // Allows mapped files. Stores into mappings are no calls, so a test that must see every change
   // through the hook does not call this. Requires that no file exists yet.

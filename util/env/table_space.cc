@@ -21,7 +21,7 @@ namespace varve {
 namespace {
 
 constexpr uint64_t kRetryMicros = 1000 * 1000;
-constexpr uint64_t kIdleMicros = 3600ull * 1000 * 1000;  // Until a call of Wake.
+constexpr uint64_t kIdleMicros = 3600ull * 1000 * 1000;  // The wait until a call of Wake.
 
 uint64_t NowMicros() {
   return PerfClockNanos() / 1000;

@@ -40,7 +40,7 @@ struct BatchEntry {
   }
 };
 
-// What PrefetchSeek prefetches. Each round uses what the previous round prefetched.
+// The memory that PrefetchSeek prefetches. Each round uses what the previous round prefetched.
 enum class SeekRound : uint8_t { kIndex, kBlock, kEntry };
 
 // Walks entries in internal-key order (user key ascending, then newest first).

@@ -57,7 +57,7 @@ class ArenaBlocks {
   size_t max_block_bytes_;
   size_t next_block_bytes_;
   std::vector<Block> owned_;
-  // What is left of the last run: blocks of the largest size are mapped several at a time.
+  // The rest of the last run: blocks of the largest size are mapped several at a time.
   char* run_ = nullptr;
   size_t run_left_ = 0;  // In blocks.
   std::vector<Block> runs_;

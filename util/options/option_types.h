@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the schema knows of a field's type: its text form, equality, and valid values.
+// Properties of a field's type that the schema uses: its text form, equality, and valid values.
 
 #include <cstddef>
 #include <cstdint>

@@ -40,8 +40,8 @@ class Epoch {
   // stamped before it can be freed as soon as the readers of that time have left.
   static uint64_t FreeBelow();
   // True if no reader can reach an object with this stamp. Makes a system call only if no thread
-  // has made one since, and not while the reader that last prevented it is still inside: a later
-  // retry then costs a few loads.
+  // has made one since the stamp, and not while the reader that last prevented it is still inside:
+  // a later retry then costs a few loads.
   static bool IsFree(uint64_t stamp);
   // Returns the known limit: objects with a smaller stamp may be freed. Costs a load.
   static uint64_t KnownFree() { return known_free_.load(std::memory_order_acquire); }

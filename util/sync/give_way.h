@@ -73,7 +73,7 @@ class GiveWay {
   // Leaders, usually one, call Judge; helpers follow its result.
   enum class Part : uint8_t { kLeader, kHelper };
 
-  // Null: the thread does not yield. A nested object applies until its end.
+  // With a null pace, the thread does not yield. A nested object applies until its end.
   explicit GiveWay(WorkPace* pace, Part part = Part::kLeader);
   ~GiveWay() { here_ = outer_; }
   GiveWay(const GiveWay&) = delete;

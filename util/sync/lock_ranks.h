@@ -9,11 +9,13 @@
 namespace varve::lock_ranks {
 
 // These are held while an interface is called that a higher layer implements.
-inline constexpr MutexRank kMemoryUsers = 100;                   // before databases' own mutexes
-inline constexpr MutexRank kCacheEntryStats = kTableRanks - 20;  // before a walk of a cache
-inline constexpr MutexRank kCacheCharge = kTableRanks - 10;      // before insertions into a cache
+inline constexpr MutexRank kMemoryUsers = 100;                   // taken before databases' own
+                                                                 // mutexes
+inline constexpr MutexRank kCacheEntryStats = kTableRanks - 20;  // taken before a walk of a cache
+inline constexpr MutexRank kCacheCharge = kTableRanks - 10;      // taken before insertions into a
+                                                                 // cache
 
-inline constexpr MutexRank kRateLimiter = kUtilRanks + 20;  // before the clock and statistics
+inline constexpr MutexRank kRateLimiter = kUtilRanks + 20;  // taken before the clock and statistics
 inline constexpr MutexRank kThreadPool = kUtilRanks + 30;
 inline constexpr MutexRank kStartedThreads = kUtilRanks + 31;
 inline constexpr MutexRank kMemoryWaiters = kUtilRanks + 32;

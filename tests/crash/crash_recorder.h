@@ -24,7 +24,7 @@ struct CrashState {
   uint64_t durable = 0;  // Writes that must be there.
   uint64_t acked = 0;    // Writes that must be there if only the process died.
   uint64_t issued = 0;   // Writes that may be there.
-  uint64_t mark = 0;     // Families with timestamps have dropped history at least up to here.
+  uint64_t mark = 0;     // The marks of families with timestamps are at least this.
 };
 
 inline constexpr CrashPolicy kCrashPolicies[] = {

@@ -51,7 +51,8 @@ class ThreadPool final : private ForkWatch {
   void LowerIoPriority();
   void LowerCpuPriority(CpuPriority priority);
 
-  // Reserves idle threads, which then take no jobs; returns the number reserved.
+  // Reserves idle capacity of the limit, which jobs then do not use; returns the number of threads
+  // reserved.
   int Reserve(int threads);
   // Releases reserved threads; returns the number released.
   int Release(int threads);

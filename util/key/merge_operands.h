@@ -113,9 +113,9 @@ class MergeOperands {
   // base. Returns null if there is none.
   Cleanable* ShareOf(size_t i);
 
-  // Releases everything.
+  // Releases everything and resets the options of GetMergeOperands.
   void Clear();
-  // Releases the operands and the base, but keeps the caller's options below.
+  // Like Clear, but keeps these options.
   void DropAll();
 
   // --- Options of GetMergeOperands, which wants no value. Called with each operand; false ends the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Searches in the blocked skip list, and copies of its leaves.
+// Implements searches in the blocked skip list, and copies of its leaves.
 
 #include "memtable/blocked_skip_list.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A skip list whose nodes are blocks of (key prefix, arena offset) slots: every level is a list of
-// blocks that is walked to the right, and then down. It resembles a B-link tree (Lehman and Yao
-// 1981) with optimistic readers. Most steps of a search compare integers, and a scan copies a block
-// at a time.
+// Defines a skip list whose nodes are blocks of (key prefix, arena offset) slots: every level is a
+// list of blocks that is walked to the right, and then down. It resembles a B-link tree (Lehman and
+// Yao 1981) with optimistic readers. Most steps of a search compare integers, and a scan copies a
+// block at a time.
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Insertion into the blocked skip list: locks, splits, and the levels above.
+// Implements insertion into the blocked skip list: locks, splits, and the levels above.
 
 #include <algorithm>
 #include <new>

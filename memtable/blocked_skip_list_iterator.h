@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A walk over a blocked skip list that holds a copy of one leaf.
+// Defines a walk over a blocked skip list that holds a copy of one leaf.
 
 #include "memtable/blocked_skip_list.h"
 #include "util/base/assert.h"

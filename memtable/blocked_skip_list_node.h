@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A node of the blocked skip list: 512 bytes of slots, and the word of state that publishes them.
+// Defines a node of the blocked skip list: 512 bytes of slots, and the word of state that publishes
+// them.
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The default memtable: the blocked skip list, the index over its keys, and the operand cache.
+// Defines the default memtable: the blocked skip list, the index over its keys, and the operand
+// cache.
 
 #include <algorithm>
 #include <exception>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A Bloom filter that is filled while it is read: it uses one cache line for each key.
+// Defines a Bloom filter that is filled while it is read: it uses one cache line for each key.
 
 #include <atomic>
 #include <cstddef>

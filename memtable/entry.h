@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The layout of an entry in memory: varint32 key size | user key | 8-byte trailer | varint32 value
-// size | value, at any address. It is written once, before other threads can reach it.
+// Defines the layout of an entry in memory: varint32 key size | user key | 8-byte trailer |
+// varint32 value size | value, at any address. It is written once, before other threads can reach
+// it.
 
 #include <cstddef>
 #include <cstdint>

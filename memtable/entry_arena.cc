@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The blocks, and the list that converts offsets into addresses.
+// Implements the blocks, and the list that converts offsets into addresses.
 
 #include "memtable/entry_arena.h"
 

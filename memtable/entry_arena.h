@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The memory of a memtable: pieces that live as long as it does, addressed by arena offsets of 32
-// bits.
+// Provides the memory of a memtable: pieces that live as long as it does, addressed by arena
+// offsets of 32 bits.
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Appending, reading what was appended, and walking it in order.
+// Implements appending, reading what was appended, and walking it in order.
 
 #include "memtable/entry_vector.h"
 

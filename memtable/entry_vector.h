@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A memtable for bulk loads, which is hardly read: entries in order of arrival, sorted when needed.
+// Defines a memtable for bulk loads, which is hardly read: entries in order of arrival, sorted when
+// needed.
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// State that inserting threads share: the position of the last insertion, and counters.
+// Holds state that inserting threads share: the position of the last insertion, and counters.
 
 #include <atomic>
 #include <cstdint>

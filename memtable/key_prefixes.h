@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Key prefixes: eight bytes of a key as an integer, so that most comparisons of a search need no
-// key.
+// Computes key prefixes: eight bytes of a key as an integer, so that most comparisons of a search
+// need no key.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The order of memtable's locks: a thread takes them from the top down.
+// Defines the order of memtable's locks: a thread takes them from the top down.
 
 #include "util/sync/mutex.h"
 

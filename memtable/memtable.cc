@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable: point entries in one of several representations, range tombstones, an optional
-// filter, and the accounting that tells when it is full.
+// Implements the memtable: point entries in one of several representations, range tombstones, an
+// optional filter, and the accounting that tells when it is full.
 
 #include "memtable/memtable.h"
 

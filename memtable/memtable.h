@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The mutable sorted run: what has been written to a column family since its last memtable switch.
+// Defines the mutable sorted run: what has been written to a column family since its last memtable
+// switch.
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The interface of all representations of a memtable's point entries, and the registry of
+// Defines the interface of all representations of a memtable's point entries, and the registry of
 // representations.
 
 #include <atomic>

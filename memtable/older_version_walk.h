@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The part of a point read that continues below a key's newest visible entry, a merge operand.
+// Implements the part of a point read that continues below a key's newest visible entry, a merge
+// operand.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Results of reads of keys with very many merge operands: lists of the values, so that the next
-// reader of such a key copies lists instead of visiting every entry again.
+// Caches results of reads of keys with very many merge operands: lists of the values, so that the
+// next reader of such a key copies lists instead of visiting every entry again.
 
 #include <array>
 #include <atomic>

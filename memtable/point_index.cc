@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Open addressing over cells of 32 bits of hash and 32 bits of arena offset; 0 is a free cell.
+// Implements open addressing over cells of 32 bits of hash and 32 bits of arena offset; 0 is a free
+// cell.
 
 #include "memtable/point_index.h"
 

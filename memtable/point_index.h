@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An index from hashes to the newest entry of each key, for tables that are read by key often
-// enough.
+// Defines an index from hashes to the newest entry of each key, for tables that are read by key
+// often enough.
 
 #include <atomic>
 #include <cstddef>

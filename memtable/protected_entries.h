@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checksums of single entries: behind each value is a checksum of its key, sequence number, type
-// and bytes. Damage by a stray write or bad memory is detected when the entry is read, in
+// Adds checksums of single entries: behind each value is a checksum of its key, sequence number,
+// type and bytes. Damage by a stray write or bad memory is detected when the entry is read, in
 // particular by a flush, instead of getting into tables.
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The range tombstones of a memtable, in lists that look-ups can search.
+// Holds the range tombstones of a memtable, in lists that look-ups can search.
 
 #include <atomic>
 #include <cstddef>

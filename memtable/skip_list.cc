@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Searching the skip list, and inserting into it.
+// Implements searching the skip list, and inserting into it.
 
 #include "memtable/skip_list.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A skip list (Pugh 1990) whose nodes are the entries themselves: many threads insert without a
-// lock, and nothing is ever deleted.
+// Defines a skip list (Pugh 1990) whose nodes are the entries themselves: many threads insert
+// without a lock, and nothing is ever deleted.
 //
 // A node is an entry in the arena with its links before it, the lowest next to the entry:
 //   link h-1 | ... | link 1 | link 0 | entry

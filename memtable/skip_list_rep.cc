@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The plain memtable: a skip list of entries only. Reads by key search the list.
+// Defines the plain memtable: a skip list of entries only. Reads by key search the list.
 
 #include <algorithm>
 

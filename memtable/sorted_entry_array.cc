@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorting, merging and searching slots of (key prefix, arena offset).
+// Implements sorting, merging and searching slots of (key prefix, arena offset).
 
 #include "memtable/sorted_entry_array.h"
 

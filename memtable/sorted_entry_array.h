@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The contents of an entry vector at one moment, in key order.
+// Holds the contents of an entry vector at one moment, in key order.
 
 #include <cstddef>
 #include <cstdint>

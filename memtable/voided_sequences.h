@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Batches that were only partly added to memtables: reads and flushes leave out their entries.
+// Records batches that were only partly added to memtables: reads and flushes leave out their
+// entries.
 
 #include <atomic>
 #include <cstddef>

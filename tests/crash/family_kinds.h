@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The meaning of column family names in this folder: how a family merges, and if it keeps versions.
-// So the list of families decides what is tested:
+// Defines the meaning of column family names in this folder: how a family merges, and if it keeps
+// versions. So the list of families decides what is tested:
 //   texts     operands are appended, with a comma between
 //   sums      operands are numbers, which are added
 //   versions  has timestamps, and merges as texts does

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A write history that can be recomputed: the changes of write i depend only on i. After a crash
-// the state itself shows up to which write it holds, and if it is exactly that.
+// Defines a write history that can be recomputed: the changes of write i depend only on i. After a
+// crash the state itself shows up to which write it holds, and if it is exactly that.
 
 #include <cstdint>
 #include <map>

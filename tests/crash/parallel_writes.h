@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A write history of several threads whose state shows what it holds. Write i of thread t marks
-// every column family, and records how far every thread was acknowledged when it began. So a state
-// shows up to which write of each thread it goes, and if it is a consistent cut: everything
+// Defines a write history of several threads whose state shows what it holds. Write i of thread t
+// marks every column family, and records how far every thread was acknowledged when it began. So a
+// state shows up to which write of each thread it goes, and if it is a consistent cut: everything
 // acknowledged before a present write began is present too. In families that merge, each write also
 // merges into values that show how often it counts; in those with timestamps, write i has timestamp
 // i.

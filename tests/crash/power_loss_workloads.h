@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The histories during which power is lost: short ones, each with one kind of file work.
+// Defines the histories during which power is lost: short ones, each with one kind of file work.
 
 #include <cstdint>
 #include <string>

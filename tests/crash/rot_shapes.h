@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The databases that rot: small ones, each with one kind of contents and format.
+// Defines the databases that rot: small ones, each with one kind of contents and format.
 
 #include <cstdint>
 #include <span>

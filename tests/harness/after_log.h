@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A callback of a write that runs between log and memtable.
+// Defines a callback of a write that runs between log and memtable.
 
 #include <functional>
 #include <utility>

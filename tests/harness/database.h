@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database in memory that one test opens, reads, breaks and opens again. Its file systems are
-// those of `util/env`: faults that a test sets in `faults()` apply to every file.
+// Provides a database in memory that one test opens, reads, breaks and opens again. Its file
+// systems are those of `util/env`: faults that a test sets in `faults()` apply to every file.
 
 #include <gtest/gtest.h>
 

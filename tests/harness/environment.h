@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Settings that test tools read from the environment: the number of cases, and their choice.
+// Reads the settings of test tools from the environment: the number of cases, and their choice.
 
 #include <cstdint>
 #include <cstdlib>

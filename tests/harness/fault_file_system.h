@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A file system that fails on demand. It wraps another one, counts the calls by kind, and makes
-// chosen ones fail, lie, or do less than asked.
+// Defines a file system that fails on demand. It wraps another one, counts the calls by kind, and
+// makes chosen ones fail, lie, or do less than asked.
 
 #include <array>
 #include <atomic>

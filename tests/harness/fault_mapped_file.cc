@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The mapped files of a FaultFileSystem.
+// Implements the mapped files of a FaultFileSystem.
 
 #include <utility>
 

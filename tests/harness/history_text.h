@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A history as text, which test tools run, print, shorten and run again. It has one call a line,
-// with the verb first and one space between words; text after # is ignored.
+// Represents a history as text, which test tools run, print, shorten and run again. It has one call
+// a line, with the verb first and one space between words; text after # is ignored.
 //
 //   write a put f1 k v*300 ; del default x
 //

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A system without memory: anonymous mappings fail on demand. Arenas allocate their large blocks,
-// and pieces of 8 MiB and more, from mappings.
+// Simulates a system without memory: anonymous mappings fail on demand. Arenas allocate their large
+// blocks, and pieces of 8 MiB and more, from mappings.
 
 #include <cstdint>
 

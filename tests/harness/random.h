@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Seeded random choices for tests: the same seed gives the same test, on every machine.
+// Provides seeded random choices for tests: the same seed gives the same test, on every machine.
 
 #include <cstdint>
 #include <string>

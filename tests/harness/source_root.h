@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The location of the source tree of the tests. Its path is in one small object file, so that all
-// others are the same in every checkout, and a compiler's cache finds them.
+// Tells the location of the source tree of the tests. Its path is in one small object file, so that
+// all others are the same in every checkout, and a compiler's cache finds them.
 
 #include <string>
 

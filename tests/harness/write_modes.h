@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The table of write modes that all proof suites run through, and the single list of modes that
-// Open refuses today. A change that implements a refused mode removes it from that list: the suites
-// then test the mode, and they fail while it is still listed.
+// Defines the table of write modes that all proof suites run through, and the single list of modes
+// that Open refuses today. A change that implements a refused mode removes it from that list: the
+// suites then test the mode, and they fail while it is still listed.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The printed names of cache entry roles, as they appear in properties and option strings.
+// Defines the printed names of cache entry roles, as they appear in properties and option strings.
 
 #include <array>
 #include <cstddef>

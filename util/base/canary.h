@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Bugs that can be planted, one at a time, to check that the tests catch them (tests/canaries).
-// Only a build with VARVE_CANARIES contains them: the environment variable VARVE_CANARY selects
-// one. In every other build the condition is the constant false and costs nothing.
+// Defines bugs that can be planted, one at a time, to check that the tests catch them
+// (tests/canaries). Only a build with VARVE_CANARIES contains them: the environment variable
+// VARVE_CANARY selects one. In every other build the condition is the constant false and costs
+// nothing.
 //
 //   if (VARVE_CANARY(kSkipLogSync)) return IOStatus::OK();
 //

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Conversion of exceptions into the Status that an API call returns: usually for lack of memory, or
-// for an exception of a callback that nothing caught earlier. Locks and files have been released by
+// Converts exceptions into the Status that an API call returns: usually for lack of memory, or for
+// an exception of a callback that nothing caught earlier. Locks and files have been released by
 // then.
 
 #include <type_traits>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The list of cleanups behind Cleanable, and the counted Cleanable behind SharedCleanablePtr.
+// Implements the list of cleanups behind Cleanable, and the counted Cleanable behind
+// SharedCleanablePtr.
 
 #include "varve/cleanable.h"
 

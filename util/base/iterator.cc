@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Iterators that yield nothing.
+// Implements iterators that yield nothing.
 
 #include "varve/iterator.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The default forms of a merge operator, made from the forms that the user did write.
+// Implements the default forms of a merge operator, made from the forms that the user did write.
 
 #include "varve/merge_operator.h"
 

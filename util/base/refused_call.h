@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The exception of a call that would wait for work that its own thread must finish first. The API
-// call returns its status instead (caught_exception.h).
+// Defines the exception of a call that would wait for work that its own thread must finish first.
+// The API call returns its status instead (caught_exception.h).
 
 #include "varve/status.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Creation of objects of the program's own classes, by the names under which it registered them.
+// Creates objects of the program's own classes, by the names under which it registered them.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Slice's conversions, and how a PinnableSlice moves and shrinks.
+// Implements Slice's conversions, and the moving and shrinking of a PinnableSlice.
 
 #include "varve/slice.h"
 

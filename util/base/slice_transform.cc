@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The built-in prefix extractors, and the parsing of their names.
+// Implements the built-in prefix extractors, and the parsing of their names.
 
 #include "varve/slice_transform.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The built-in partitioner: it ends a table where a prefix of fixed length ends.
+// Implements the built-in partitioner: it ends a table where a prefix of fixed length ends.
 
 #include "varve/sst_partitioner.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The messages of Status and their printed form. The texts are part of the interface: language
-// bindings and scripts look for them.
+// Implements the messages of Status and their printed form. The texts are part of the interface:
+// language bindings and scripts look for them.
 
 #include "varve/status.h"
 

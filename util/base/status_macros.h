@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Macros that pass errors up to the caller.
+// Defines macros that pass errors up to the caller.
 
 #include "varve/status.h"
 

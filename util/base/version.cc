@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The version compiled into the library.
+// Defines the version compiled into the library.
 
 #include "varve/version.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The portable CRC-32C, which does eight table look-ups for eight bytes, and the choice of
-// implementation.
+// Implements the portable CRC-32C, which does eight table look-ups for eight bytes, and the choice
+// of implementation.
 
 #include "util/coding/crc32c.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CRC-32C (Castagnoli), the checksum of logs and, if chosen, of table blocks.
+// Computes CRC-32C (Castagnoli), the checksum of logs and, if chosen, of table blocks.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CRC-32C with the optional CRC instructions of ARMv8. They are written as assembly because the
-// compilers disagree on how to enable their intrinsics for one function.
+// Computes CRC-32C with the optional CRC instructions of ARMv8. They are written as assembly
+// because the compilers disagree on how to enable their intrinsics for one function.
 
 #include "util/coding/crc32c.h"
 

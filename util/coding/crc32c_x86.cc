@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CRC-32C with the crc32 instruction of SSE4.2, which takes three cycles and can start every cycle:
-// long inputs are cut into three lanes that run in parallel, and carry-less multiplications join
-// the lanes. One lane alone has a third of the speed.
+// Computes CRC-32C with the crc32 instruction of SSE4.2, which takes three cycles and can start
+// every cycle: long inputs are cut into three lanes that run in parallel, and carry-less
+// multiplications join the lanes. One lane alone has a third of the speed.
 
 #include "util/coding/crc32c.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Fixed-width integers of the on-disk formats: they are always little-endian, at any alignment.
+// Encodes the fixed-width integers of the on-disk formats: they are always little-endian, at any
+// alignment.
 
 #include <bit>
 #include <concepts>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The legacy 32-bit hash, the xxHash functions of the library, and the key hash of long and tiny
-// keys.
+// Implements the legacy 32-bit hash, the xxHash functions of the library, and the key hash of long
+// and tiny keys.
 
 #include "util/coding/hash.h"
 

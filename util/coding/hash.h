@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The hash functions that are part of the on-disk formats. None resists an attacker who chooses the
-// input; in-memory tables over user keys add their own seed.
+// Declares the hash functions that are part of the on-disk formats. None resists an attacker who
+// chooses the input; in-memory tables over user keys add their own seed.
 
 #include <cstddef>
 #include <cstdint>

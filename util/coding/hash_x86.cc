@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// xxHash compiled once more with AVX2 vectors: a program for every x86 processor may run them only
-// after it has checked the processor.
+// Contains xxHash compiled once more with AVX2 vectors: a program for every x86 processor may run
+// them only after it has checked the processor.
 
 #include "util/coding/hash_x86.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// XXH3 of blocks with instructions that not every x86 processor has.
+// Computes XXH3 of blocks with instructions that not every x86 processor has.
 
 #include <cstddef>
 #include <cstdint>

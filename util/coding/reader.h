@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The bounded reader with which decoders read untrusted bytes.
+// Defines the bounded reader with which decoders read untrusted bytes.
 
 #include <cstddef>
 #include <cstdint>

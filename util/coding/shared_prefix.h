@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The length of the common prefix of two byte strings.
+// Computes the length of the common prefix of two byte strings.
 
 #include <bit>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The encoding loops, and the decoding of varints of more than one byte.
+// Implements the encoding loops, and the decoding of varints of more than one byte.
 
 #include "util/coding/varint.h"
 

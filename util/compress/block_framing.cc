@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Decoding and checking of declared block sizes.
+// Implements decoding and checking of declared block sizes.
 
 #include "util/compress/block_framing.h"
 

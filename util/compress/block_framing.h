@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Common code of the codecs: the size in front of a compressed block, and the checks before memory
-// is allocated for that size.
+// Declares common code of the codecs: the size in front of a compressed block, and the checks
+// before memory is allocated for that size.
 
 #include <cstddef>
 #include <cstdint>

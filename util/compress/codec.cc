@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of codecs.
+// Defines the table of codecs.
 
 #include "util/compress/codec.h"
 

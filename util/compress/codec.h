@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Block compression: codecs are found by the number that is stored with each compressed block.
+// Declares block compression: codecs are found by the number that is stored with each compressed
+// block.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The bzip2 codec.
+// Implements the bzip2 codec.
 
 #include "util/compress/block_framing.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The codecs LZ4 and LZ4HC: two compressors of one format. A dictionary acts as text before the
-// block.
+// Implements the codecs LZ4 and LZ4HC: two compressors of one format. A dictionary acts as text
+// before the block.
 
 #include "util/compress/block_framing.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The Snappy codec. Snappy stores the raw size itself, in every format_version; it takes no
-// dictionary.
+// Implements the Snappy codec. Snappy stores the raw size itself, in every format_version; it takes
+// no dictionary.
 
 #include "util/compress/block_framing.h"
 

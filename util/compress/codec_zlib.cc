@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The zlib codec, as raw deflate.
+// Implements the zlib codec, as raw deflate.
 
 #include "util/compress/block_framing.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The Zstandard codec, and the training of its dictionaries. Contexts are pooled and keep the
-// dictionary they digested last, since all blocks of a table share one.
+// Implements the Zstandard codec, and the training of its dictionaries. Contexts are pooled and
+// keep the dictionary they digested last, since all blocks of a table share one.
 
 #include "util/compress/block_framing.h"
 

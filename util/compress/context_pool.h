@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reuse of codec contexts, which are large and slow to create.
+// Reuses codec contexts, which are large and slow to create.
 
 #include <array>
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Absolute forms of relative paths, for callers that use them after the working directory may have
-// changed.
+// Computes absolute forms of relative paths, for callers that use them after the working directory
+// may have changed.
 
 #include <string>
 

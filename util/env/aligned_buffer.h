@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory whose start is aligned for direct I/O.
+// Provides memory whose start is aligned for direct I/O.
 
 #include <cstddef>
 #include <cstdlib>

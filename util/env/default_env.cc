@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Env::Default(), which owns the background threads, and the Envs that use them.
+// Defines Env::Default(), which owns the background threads, and the Envs that use them.
 
 #include <limits.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The only way in which a small file is created so that a crash leaves either all of it or nothing:
-// write under a temporary name, sync, rename, sync the directory. No other code of the library
-// renames a file to a name that recovery reads.
+// Provides the only way in which a small file is created so that a crash leaves either all of it or
+// nothing: write under a temporary name, sync, rename, sync the directory. No other code of the
+// library renames a file to a name that recovery reads.
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The defaults of Env and its file types.
+// Implements the defaults of Env and its file types.
 
 #include "varve/env.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Adapters between Env and FileSystem, for code that knows only the other one.
+// Declares adapters between Env and FileSystem, for code that knows only the other one.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A FileSystem and a clock on top of an Env's virtual functions.
+// Implements a FileSystem and a clock on top of an Env's virtual functions.
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file options that follow from DBOptions.
+// Derives the file options that follow from DBOptions.
 
 #include "varve/env.h"
 #include "varve/file_system.h"

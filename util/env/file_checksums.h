@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checksums of whole files, computed by generators of a user's factory.
+// Computes checksums of whole files with generators of a user's factory.
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The names of the files in a database directory, and their parsing.
+// Defines the names of the files in a database directory, and their parsing.
 
 #include <cstdint>
 #include <string>

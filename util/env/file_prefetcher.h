@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The read-ahead buffer of one scan over one file.
+// Defines the read-ahead buffer of one scan over one file.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The defaults of FileSystem and the FS* file types.
+// Implements the defaults of FileSystem and the FS* file types.
 
 #include "varve/file_system.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files of an Env on top of files of a FileSystem.
+// Implements files of an Env on top of files of a FileSystem.
 
 #include <utility>
 

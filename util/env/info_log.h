@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The human-readable log: the file logger, its rotation, and the functions that write entries.
+// Declares the human-readable log: the file logger, its rotation, and the functions that write
+// entries.
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Conversion of errno values into IOStatus, and the test for a missing file.
+// Declares the conversion of errno values into IOStatus, and the test for a missing file.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Several positioned reads with one system call, through Linux's io_uring.
+// Makes several positioned reads with one system call, through Linux's io_uring.
 //
 // Only the kernel's own header is needed: no library is linked.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Copies made by the kernel, without the bytes passing through the process: an interface that a
-// file system may offer in addition to FileSystem.
+// Declares copies made by the kernel, without the bytes passing through the process: an interface
+// that a file system may offer in addition to FileSystem.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logger's defaults, and every function that writes an entry.
+// Implements Logger's defaults, and every function that writes an entry.
 
 #include <cstdarg>
 #include <string>

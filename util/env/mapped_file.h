@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files that are written by stores into memory: an interface that a file system may offer in
-// addition to FileSystem.
+// Declares files that are written by stores into memory: an interface that a file system may offer
+// in addition to FileSystem.
 
 #include <cstddef>
 #include <cstdint>

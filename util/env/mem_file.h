@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The contents of one file in memory: the bytes as written, and the information which of them would
-// survive a crash.
+// Holds the contents of one file in memory: the bytes as written, and the information which of them
+// would survive a crash.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A file system in memory that models what a crash would leave of it.
+// Defines a file system in memory that models what a crash would leave of it.
 //
 // Two things are stored apart from the state that programs see:
 // - for each file, the bytes that the last sync made durable;

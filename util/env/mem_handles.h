@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The open files of a MemFileSystem. They keep the file's contents alive, as an open descriptor
-// does, even if its name is removed. Writers and directories must not outlive their file system.
+// Defines the open files of a MemFileSystem. They keep the file's contents alive, as an open
+// descriptor does, even if its name is removed. Writers and directories must not outlive their file
+// system.
 
 #include <algorithm>
 #include <cstdint>

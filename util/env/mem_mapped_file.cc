@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The mapped files of a MemFileSystem, and their part of MemFile: stored bytes are copied into the
-// contents whenever those are read.
+// Implements the mapped files of a MemFileSystem, and their part of MemFile: stored bytes are
+// copied into the contents whenever those are read.
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Detection of directories that are shared with other machines, where a lock may exclude only
-// processes of one of them.
+// Detects directories that are shared with other machines, where a lock may exclude only processes
+// of one of them.
 
 #include <string>
 

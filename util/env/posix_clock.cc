@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's clock, and the defaults of SystemClock.
+// Implements the machine's clock, and the defaults of SystemClock.
 
 #include <time.h>
 

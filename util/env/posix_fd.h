@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// File descriptors and the system calls on them that must be repeated: interrupted calls and
+// Wraps file descriptors and the system calls on them that must be repeated: interrupted calls and
 // partial transfers.
 
 #include <cstddef>

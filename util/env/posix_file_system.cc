@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The operating system's file system as a FileSystem.
+// Implements the operating system's file system as a FileSystem.
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The operating system's files as the FS* file types.
+// Wraps the operating system's files as the FS* file types.
 
 #include <cstdint>
 #include <memory>

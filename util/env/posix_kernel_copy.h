@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Copies by copy_file_range, and clones of whole files if the file system supports them.
+// Makes copies by copy_file_range, and clones of whole files if the file system supports them.
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LOCK files: exclusion between processes by an fcntl lock, and within this process by a table.
+// Implements LOCK files: exclusion between processes by an fcntl lock, and within this process by a
+// table.
 //
 // A process loses an fcntl lock when it closes *any* descriptor of the file, so that a second
 // opener in the same process which opens, fails to lock and closes again would unlock the first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Mapped files of the operating system, and the list of file systems that allow them.
+// Declares mapped files of the operating system, and the list of file systems that allow them.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading half of posix_files.h.
+// Implements the reading half of posix_files.h.
 
 #include <fcntl.h>
 #include <sys/mman.h>

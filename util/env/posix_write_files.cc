@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing half of posix_files.h, and directories.
+// Implements the writing half of posix_files.h, and directories.
 
 #include <fcntl.h>
 #include <sys/mman.h>

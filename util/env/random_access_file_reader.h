@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Positioned reads of an immutable file, usually a table.
+// Makes positioned reads of an immutable file, usually a table.
 
 #include <chrono>
 #include <cstddef>

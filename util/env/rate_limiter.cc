@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of the RateLimiter interface, and GenericRateLimiter.
+// Implements defaults of the RateLimiter interface, and GenericRateLimiter.
 
 #include "util/env/rate_limiter.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reading a file once from start to end, such as a log or manifest.
+// Reads a file once from start to end, such as a log or manifest.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A pool of background threads that run jobs in the order of their arrival.
+// Defines a pool of background threads that run jobs in the order of their arrival.
 
 #include <cstddef>
 #include <deque>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Priority of the calling thread for processors and disks, which unprivileged threads can only
-// lower.
+// Lowers the priority of the calling thread for processors and disks; unprivileged threads cannot
+// raise it.
 
 #include "varve/env.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The activities of the process's background threads, for Env::GetThreadList.
+// Records the activities of the process's background threads, for Env::GetThreadList.
 
 #include <cstdint>
 #include <string>

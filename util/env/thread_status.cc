@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the values in varve/thread_status.h.
+// Defines the names of the values in varve/thread_status.h.
 
 #include "varve/thread_status.h"
 

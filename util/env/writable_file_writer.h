@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The buffered writer of logs, tables and manifests.
+// Defines the buffered writer of logs, tables and manifests.
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Creation of filter policies from numbers and from text.
+// Creates filter policies from numbers and from text.
 
 #include "util/filter/builtin_filter_policy.h"
 

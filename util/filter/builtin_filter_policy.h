@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The only concrete filter policy: it selects the filter and the number of bits a key. The table
-// builds and reads the filters themselves.
+// Defines the only concrete filter policy: it selects the filter and the number of bits a key. The
+// table builds and reads the filters themselves.
 
 #include <string>
 

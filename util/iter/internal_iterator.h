@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The contract of every ordered walk inside the engine: memtable, block, table, level, merge.
+// Defines the contract of every ordered walk inside the engine: memtable, block, table, level,
+// merge.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The built-in comparators: bytes ascending and descending, each also with a 64-bit timestamp after
-// the key.
+// Implements the built-in comparators: bytes ascending and descending, each also with a 64-bit
+// timestamp after the key.
 
 #include "varve/comparator.h"
 

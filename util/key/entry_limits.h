@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Limits of the size of an entry and of what contains it, common to writers and readers. Each limit
-// is larger than the one below it, so that what a call accepts can be logged, flushed, compacted
-// and read.
+// Defines limits of the size of an entry and of what contains it, common to writers and readers.
+// Each limit is larger than the one below it, so that what a call accepts can be logged, flushed,
+// compacted and read.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Conversion of stored value types to the entry types that user code sees.
+// Converts stored value types to the entry types that user code sees.
 
 #include "varve/types.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Encoding and description of internal keys, and recognition of the built-in comparators.
+// Implements encoding and description of internal keys, and recognition of the built-in
+// comparators.
 
 #include "util/key/internal_key.h"
 

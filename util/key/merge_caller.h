@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Calls of the user's merge operator: errors become a status, and the costs are counted. The
-// callers decide which operands belong together.
+// Calls the user's merge operator: errors become a status, and the costs are counted. The callers
+// decide which operands belong together.
 
 #include <deque>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The merge operands of one key, for the caller that merges or returns them: slices of bytes that
-// stay in place, and the references that keep those alive.
+// Holds the merge operands of one key, for the caller that merges or returns them: slices of bytes
+// that stay in place, and the references that keep those alive.
 
 #include <algorithm>
 #include <cstddef>

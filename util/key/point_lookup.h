@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The state of one point read while it searches from the newest source to the oldest.
+// Holds the state of one point read while it searches from the newest source to the oldest.
 
 #include <cstdint>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Calls of a user's prefix extractor. They catch what it throws, because the callers are in the
-// middle of reads and could not propagate it.
+// Calls a user's prefix extractor. Exceptions are caught, because the callers are in the middle of
+// reads and could not propagate them.
 
 #include "varve/slice.h"
 #include "varve/slice_transform.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Cutting keys into fragments at the bounds of tombstones, and looking keys up in them.
+// Implements cutting keys into fragments at the bounds of tombstones, and looking keys up in them.
 
 #include "util/key/range_tombstone.h"
 

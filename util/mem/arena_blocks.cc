@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks that double from a small first one up to huge pages: on the heap while they are small,
-// then mapped directly, so that they leave the process with the arena. A heap that many threads use
-// keeps a multiple of what is alive.
+// Implements blocks that double from a small first one up to huge pages: on the heap while they are
+// small, then mapped directly, so that they leave the process with the arena. A heap that many
+// threads use keeps a multiple of what is alive.
 
 #include "util/mem/arena_blocks.h"
 

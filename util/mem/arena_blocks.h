@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The memory of an arena, allocated from the system block by block and freed all at once.
+// Provides the memory of an arena, allocated from the system block by block and freed all at once.
 
 #include <atomic>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A list of at most N elements without an allocation: unused elements are not constructed.
+// Defines a list of at most N elements without an allocation: unused elements are not constructed.
 
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserting and releasing the placeholders of CacheCharge, and checking the options for it.
+// Implements inserting and releasing the placeholders of CacheCharge, and checking the options for
+// it.
 
 #include "util/mem/cache_charge.h"
 

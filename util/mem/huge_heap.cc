@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A best-fit allocator with boundary tags, in regions of one huge page. It has several independent
-// parts: a thread moves to another part when its own is locked or full, so that a single thread
-// uses one.
+// Implements a best-fit allocator with boundary tags, in regions of one huge page. It has several
+// independent parts: a thread moves to another part when its own is locked or full, so that a
+// single thread uses one.
 
 #include "util/mem/huge_heap.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A heap on huge pages for pieces of some KiB with random access: cached blocks.
+// Declares a heap on huge pages for pieces of some KiB with random access: cached blocks.
 //
 // Such memory is far larger than what the TLB covers with small pages, so that each access would
 // begin with a page-table walk. Up to a quarter of what is in use is kept empty for later

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Anonymous mappings; those for huge pages are trimmed to their alignment.
+// Makes anonymous mappings; those for huge pages are trimmed to their alignment.
 
 #include "util/mem/huge_pages.h"
 

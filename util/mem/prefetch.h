@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Prefetching of memory ahead of its use.
+// Prefetches memory ahead of its use.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Huge pages that are touched before they are needed.
+// Provides huge pages that are touched before they are needed.
 //
 // The system clears a huge page when it is first touched: a fraction of a millisecond, or several
 // on a virtual machine whose host has to find the memory. A read that needs room for a block should

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accounting of WriteBufferManager, its flush decision, and waiting for memory.
+// Implements the accounting of WriteBufferManager, its flush decision, and waiting for memory.
 
 #include "varve/write_buffer_manager.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator that merges by exclusive or.
+// Implements the operator that merges by exclusive or.
 
 #include <cstddef>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator that keeps the largest value.
+// Implements the operator that keeps the largest value.
 
 #include <memory>
 

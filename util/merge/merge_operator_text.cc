@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Parsing of the built-in merge operators from text.
+// Parses the built-in merge operators from text.
 
 #include <array>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Base classes for operators whose operands are values themselves: they derive all forms of merging
-// (all operands, two, many without a base) from one function that each operator writes.
+// Defines base classes for operators whose operands are values themselves: they derive all forms of
+// merging (all operands, two, many without a base) from one function that each operator writes.
 
 #include <array>
 #include <deque>

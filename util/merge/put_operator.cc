@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator that replaces the value.
+// Implements the operator that replaces the value.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator that merges sorted lists of numbers, which are stored as text.
+// Implements the operator that merges sorted lists of numbers, which are stored as text.
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator that appends with a delimiter between the parts, and the text form of the delimiter.
+// Implements the operator that appends with a delimiter between the parts, and the text form of the
+// delimiter.
 
 #include <cstddef>
 #include <deque>

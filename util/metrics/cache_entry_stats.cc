@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Walks over caches, and the text form of their results.
+// Implements walks over caches, and the text form of their results.
 
 #include "util/metrics/cache_entry_stats.h"
 

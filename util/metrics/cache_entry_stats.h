@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Statistics of a cache's entries: their number and bytes for each role.
+// Collects statistics of a cache's entries: their number and bytes for each role.
 //
 // Only a walk over the whole cache can collect them. As that may take long and delay others, its
 // result is reused for a while.

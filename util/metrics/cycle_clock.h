@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Durations by the processor's cycle counter, for callers to whom a read of the system's clock
-// would be a noticeable part of what they measure.
+// Measures durations by the processor's cycle counter, for callers to whom a read of the system's
+// clock would be a noticeable part of what they measure.
 
 #include <atomic>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The escaping and punctuation of JsonEvent.
+// Implements the escaping and punctuation of JsonEvent.
 
 #include "util/metrics/event_json.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bucket limits, recording, and reports of Histogram.
+// Implements the bucket limits, recording, and reports of Histogram.
 
 #include "util/metrics/histogram.h"
 

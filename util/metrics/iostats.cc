@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's IOStatsContext, its text form and its reset.
+// Holds the calling thread's IOStatsContext, its text form and its reset.
 
 #include "util/metrics/iostats.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The engine's side of IOStatsContext: what the calling thread reads and writes. Bytes are counted
-// at every perf level, times from the levels on that ask for times.
+// Declares the engine's side of IOStatsContext: what the calling thread reads and writes. Bytes are
+// counted at every perf level, times from the levels on that ask for times.
 
 #include <cstdint>
 

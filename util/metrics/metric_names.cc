@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published name of every ticker and histogram, in enum order: entry i describes value i. Names
-// are part of the public contract: dashboards and scripts search for them.
+// Lists the published name of every ticker and histogram, in enum order: entry i describes value i.
+// Names are part of the public contract: dashboards and scripts search for them.
 
 #include <string>
 #include <utility>

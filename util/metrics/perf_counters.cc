@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's PerfContext: its storage, text form, reset and copy.
+// Holds the calling thread's PerfContext: its storage, text form, reset and copy.
 
 #include "util/metrics/perf_counters.h"
 

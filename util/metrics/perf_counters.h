@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The engine's side of PerfContext: counting and timing that cost almost nothing if the thread did
-// not ask for them.
+// Declares the engine's side of PerfContext: counting and timing that cost almost nothing if the
+// thread did not ask for them.
 //
 // A thread's level and the address of its context share sixteen bytes of thread-local storage,
 // which need no initialiser and no call to access. The counters themselves are allocated on first

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of the Statistics interface, and ThreadStatistics, which CreateDBStatistics() returns.
+// Implements defaults of the Statistics interface, and ThreadStatistics, which CreateDBStatistics()
+// returns.
 
 #include "util/metrics/statistics.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The engine's side of Statistics: recording through a pointer that is usually null. A null pointer
-// costs one branch, with the recording code out of line; no clock is read unless the result will be
-// kept. Statistics of CreateDBStatistics() are counted in the thread's own share, without a call.
+// Declares the engine's side of Statistics: recording through a pointer that is usually null. A
+// null pointer costs one branch, with the recording code out of line; no clock is read unless the
+// result will be kept. Statistics of CreateDBStatistics() are counted in the thread's own share,
+// without a call.
 
 #include <cstdint>
 

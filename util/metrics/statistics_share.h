@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The counters of one thread for one Statistics of CreateDBStatistics(). Only its thread writes it,
-// so that counting needs neither an atomic read-modify-write nor a call.
+// Holds the counters of one thread for one Statistics of CreateDBStatistics(). Only its thread
+// writes it, so that counting needs neither an atomic read-modify-write nor a call.
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The stored names of table properties, and TableProperties' sums and text form. The table code
-// encodes them in files.
+// Defines the stored names of table properties, and TableProperties' sums and text form. The table
+// code encodes them in files.
 
 #include "varve/table_properties.h"
 

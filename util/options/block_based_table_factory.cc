@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The options of a block-based table factory, through their rows in the schema.
+// Accesses the options of a block-based table factory, through their rows in the schema.
 
 #include "util/options/block_based_table_factory.h"
 

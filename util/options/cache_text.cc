@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Creation of caches from text: a capacity, or the options of a cache.
+// Creates caches from text: a capacity, or the options of a cache.
 
 #include "util/options/cache_text.h"
 

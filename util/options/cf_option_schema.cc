@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The schema rows of ColumnFamilyOptions and its base.
+// Defines the schema rows of ColumnFamilyOptions and its base.
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Changing the options of an open database by name: all of the changes or none.
+// Changes the options of an open database by name: all of the changes or none.
 
 #include <string>
 #include <unordered_map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The common methods of all objects with options, built on the few virtual functions of each class.
+// Implements the common methods of all objects with options, built on the few virtual functions of
+// each class.
 
 #include "varve/configurable.h"
 

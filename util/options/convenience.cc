@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public functions between options and text.
+// Implements the public functions between options and text.
 
 #include "varve/convenience.h"
 

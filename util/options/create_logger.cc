@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The info logger that options ask for.
+// Creates the info logger that options ask for.
 
 #include "varve/env.h"
 #include "varve/options.h"

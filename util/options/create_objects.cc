@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CreateFromString of the classes that have at most one or two built-in kinds.
+// Implements CreateFromString of the classes that have at most one or two built-in kinds.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Objects with options that also have an id.
+// Implements objects with options that also have an id.
 
 #include "varve/customizable.h"
 

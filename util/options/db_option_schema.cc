@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The schema rows of DBOptions.
+// Defines the schema rows of DBOptions.
 
 #include <limits>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options that exclude each other: one table, with RocksDB's rules, so that a configuration works
-// with both engines or with neither.
+// Lists options that exclude each other: one table, with RocksDB's rules, so that a configuration
+// works with both engines or with neither.
 
 #include <span>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The table of RocksDB's other option names, each with the values that can be ignored.
+// Defines the table of RocksDB's other option names, each with the values that can be ignored.
 
 #include "util/options/foreign_options.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Option names that RocksDB's files may hold and that have no field here.
+// Lists option names that RocksDB's files may hold and that have no field here.
 
 #include <cstdint>
 #include <string_view>

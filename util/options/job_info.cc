@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Names of reasons, and sums of compaction statistics, for listeners.
+// Defines names of reasons, and sums of compaction statistics, for listeners.
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The memtable factories that the engine supports, and their text form.
+// Lists the memtable factories that the engine supports, and their text form.
 
 #include <memory>
 #include <string_view>

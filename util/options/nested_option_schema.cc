@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The schema rows of structs that are themselves fields: compression, compaction styles, pinning.
+// Defines the schema rows of structs that are themselves fields: compression, compaction styles,
+// pinning.
 
 #include <cstddef>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Option types that are objects: code that text can at best name, and shared resources.
+// Defines option types that are objects: code that text can at best name, and shared resources.
 
 #include <memory>
 #include <string>

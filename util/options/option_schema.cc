@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Iteration over the rows of a schema table.
+// Implements iteration over the rows of a schema table.
 
 #include "util/options/option_schema.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The scanner and number forms of option text.
+// Implements the scanner and number forms of option text.
 
 #include "util/options/option_text.h"
 

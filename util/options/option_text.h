@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The text form of options: splitting "a=1;b={c=2;}", escapes, numbers. These are pure functions
-// over unchecked text: bounded nesting, no recursion on input, no exceptions.
+// Handles the text form of options: splitting "a=1;b={c=2;}", escapes, numbers. These are pure
+// functions over unchecked text: bounded nesting, no recursion on input, no exceptions.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Option types that are plain values: numbers, strings, enums, and lists of them.
+// Defines option types that are plain values: numbers, strings, enums, and lists of them.
 
 #include "util/options/option_types.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Properties of a field's type that the schema uses: its text form, equality, and valid values.
+// Declares properties of a field's type that the schema uses: its text form, equality, and valid
+// values.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Methods of the options structs. Presets that make a block cache are in db, which may use caches.
+// Implements methods of the options structs. Presets that make a block cache are in db, which may
+// use caches.
 
 #include "varve/options.h"
 

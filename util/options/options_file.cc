@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sections and lines of OPTIONS files.
+// Implements sections and lines of OPTIONS files.
 
 #include "util/options/options_file.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public functions over a database's OPTIONS files.
+// Implements the public functions over a database's OPTIONS files.
 
 #include "varve/utilities/options_util.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The schema rows of BlockBasedTableOptions.
+// Defines the schema rows of BlockBasedTableOptions.
 
 #include <limits>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks that fit neither rows of the schema, which are about single options, nor
+// Implements checks that fit neither rows of the schema, which are about single options, nor
 // exclusive_options.cc, which is about pairs.
 
 #include "util/options/validate_options.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Validation of options, and the values that a zero or -1 in them stands for.
+// Declares the validation of options, and the values that a zero or -1 in them stands for.
 
 #include "varve/options.h"
 #include "varve/status.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Epoch-based reclamation, without reference counts: unlinked memory is freed once every reader
-// that may have seen it has left.
+// Implements epoch-based reclamation, without reference counts: unlinked memory is freed once every
+// reader that may have seen it has left.
 //
 // A reader announces the epoch it entered in, in a word of its own thread; a thread that frees asks
 // which epochs are still announced. Readers are frequent and execute no fence: a thread that frees

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sleeping until a word changes, without a mutex for which woken threads would queue.
+// Sleeps until a word changes, without a mutex for which woken threads would queue.
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A mutex that is held during I/O. A user's file system, or a listener of file operations, may call
-// the database from there and reach the mutex that its own thread holds: Lock throws then, where
-// another mutex would deadlock.
+// Defines a mutex that is held during I/O. A user's file system, or a listener of file operations,
+// may call the database from there and reach the mutex that its own thread holds: Lock throws then,
+// where another mutex would deadlock.
 
 #include <atomic>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The order of util's mutexes: a thread that holds one takes only mutexes listed below it here. The
-// parts of the heap on huge pages have no rank; they are leaves and all held over a fork().
+// Defines the order of util's mutexes: a thread that holds one takes only mutexes listed below it
+// here. The parts of the heap on huge pages have no rank; they are leaves and all held over a
+// fork().
 
 #include "util/sync/mutex.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The debug record of which locks a thread holds, and waiting on a condition.
+// Implements the debug record of which locks a thread holds, and waiting on a condition.
 
 #include "util/sync/mutex.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A mutex that clang's analysis understands, its scoped guards, and a condition variable.
+// Defines a mutex that clang's analysis understands, its scoped guards, and a condition variable.
 
 #include <condition_variable>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The ring, its threads, and the finishing of items.
+// Implements the ring, its threads, and the finishing of items.
 
 #include "util/sync/ordered_pipeline.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An ordered pipeline: a ring of items that threads prepare concurrently and that are finished one
-// at a time, in the order in which they were pushed. The owner fills the ring meanwhile.
+// Defines an ordered pipeline: a ring of items that threads prepare concurrently and that are
+// finished one at a time, in the order in which they were pushed. The owner fills the ring
+// meanwhile.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One thread that serves all periodic tasks of the process.
+// Provides one thread that serves all periodic tasks of the process.
 
 #include <cstdint>
 #include <memory>

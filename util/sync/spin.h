@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Short waits without sleeping.
+// Provides short waits without sleeping.
 
 #include <sched.h>
 

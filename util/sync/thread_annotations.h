@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Names for clang's thread-safety analysis; they have no effect with other compilers.
+// Defines names for clang's thread-safety analysis; they have no effect with other compilers.
 
 #if defined(__clang__)
 #define VARVE_THREAD_ANNOTATION(x) __attribute__((x))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One pointer per thread to an object that many threads read: each thread swaps its own cell, and
-// the owner can clear all cells.
+// Keeps one pointer per thread to an object that many threads read: each thread swaps its own cell,
+// and the owner can clear all cells.
 
 #include <cstdint>
 

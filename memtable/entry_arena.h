@@ -71,14 +71,15 @@ class EntryArena {
     return piece + static_cast<ArenaOffset>(distance >> (PlaceOf(piece) & kUnitMask));
   }
 
-  // Bytes allocated from the system, bookkeeping included.
+  // Returns the bytes allocated from the system, bookkeeping included.
   [[nodiscard]] size_t MemoryUsage() const {
     return sizeof(*this) + blocks_.bytes() + list_bytes_.load(std::memory_order_relaxed);
   }
   // MemoryUsage without the free part of the current block. May be off by a block for a moment,
   // while another thread starts one.
   [[nodiscard]] size_t UsedBytes() const;
-  // Bytes of the largest block so far, or, in a small arena, of the largest common block.
+  // Returns the size of the largest block so far, or, in a small arena, of the largest common
+  // block.
   [[nodiscard]] size_t LargestBlock() const {
     return largest_block_.load(std::memory_order_relaxed);
   }

@@ -115,7 +115,7 @@ class MemTable {
   uint64_t deletion_count() const;  // Number of point deletions.
   uint64_t range_deletion_count() const;
   uint64_t data_bytes() const;  // Bytes of keys and values as added.
-  // Bytes held: arena and the rest.
+  // Returns the bytes held: arena and the rest.
   size_t MemoryUsage() const;
   // MemoryUsage without the unused part of the arena.
   uint64_t UsedBytes() const;
@@ -158,7 +158,7 @@ class MemTable {
   // True if entries that were readable before this call are in no log; their visibility publishes
   // the flag.
   bool has_unlogged() const { return has_unlogged_.load(std::memory_order_relaxed); }
-  // Bytes of the timestamp at the end of every key; 0 if none.
+  // Returns the bytes of the timestamp at the end of every key; 0 if none.
   size_t timestamp_size() const { return timestamp_size_; }
 
  private:

@@ -59,7 +59,7 @@ class MemTableRep {
   // unknown.
   virtual bool CommonPrefix(std::string* /*prefix*/) const { return false; }
   [[nodiscard]] virtual EntryTotals totals() const = 0;
-  // Bytes beyond the arena.
+  // Returns the bytes beyond the arena.
   [[nodiscard]] virtual size_t MemoryUsage() const = 0;
 
  protected:

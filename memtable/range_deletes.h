@@ -55,8 +55,8 @@ class RangeDeletes {
 
   // Acquire: an Add that has returned is counted.
   uint64_t count() const { return count_.load(std::memory_order_acquire); }
-  // Bytes held; a statistic. The future lists of tombstones that no read has taken over are not
-  // counted.
+  // Returns the bytes held; a statistic. The future lists of tombstones that no read has taken over
+  // are not counted.
   size_t MemoryUsage() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:

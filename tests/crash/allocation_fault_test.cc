@@ -389,7 +389,8 @@ std::string DirectoryOf(int slot) {
          std::to_string(getpid()) + "-" + std::to_string(slot);
 }
 
-// The main function of a child. `calls` is for the first one, which counts.
+// Runs a child. Writes the number of the library's calls to the descriptor `report`, if it is not
+// negative.
 [[noreturn]] void RunChild(const std::string& directory, int64_t fails_at, int64_t in_a_row,
                            int report) {
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGALRM}) std::signal(signal, &EndBadly);

@@ -33,7 +33,7 @@ class FilePrefetcher {
   // Returns a prefetcher that reads ahead `size` bytes from the first read on.
   static FilePrefetcher Fixed(size_t size = kCompactionReadahead);
 
-  // The next read continues a scan of another file, where `size` bytes were read ahead last.
+  // Makes the next read continue a scan of another file, where `size` bytes were read ahead last.
   void GoOnFrom(size_t size) {
     next_ = std::min(std::max(size, first_), largest_);
     goes_on_ = true;

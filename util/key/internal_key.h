@@ -242,7 +242,7 @@ class InternalKeyComparator {
 
   [[nodiscard]] const Comparator* user_comparator() const { return user_comparator_; }
   [[nodiscard]] KeyOrder order() const { return order_; }
-  // Bytes of the timestamp at the end of every user key; 0 for most comparators.
+  // Returns the bytes of the timestamp at the end of every user key; 0 for most comparators.
   [[nodiscard]] size_t timestamp_size() const { return timestamp_size_; }
 
   // Returns the user key without its timestamp (TimestampOf returns the timestamp). A damaged key

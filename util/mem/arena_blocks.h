@@ -46,7 +46,7 @@ class ArenaBlocks {
   // Pieces above this size get a block of their own.
   [[nodiscard]] size_t dedicated_above() const { return next_block_bytes_ / 4; }
 
-  // Bytes of all blocks, and of the list of them.
+  // Returns the bytes of all blocks, and of the list of them.
   [[nodiscard]] size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:

@@ -46,7 +46,7 @@ class CacheCharge {
   // memory. Takes no lock that another thread may have held.
   void StartAnewInChild() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // Bytes that the placeholders stand for.
+  // Returns the bytes that the placeholders stand for.
   size_t charged() const { return charged_.load(std::memory_order_relaxed); }
 
  private:

@@ -29,7 +29,7 @@ class HugeHeap {
   // Returns the bytes that a piece of `bytes` takes here, its header included.
   [[nodiscard]] static size_t OccupiedBytes(size_t bytes);
 
-  // Bytes that the heap has mapped from the system, without spare pages; for tests.
+  // Returns the bytes that the heap has mapped from the system, without spare pages; for tests.
   [[nodiscard]] static size_t MappedBytes();
 };
 

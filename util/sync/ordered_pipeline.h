@@ -60,8 +60,8 @@ class OrderedPipeline {
   // Ends the threads. Returns their processor time in microseconds. Requires a preceding Drain.
   uint64_t Stop() VARVE_EXCLUDES(mu_);
 
-  // Weight of all items pushed so far, as of the last Push or Drain; finished items count with
-  // their actual weight.
+  // Returns the weight of all items pushed so far, as of the last Push or Drain; finished items
+  // count with their actual weight.
   [[nodiscard]] uint64_t total_weight() const { return total_weight_; }
 
  private:

@@ -25,7 +25,7 @@ Status Malformed(const Slice& where, const char* what) {
   return Status::Corruption("malformed block, " + std::string(what), where);
 }
 
-// Allocators may round up what is nearly 4 GiB.
+// Clamps `bytes` to 32 bits: allocators may round up what is nearly 4 GiB.
 uint32_t Limited(size_t bytes) {
   return static_cast<uint32_t>(std::min<size_t>(bytes, UINT32_MAX));
 }
@@ -87,7 +87,8 @@ Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_p
   return Status::OK();
 }
 
-// 0 if they are damaged: the walk that comes across the damage reports it.
+// Returns the number of entries, or 0 if they are damaged: the walk that meets the damage reports
+// it.
 size_t Block::CountEntries(size_t begin, size_t end) const {
   const char* const limit = data_ + end;
   size_t n = 0;
@@ -102,7 +103,7 @@ size_t Block::CountEntries(size_t begin, size_t end) const {
 
 size_t Block::IndexBytes() const {
   constexpr size_t kUnit = 16;
-  constexpr size_t kSmallEntry = 128;  // of these, nearly all have lengths of a byte
+  constexpr size_t kSmallEntry = 128;  // nearly all entries below this have lengths of one byte
   if (entries_size_ > UINT16_MAX) return 0;
   size_t n = CountEntries(0, restart_count_ > 1 ? RestartOffset(1) : entries_size_);
   if (restart_count_ > 1) {
@@ -123,7 +124,7 @@ BlockRoom Block::Piece::Room() const {
 Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
                                std::unique_ptr<Block>* block, size_t* index_bytes) {
   VARVE_ASSERT(piece.front % kFrontUnit == 0 && piece.front / kFrontUnit <= UINT8_MAX);
-  // Where the bytes will be is known when the room for the index is.
+  // The position of the bytes is known only when the index's room is known.
   Block draft;
   draft.data_ = contents.data.data();
   const size_t size = contents.data.size();
@@ -154,7 +155,7 @@ Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, con
   result->data_ = bytes.release();
   result->entries_size_ = draft.entries_size_;
   result->restart_count_ = draft.restart_count_;
-  // The index's words follow it, and do not reach the bytes.
+  // The index's words follow it, and end before the bytes.
   VARVE_ASSERT(reinterpret_cast<char*>(&result->index_ + 1) == reinterpret_cast<char*>(result + 1));
   VARVE_ASSERT(reinterpret_cast<char*>(result + 1) + wanted.index_bytes <= result->data_);
   if (piece.checksum) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An immutable data block: its bytes and its restart array, checked once so that a walk cannot
-// leave them.
+// An immutable data block: its bytes and its restart array, which is checked once so that a walk
+// cannot leave the block.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,15 +22,15 @@
 
 namespace varve {
 
-// One entry's header as it is stored before the key bytes.
+// Header of an entry as it is stored before the key bytes.
 struct BlockEntryHeader {
   uint32_t shared;
   uint32_t unshared;
   uint32_t value_size;
 };
 
-// Decodes the header at `p`; returns where the unshared key bytes start, or null if header, key and
-// value do not lie before `limit`.
+// Decodes the header at `p`. Returns the start of the unshared key bytes, or null if header, key
+// and value do not lie before `limit`.
 [[nodiscard, gnu::always_inline]] inline const char* DecodeBlockEntry(const char* p,
                                                                       const char* limit,
                                                                       BlockEntryHeader* header) {
@@ -53,39 +53,41 @@ struct BlockEntryHeader {
   return static_cast<uint64_t>(limit - p) >= need ? p : nullptr;
 }
 
-// Thread safety: immutable, but that its entry index appears.
+// Thread safety: immutable, except that its entry index may be added.
 //
-// Either the bytes are alone where they were read to, or, for a block that may be searched often,
-// all is one piece of memory: room for the cache's entry, the block, its entry index, its bytes.
+// Either the bytes stay alone where they were read to, or, for a block that may be searched often,
+// everything is one piece of memory: room for the cache's entry, the block, its entry index, its
+// bytes.
 class Block {
  public:
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  // Checks the trailer: restart offsets ascend from 0 and lie before it. A stored hash index is
-  // passed over: the entry index of a cached block is faster, and blocks that are searched without
-  // one (mapped, not cached, large) by their restarts. Entries are checked as they are walked.
-  // Errors: Corruption, or NotSupported for separated keys and values; `where` names the file and
-  // the block.
+  // Creates a block and checks its trailer: restart offsets must ascend from 0 and lie before it. A
+  // stored hash index is skipped: the entry index of a cached block is faster, and blocks without
+  // one (mapped, not cached, large) are searched by their restarts. Entries are checked when they
+  // are walked. Errors: Corruption, or NotSupported for separated keys and values; `where` names
+  // the file and the block.
   static Status Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block);
-  // What a block in one piece has before its bytes, and where its memory comes from.
+  // Describes what a block in one piece has before its bytes, and the source of its memory.
   struct Piece {
-    size_t front = 0;  // unused bytes that begin it, a multiple of 16 below 4096
-    // How many bytes of internal keys follow keys in bytewise order; 0: the keys are in another
+    size_t front = 0;  // unused bytes at its start, a multiple of 16 below 4096
+    // Number of bytes of internal keys after keys in bytewise order; 0: the keys are in another
     // order, and no index can be made.
     size_t key_tail = 0;
-    size_t index_bytes = 0;  // room for an index, as other blocks of its table need it
-    bool checksum = false;   // of the bytes, for IsWhole()
+    size_t index_bytes = 0;                // room for an index, as other blocks of the table need
+    bool checksum = false;                 // true: keep a checksum of the bytes, for IsWhole()
     MemoryAllocator* allocator = nullptr;  // null: huge pages
 
-    // For the bytes of such a block: to read them where they will stay.
+    // Returns the room for the bytes of such a block, so that they can be read to where they stay.
     [[nodiscard]] BlockRoom Room() const;
   };
-  // If the bytes lie in such a room that is large enough, the block is made there; else they are
-  // copied. *index_bytes, if not null, becomes how much room its index needs.
+  // Creates a block in one piece. If the bytes lie in such a room that is large enough, the block
+  // is made there; otherwise they are copied. If index_bytes is not null, sets it to the room that
+  // the block's index needs.
   static Status CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
                                  std::unique_ptr<Block>* block, size_t* index_bytes = nullptr);
-  // What unique_ptr does with a block of either kind.
+  // Deletes a block of either kind, on behalf of unique_ptr.
   static void Destroy(const Block* block);
 
   [[nodiscard]] const char* entries_begin() const { return data_; }
@@ -97,22 +99,22 @@ class Block {
     VARVE_ASSERT(i < restart_count_);
     return DecodeFixed32(entries_end() + size_t{i} * 4);
   }
-  // The last restart point at or before an offset.
+  // Returns the last restart point at or before an offset.
   [[nodiscard]] uint32_t RestartBefore(uint32_t entry_offset) const;
-  // Its size() is 0 where there is none.
+  // Returns the index; its size() is 0 if there is none.
   [[nodiscard]] const EntryIndex& index() const { return index_; }
-  // Whether the bytes are what they were made of; true for a block without a checksum.
+  // True if the bytes still match their checksum; always true for a block without a checksum.
   [[nodiscard]] bool IsWhole() const;
-  // For a block that is read again: makes the index, unless that was done or another thread is at
-  // it. Most blocks that pass through a small cache are read once.
+  // Makes the index of a block that is read again, unless that was done or another thread does it.
+  // The first read makes none, as most blocks that pass through a small cache are read once.
   void WantIndex() const {
     if (index_.awaited()) [[unlikely]]
       MakeIndex();
   }
 
-  // Calls part(at, data, n) for pieces that make up the first `bytes` bytes of the key of index
-  // entry `i`, the last piece first; entries share them with those before, and all with the first.
-  // False, without the rest, for damage or once part() is false.
+  // Calls part(at, data, n) for the pieces of the first `bytes` bytes of the key of index entry
+  // `i`, the last piece first; entries share pieces with earlier ones, and all with the first.
+  // Returns false, without the rest, if there is damage or part() returns false.
   template <typename Part>
   bool VisitKeyStart(uint32_t i, size_t bytes, Part part) const {
     const size_t prefix = index_.shared_prefix();
@@ -127,27 +129,28 @@ class Block {
     const char* const first = IndexedEntry(0, &header);
     return bytes <= prefix && first != nullptr && part(size_t{0}, first, bytes);
   }
-  // Of entry `i` of the index: its header and where its unshared key bytes start.
+  // Decodes the header of entry `i` of the index. Returns the start of its unshared key bytes.
   [[nodiscard]] const char* IndexedEntry(uint32_t i, BlockEntryHeader* header) const {
     VARVE_ASSERT(i < index_.size());
     return DecodeBlockEntry(entries_begin() + index_.offset(i), entries_end(), header);
   }
 
-  // Asks for the cache lines that a search starts with. The address is not read; it may be null.
+  // Prefetches the cache lines that a search starts with. The address is not dereferenced and may
+  // be null.
   template <CacheLevel level = CacheLevel::kFirst>
   static void Prefetch(const Block* block) {
     constexpr size_t kLine = 64;
-    constexpr size_t kLines = 4;  // the block, and the index of a usual number of entries
+    constexpr size_t kLines = 4;  // the block, and the index of a typical number of entries
     for (size_t i = 0; i < kLines; i++) {
       PrefetchLine<level>(reinterpret_cast<const char*>(block) + i * kLine);
     }
   }
 
-  // False for a block inside a mapped file.
+  // Returns false for a block inside a mapped file.
   [[nodiscard]] bool owns_bytes() const { return home_ != Home::kMapped; }
-  // Bytes that keeping this block costs, without `front`.
+  // Returns the bytes that keeping this block costs, without `front`.
   [[nodiscard]] size_t MemoryUsage() const;
-  // The `front` bytes before a block that is in one piece.
+  // Returns the `front` bytes before a block that is in one piece.
   [[nodiscard]] char* front() { return reinterpret_cast<char*>(this) - front_units_ * kFrontUnit; }
 
  private:
@@ -155,10 +158,10 @@ class Block {
 
   Block() = default;
   ~Block() = default;  // frees nothing: Destroy does
-  // Of data_, `size` bytes.
+  // Parses the trailer of data_, which has `size` bytes.
   Status ParseTrailer(size_t size, const Slice& where);
-  // An upper bound of what an entry index takes, where no interval between restarts has more
-  // entries than the first; 0: no index pays.
+  // Returns an upper bound of the size of an entry index if no interval between restarts has more
+  // entries than the first; 0: an index would not pay.
   [[nodiscard]] size_t IndexBytes() const;
   [[nodiscard]] size_t CountEntries(size_t begin, size_t end) const;
   [[nodiscard]] uint64_t Checksum() const;
@@ -166,19 +169,19 @@ class Block {
   [[gnu::noinline]] void MakeIndex() const;
 
   static constexpr size_t kFrontUnit = 16;
-  // Right before the bytes, if there is one.
+  // Bytes right before the block's, if it has a checksum.
   static constexpr size_t kChecksumBytes = 16;
 
-  MemoryAllocator* allocator_ = nullptr;  // of kBuffer's bytes, or of kOnePiece's all
-  uint32_t owned_bytes_ = 0;              // after front; of kBuffer, what they occupy
+  MemoryAllocator* allocator_ = nullptr;  // of kBuffer's bytes, or of all of kOnePiece
+  uint32_t owned_bytes_ = 0;              // bytes after front; for kBuffer, those it occupies
   uint8_t front_units_ = 0;
   Home home_ = Home::kMapped;
   bool has_checksum_ = false;
-  // What a search reads from here on.
+  // The members from here on are what a search reads.
   const char* data_ = nullptr;
   uint32_t entries_size_ = 0;
   uint32_t restart_count_ = 0;
-  mutable EntryIndex index_;  // the last member: its words follow
+  mutable EntryIndex index_;  // the last member, as its words follow it
 };
 
 }  // namespace varve

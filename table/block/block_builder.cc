@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The end of a block: restart points, hash index, and the word that counts them; buffers' growth.
+// Finishes a block: restart points, hash index, and the word that counts them. Grows the buffers.
 
 #include "table/block/block_builder.h"
 
@@ -56,7 +56,7 @@ void BlockBuilder::Reset() {
 }
 
 void BlockBuilder::Grow(size_t bytes) {
-  // Room for the trailer is part of every capacity.
+  // Every capacity includes room for the trailer.
   const size_t wanted = std::max(size_ + bytes + kBlockTrailerBytes, 2 * capacity_);
   std::unique_ptr<char[]> larger(new char[wanted]);
   if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_);

@@ -2,7 +2,7 @@
 #pragma once
 
 // Builds one block: sorted entries whose keys store only what differs from the key before them,
-// with a full key (a restart point) every so many entries.
+// with a full key (a restart point) at fixed intervals.
 
 #include <algorithm>
 #include <cstddef>
@@ -21,11 +21,11 @@
 
 namespace varve {
 
-// Entries are written where they will be handed to the file, so that a block that is not
-// compressed is copied only once more, by the file's writer.
+// Entries are written where they will be handed to the file, so that an uncompressed block is
+// copied only once more, by the file's writer.
 //
-// Thread safety: none. Keys and values may lie anywhere but in the builder.
-// Limits: a block stays below 4 GiB; the caller sees to that.
+// Thread safety: none. Keys and values may lie anywhere but in the builder. Limits: the caller must
+// keep a block below 4 GiB.
 class BlockBuilder {
  public:
   struct Options {
@@ -37,13 +37,13 @@ class BlockBuilder {
 
   explicit BlockBuilder(const Options& options);
 
-  // The last key added, also after Reset; empty before the first one.
+  // Returns the last key added, also after Reset; empty before the first one.
   [[nodiscard]] Slice last_key() const { return Slice(last_key_.get(), last_key_size_); }
   [[nodiscard]] size_t SharedWithLast(const Slice& key) const {
     return SharedPrefix(last_key_.get(), key.data(), std::min(last_key_size_, key.size()));
   }
 
-  // Appends an entry. `shared` is SharedWithLast(key).
+  // Appends an entry. Requires that `shared` is SharedWithLast(key).
   void Add(const Slice& key, const Slice& value, size_t shared) {
     VARVE_ASSERT(shared == SharedWithLast(key));
     shared = BeginEntry(shared);
@@ -67,25 +67,25 @@ class BlockBuilder {
   }
   void Add(const Slice& key, const Slice& value) { Add(key, value, SharedWithLast(key)); }
 
-  // Appends an entry of an index whose values are coded as differences: it has no length of the
-  // value, and takes `full` if nothing of the key is shared, else `delta`. With `may_share` false
-  // the key is stored whole, and thus `full`.
+  // Appends an entry of an index with delta-encoded values: it stores no value length, and the
+  // value is `full` if no part of the key is shared, else `delta`. If `may_share` is false, the key
+  // is stored whole, and thus with `full`.
   void AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta,
                      bool may_share = true);
 
   [[nodiscard]] bool empty() const { return entries_ == 0; }
   [[nodiscard]] uint64_t entries() const { return entries_; }
-  // Size that Finish would give now, without the hash index.
+  // Returns the size of the block if it were finished now, without the hash index.
   [[nodiscard]] size_t CurrentSize() const {
     return size_ + (restarts_.size() + 1) * sizeof(uint32_t);
   }
 
-  // Completes the block. The result lives until the next non-const call, and kBlockTrailerBytes
-  // after it belong to the caller as well.
+  // Completes the block. The result lives until the next non-const call; the caller may also write
+  // the kBlockTrailerBytes after it.
   Slice Finish();
   [[nodiscard]] char* trailer() { return data_.get() + size_; }
 
-  // Starts the next block. Memory and the last key are kept.
+  // Starts the next block. Keeps the memory and the last key.
   void Reset();
 
  private:
@@ -94,7 +94,7 @@ class BlockBuilder {
     uint32_t restart;
   };
 
-  // Opens a restart point if one is due, and returns how much of the key may then be shared.
+  // Opens a restart point if one is due. Returns how much of the key may be shared.
   size_t BeginEntry(size_t shared) {
     if (until_restart_ == 0) {
       restarts_.push_back(static_cast<uint32_t>(size_));
@@ -135,7 +135,7 @@ class BlockBuilder {
   uint64_t entries_ = 0;
   const uint32_t restart_interval_;
   uint32_t until_restart_ = 0;
-  // All ones, or zero when keys are stored whole.
+  // All ones, or zero if keys are stored whole.
   const size_t share_mask_;
   const double hash_index_ratio_;
   std::vector<uint32_t> restarts_;

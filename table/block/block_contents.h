@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The uncompressed bytes of one block, and whose memory they are.
+// Holds the uncompressed bytes of one block, and says who owns their memory.
 
 #include <malloc.h>
 
@@ -18,19 +18,19 @@
 
 namespace varve {
 
-// Where the memory for a block's bytes comes from, and how much of it lies before them.
+// Describes the source of the memory for a block's bytes, and how much of it lies before them.
 struct BlockRoom {
   MemoryAllocator* allocator = nullptr;  // null: the system's heap, or the one on huge pages
-  size_t front = 0;                      // bytes before the block's, which go with them
-  bool huge_pages = false;               // without an allocator
+  size_t front = 0;                      // bytes before the block's, freed with them
+  bool huge_pages = false;               // if there is no allocator
 
   bool operator==(const BlockRoom&) const = default;
 };
 
-// Gives block memory back to where AllocateBlockBuffer took it from.
+// Returns block memory to where AllocateBlockBuffer took it from.
 struct BlockBufferDeleter {
   BlockRoom room;
-  size_t bytes = 0;  // after room.front; what HugeHeap must be told
+  size_t bytes = 0;  // without room.front; HugeHeap needs it
 
   void operator()(char* buffer) const {
     VARVE_ASSERT(room.allocator == nullptr || !room.huge_pages);
@@ -47,7 +47,7 @@ struct BlockBufferDeleter {
 
 using BlockBuffer = std::unique_ptr<char, BlockBufferDeleter>;
 
-// Null when memory is out. The room's allocator outlives the buffer.
+// Returns null if memory is out. The room's allocator must outlive the buffer.
 [[nodiscard]] inline BlockBuffer AllocateBlockBuffer(size_t bytes, const BlockRoom& room) {
   const size_t total = room.front + bytes;
   void* const memory = room.allocator != nullptr ? room.allocator->Allocate(total)
@@ -57,14 +57,14 @@ using BlockBuffer = std::unique_ptr<char, BlockBufferDeleter>;
   return BlockBuffer(static_cast<char*>(memory) + room.front, BlockBufferDeleter{room, bytes});
 }
 
-// What memory of `bytes` bytes at `memory` occupies: allocators round up.
+// Returns how much memory `bytes` bytes at `memory` occupy: allocators round up.
 [[nodiscard]] inline size_t OccupiedBytes(char* memory, size_t bytes, MemoryAllocator* allocator) {
   const size_t usable =
       allocator != nullptr ? allocator->UsableSize(memory, bytes) : malloc_usable_size(memory);
   return std::max(usable, bytes);
 }
 
-// `data` points into `buffer`, or with a null buffer into memory that outlives every user: a file
+// `data` points into `buffer`, or, if that is null, into memory that outlives every user: a file
 // mapped for the life of its reader.
 struct BlockContents {
   Slice data;

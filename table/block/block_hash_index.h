@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The constants of the optional hash index after a data block's restart array: buckets of one byte
-// that name a restart point, then their number. It is written for other engines' readers.
+// Defines the constants of the optional hash index after a data block's restart array: buckets of
+// one byte that name a restart point, then their number. It is written for readers of other
+// engines.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,14 +12,14 @@ namespace varve::block_hash {
 
 inline constexpr uint32_t kSeed = 397;
 
-// A bucket names a restart point in one byte, and two values of it mean something else.
+// A bucket names a restart point in one byte; two values are special.
 inline constexpr uint8_t kEmptyBucket = 255;
 inline constexpr uint8_t kCollision = 254;
 inline constexpr size_t kMaxRestarts = 254;
 
 inline constexpr size_t kMaxBlockBytes = size_t{64} << 10;
 
-// Set in the block's last word, beside the number of restart points.
+// Flag in the block's last word, beside the number of restart points.
 inline constexpr uint32_t kFlag = uint32_t{1} << 31;
 
 }  // namespace varve::block_hash

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The checked walk over a block's entries.
+// Implements the checked walk over a block's entries.
 
 #include "table/block/block_walker.h"
 
@@ -17,7 +17,7 @@ BlockWalker::BlockWalker(const Slice& block) : begin_(block.data()), pos_(begin_
   }
   const uint64_t restarts = DecodeFixed32(begin_ + block.size() - kWord);
   const uint64_t room = (block.size() - kWord) / kWord;
-  // A hash index, which the highest bit announces, occurs in data blocks only.
+  // Rejects a hash index, which the highest bit announces: it occurs in data blocks only.
   if (restarts > room) {
     Fail("block counts more restart points than it can hold");
     return;

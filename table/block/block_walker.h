@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A front-to-back walk over a small block of any content (metaindex, properties, range deletions).
+// Walks forward over a small block of any content (metaindex, properties, range deletions).
 
 #include <cstddef>
 #include <cstdint>
@@ -12,26 +12,27 @@
 
 namespace varve {
 
-// Reads the entries of an uncompressed block without looking at its restart points. Each step is
-// checked against the block's end.
+// Reads the entries of an uncompressed block without its restart points. Each step is checked
+// against the block's end.
 //
 //   BlockWalker walk(block);
 //   while (walk.Next()) Use(walk.key(), walk.value());
 //   VARVE_RETURN_IF_ERROR(walk.status());
 //
-// Thread safety: none. Lifetime: the block outlives the walker; value() points into the block and
-// key() lives until the next step.
+// Thread safety: none. Lifetime: the block must outlive the walker; value() points into the block
+// and key() lives until the next step.
 class BlockWalker {
  public:
   explicit BlockWalker(const Slice& block);
 
-  // Moves to the next entry, the first one at first. False at the end or at an error.
+  // Moves to the next entry; the first call moves to the first one. Returns false at the end or
+  // after an error.
   [[nodiscard]] bool Next();
   [[nodiscard]] Slice key() const { return Slice(key_); }
   [[nodiscard]] Slice value() const { return value_; }
-  // Offset of value() within the block.
+  // Returns the offset of value() within the block.
   [[nodiscard]] size_t value_offset() const;
-  // Corruption if the block is malformed; the message says where, but not in which file.
+  // Returns Corruption if the block is malformed; the message names the offset, but not the file.
   [[nodiscard]] const Status& status() const { return status_; }
 
  private:
@@ -39,7 +40,7 @@ class BlockWalker {
 
   const char* begin_;
   const char* pos_;
-  const char* end_;  // of the entries
+  const char* end_;  // end of the entries
   std::string key_;
   Slice value_;
   Status status_;

@@ -13,11 +13,11 @@ namespace varve {
 
 namespace {
 
-// While entries are decoded, the bytes this far ahead are asked for: two lines with each entry, as
-// most are longer than one, and a value is read as well as its header.
+// Distance at which bytes are prefetched while entries are decoded: two lines per entry, as most
+// entries are longer than one line, and a value is read as well as its header.
 constexpr size_t kDecodeAheadBytes = 1024;
 
-// The most that is asked for at once by a walk back.
+// The most bytes that a backward walk prefetches at once.
 constexpr size_t kIntervalBytesAhead = 2048;
 
 void PrefetchAhead(const char* p) {
@@ -25,21 +25,23 @@ void PrefetchAhead(const char* p) {
   PrefetchLine(p + kDecodeAheadBytes + 64);
 }
 
-// True if the first eight bytes tell the keys of two internal keys apart, which `tail` bytes
-// follow.
+// True if the first eight bytes show that two internal keys, each with `tail` bytes after the key,
+// are of different keys.
 bool PrefixesDiffer(const Slice& a, const char* b, size_t b_size, size_t tail) {
   const size_t needed = tail + 8;
   return a.size() >= needed && b_size >= needed && DecodeFixed64(a.data()) != DecodeFixed64(b);
 }
 
-// The walk to come goes through these lines; the processor's own prefetching starts too late.
+// Prefetches the lines that the next walk goes through; the processor's own prefetching starts too
+// late.
 template <CacheLevel level = CacheLevel::kFirst>
 void PrefetchEntries(const char* p) {
   constexpr size_t kBytes = 512;
   for (size_t at = 64; at <= kBytes; at += 64) PrefetchLine<level>(p + at);
 }
 
-// The interval before the one at `p`, which a walk back decodes next, if it has as many bytes.
+// Prefetches the interval before the one at `p`, which a backward walk decodes next, assuming it
+// has as many bytes.
 void PrefetchBefore(const char* begin, const char* p, size_t bytes) {
   bytes = std::min({bytes, static_cast<size_t>(p - begin), kIntervalBytesAhead});
   for (size_t at = 64; at < bytes + 64; at += 64) PrefetchLine(p - at);
@@ -49,7 +51,7 @@ SameKey NoIf(bool differs) {
   return differs ? SameKey::kNo : SameKey::kUnknown;
 }
 
-// Keys of which some bytes differ may be one to a comparator of the user.
+// Weakens "different" to "unknown": a user comparator may consider keys with different bytes equal.
 SameKey WithoutDifference(SameKey same) {
   return same == SameKey::kNo ? SameKey::kUnknown : same;
 }
@@ -110,7 +112,7 @@ void DataBlockCursor::OverrideSequence() {
 void DataBlockCursor::StartAt(const char* entry) {
   corrupt_ = false;
   cached_ = kNotCached;
-  raw_ = Slice();  // a restart entry that shares bytes is damage
+  raw_ = Slice();  // a restart entry that shares bytes is damaged
   next_ = entry;
   ParseNext();
 }
@@ -121,7 +123,7 @@ void DataBlockCursor::SeekToRestart(uint32_t restart) {
   StartAt(block_->entries_begin() + block_->RestartOffset(restart));
 }
 
-// Without a look at the restart points, which lie after all entries: the first is 0.
+// Does not read the restart points, which lie after all entries: the first is 0.
 void DataBlockCursor::SeekToFirst() {
   StartAt(block_->entries_begin());
 }
@@ -190,14 +192,14 @@ void DataBlockCursor::SeekByIndex(const Slice& target) {
   }
   PrefetchEntries(block_->entries_begin() + index.offset(at));
   GoToEntry(at);
-  // Keys of the target's word come before or after it; after them all are after it.
+  // Keys with the target's word come before or after the target; all later ones come after it.
   while (valid_ && at < end && icmp_->Compare(key_, target) < 0) {
     at++;
     ParseNext();
   }
 }
 
-// To an entry of the index.
+// Moves to an entry of the index.
 void DataBlockCursor::GoToEntry(uint32_t at) {
   VARVE_ASSERT(at < block_->index().size());
   current_ = block_->entries_begin() + block_->index().offset(at);
@@ -231,7 +233,7 @@ void DataBlockCursor::GoToEntry(uint32_t at) {
 }
 
 void DataBlockCursor::SeekByRestarts(const Slice& target) {
-  uint32_t low = 0;  // its key is < target, or it is the first
+  uint32_t low = 0;  // its key is < target, or it is the first restart point
   uint32_t n = block_->restart_count();
   while (n > 1) {
     const uint32_t half = n / 2;
@@ -240,8 +242,8 @@ void DataBlockCursor::SeekByRestarts(const Slice& target) {
       Damaged();
       return;
     }
-    // An overriding sequence number makes keys newer than they are stored, so that the stored order
-    // errs towards an earlier restart point: safe.
+    // An overriding sequence number makes keys newer than they are stored, so the stored order can
+    // only lead to an earlier restart point, which is safe.
     if (icmp_->Compare(key, target) < 0) low += half;
     n -= half;
   }
@@ -296,7 +298,8 @@ inline const char* DataBlockCursor::DecodeForBatch(const char* p, const Slice& p
   if (shared > previous.size() || key_size < key_tail_) [[unlikely]] {
     return nullptr;
   }
-  // Two internal keys that differ within both keys are of two keys, where bytes decide.
+  // If bytes decide, two internal keys that differ before the end of both keys are of different
+  // keys.
   const bool differs =
       shared + key_tail_ < std::min(key_size, previous.size()) && previous[shared] != unshared[0];
   if (shared == 0) {
@@ -322,7 +325,7 @@ size_t DataBlockCursor::NextBatch(BatchEntry* out, size_t max) {
     return NextOverridden(out);
   }
   KeyScratch* const room = FreshScratch();
-  // The key before the first entry is not in the scratch that the entries get.
+  // The key before the first entry is not in the scratch buffer that the entries get.
   Slice previous = raw_;
   const char* p = next_;
   const char* last = nullptr;
@@ -351,7 +354,8 @@ size_t DataBlockCursor::NextBatch(BatchEntry* out, size_t max) {
   return n;
 }
 
-// Both overridden forms go one by one: there is one buffer for a changed key.
+// Keys with an overridden sequence number are returned one by one, as there is one buffer for a
+// changed key.
 size_t DataBlockCursor::NextOverridden(BatchEntry* out) {
   if (next_ == limit_) return 0;
   BatchEntry probe;
@@ -382,7 +386,7 @@ bool DataBlockCursor::CacheInterval() {
     p = DecodeForBatch(p, previous, room, &cached.entry);
     if (p == nullptr) break;
     previous = cached.entry.key();
-    // What was found out about an entry and the one before it is told of the latter.
+    // The comparison of an entry with its predecessor is stored at the predecessor.
     if (!cached_entries_.empty()) {
       const SameKey same = cached.entry.same_key;
       cached_entries_.back().entry.same_key = bytes_decide_ ? same : WithoutDifference(same);
@@ -398,7 +402,8 @@ bool DataBlockCursor::CacheInterval() {
 
 size_t DataBlockCursor::PrevBatch(BatchEntry* out, size_t max) {
   if (cached_ == kNotCached || cached_ == 0) {
-    // Entries only point forward: the interval before is decoded once, then handed out backward.
+    // Entries refer only backward, so the interval before is decoded once, then handed out in
+    // reverse.
     if (!CacheInterval()) return 0;
   }
   const size_t n = override_seq_ == kMaxSequenceNumber ? std::min(max, cached_) : 1;

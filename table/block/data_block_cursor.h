@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A position in a data block: what every walk inside a block is made of. No virtual calls.
+// A position in a data block, the base of every walk inside a block. It has no virtual calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace varve {
 // Bytes are not trusted: an entry that does not fit the block or its predecessor ends the walk with
 // corrupt() true and Valid() false. Every walk ends, since each step moves by at least three bytes.
 //
-// Thread safety: none. Lifetime: block and comparator outlive it; key() lives until the next move,
-// value() as long as the block.
+// Thread safety: none. Lifetime: block and comparator must outlive it; key() lives until the next
+// move, value() as long as the block.
 class DataBlockCursor {
  public:
   DataBlockCursor() = default;
@@ -36,9 +36,10 @@ class DataBlockCursor {
     if (buffer_ != inline_) delete[] buffer_;
   }
 
-  // `override_seq` other than kMaxSequenceNumber replaces the sequence number of every key.
+  // Attaches the cursor to a block. An `override_seq` other than kMaxSequenceNumber replaces the
+  // sequence number of every key.
   void Init(const Block* block, const InternalKeyComparator* icmp, SequenceNumber override_seq);
-  // Forgets the block.
+  // Detaches the cursor from its block.
   void Clear();
 
   [[nodiscard]] bool Valid() const { return valid_; }
@@ -46,27 +47,27 @@ class DataBlockCursor {
   [[nodiscard]] const Slice& key() const { return key_; }
   [[nodiscard]] const Slice& value() const { return value_; }
   [[nodiscard]] const Block* block() const { return block_; }
-  // Of the current entry within the block. Requires Valid().
+  // Returns the offset of the current entry within the block. Requires Valid().
   [[nodiscard]] uint32_t entry_offset() const {
     VARVE_ASSERT(current_ >= block_->entries_begin() && current_ < limit_);
     return static_cast<uint32_t>(current_ - block_->entries_begin());
   }
-  // True if key() stays as long as the block does.
+  // True if key() lives as long as the block.
   [[nodiscard]] bool KeyInBlock() const {
     return key_.data() >= block_->entries_begin() && key_.data() < block_->entries_end();
   }
 
   void SeekToFirst();
   void SeekToLast();
-  // To the first entry >= target.
+  // Moves to the first entry >= target.
   void Seek(const Slice& target);
-  // Asks for the entries that Seek(target) will go to, as far as the block's index tells.
+  // Prefetches the entries that Seek(target) will go to, if the block has an index.
   void PrefetchSeek(const Slice& target) const;
-  // To the last entry <= target.
+  // Moves to the last entry <= target.
   void SeekForPrev(const Slice& target);
-  // To a restart point's entry. Requires restart < block()->restart_count().
+  // Moves to a restart point's entry. Requires restart < block()->restart_count().
   void SeekToRestart(uint32_t restart);
-  // False if there is no next entry: the end or damage. Requires Valid().
+  // Moves to the next entry. Returns false at the end and for damage. Requires Valid().
   bool Next() {
     VARVE_ASSERT(valid_);
     cached_ = kNotCached;
@@ -74,11 +75,12 @@ class DataBlockCursor {
   }
   void Prev();  // requires Valid()
 
-  // Moves over up to `max` entries at once, and writes them to `out`; stands on the last. Their
-  // keys live until the next move. 0 when none follows, at the end or before damage; it then stays
-  // where it is, and Next() tells which. Requires Valid() and max > 0.
+  // Moves over up to `max` entries at once, writes them to `out`, and stays on the last. Their keys
+  // live until the next move. Returns 0 if none follows, because of the end or damage; then the
+  // cursor does not move, and Next() tells the reason. Requires Valid() and max > 0.
   size_t NextBatch(BatchEntry* out, size_t max);
-  // The same backward. 0 leaves it not Valid(), with corrupt() telling why.
+  // Does the same backward. If it returns 0, the cursor is not Valid(), and corrupt() tells the
+  // reason.
   size_t PrevBatch(BatchEntry* out, size_t max);
 
  private:
@@ -86,24 +88,24 @@ class DataBlockCursor {
   static constexpr size_t kNotCached = SIZE_MAX;
   static constexpr size_t kRoomBytes = 480;
 
-  // An entry of the restart interval that PrevBatch decoded last. same_key compares it with the
+  // An entry of the restart interval that PrevBatch decoded last. Its same_key compares it with the
   // entry after it.
   struct CachedEntry {
     BatchEntry entry;
     const char* start;
   };
 
-  // To an entry that is stored whole.
+  // Moves to an entry that is stored whole.
   void StartAt(const char* entry);
   bool ParseNext();
-  // Decodes the entry at `p`, which follows one with the stored key `previous`; its key is put
-  // together in `room`. The start of the next entry, or null for damage.
+  // Decodes the entry at `p`, which follows one with the stored key `previous`; its key is
+  // assembled in `room`. Returns the start of the next entry, or null for damage.
   const char* DecodeForBatch(const char* p, const Slice& previous, KeyScratch* room,
                              BatchEntry* out) const;
-  // Takes the room that the current key is not in.
+  // Returns the scratch buffer that the current key is not in, emptied.
   KeyScratch* FreshScratch();
-  // Decodes the restart interval before the current entry. False at the block's start or for
-  // damage.
+  // Decodes the restart interval before the current entry. Returns false at the block's start or
+  // for damage.
   bool CacheInterval();
   size_t NextOverridden(BatchEntry* out);
   bool Damaged();
@@ -116,17 +118,17 @@ class DataBlockCursor {
   void SeekByRestarts(const Slice& target);
   void SeekByIndex(const Slice& target);
   void GoToEntry(uint32_t at);
-  // The whole key stored at a restart point; false if it is not whole.
+  // Sets *key to the whole key stored at a restart point. Returns false if the key is not whole.
   bool RestartKey(uint32_t restart, Slice* key) const;
   void ShowCached(size_t index);
 
   bool valid_ = false;
   bool corrupt_ = false;
-  bool bytes_decide_ = false;                   // keys that differ in bytes differ
-  size_t key_tail_ = kInternalKeyTrailerBytes;  // what follows a key: timestamp and trailer
-  Slice key_;                                   // as seen outside
+  bool bytes_decide_ = false;                   // keys with different bytes are different keys
+  size_t key_tail_ = kInternalKeyTrailerBytes;  // bytes after a key: timestamp and trailer
+  Slice key_;                                   // as seen by callers
   Slice value_;
-  Slice raw_;                    // as stored: what the next entry's shared bytes refer to
+  Slice raw_;                    // as stored; the next entry's shared bytes refer to it
   const char* next_ = nullptr;   // the entry after the current one
   const char* limit_ = nullptr;  // end of entries
   const char* current_ = nullptr;
@@ -138,7 +140,7 @@ class DataBlockCursor {
   std::string overridden_;
   std::vector<CachedEntry> cached_entries_;
   size_t cached_ = kNotCached;  // the current entry's index in cached_entries_
-  // Keys of the last batch and of the one before, to whose last key the next entry may refer.
+  // Keys of the last batch and of the one before, whose last key the next entry may refer to.
   std::unique_ptr<char[]> room_bytes_;  // of both; null before the first batch
   KeyScratch rooms_[2];
   uint32_t room_ = 0;

@@ -12,7 +12,7 @@ namespace varve {
 
 namespace {
 
-// Of an entry that ScanOffsets has accepted.
+// The key of an entry that ScanOffsets has accepted.
 struct ParsedKey {
   const char* unshared;
   size_t shared;
@@ -32,7 +32,7 @@ bool ParseKey(const char* p, const char* limit, size_t tail_bytes, ParsedKey* ke
   return true;
 }
 
-// The eight bytes after `prefix` of a key, from those of the key before it.
+// Returns the eight bytes after `prefix` of a key, given those of the key before it.
 uint64_t PrefixAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
   if (key.shared >= prefix + 8 || key.shared >= key.key_bytes) return previous;
   const Slice suffix(key.unshared, key.key_bytes - key.shared);
@@ -54,7 +54,8 @@ bool EntryIndexBuilder::Scan(const Slice& entries, size_t tail_bytes) {
   return true;
 }
 
-// Collects the offsets and finds what all keys share: what the last shares with the first.
+// Collects the offsets and finds the keys' common prefix, which is what the last shares with the
+// first.
 bool EntryIndexBuilder::ScanOffsets(const Slice& entries) {
   const char* const limit = entries.data() + entries.size();
   Slice first;
@@ -64,7 +65,7 @@ bool EntryIndexBuilder::ScanOffsets(const Slice& entries) {
     if (size_ == EntryIndex::kEntriesMax) return false;
     offsets_[size_] = static_cast<uint16_t>(p - entries.data());
     if (!ParseKey(p, limit, tail_bytes_, &key, &p)) return false;
-    // Bytes shared with what follows another key are none of the words of that key.
+    // An entry must not share bytes that lie after the previous key.
     if (key.shared > previous_key_bytes && key.key_bytes > previous_key_bytes) return false;
     previous_key_bytes = key.key_bytes;
     wide_places_ = wide_places_ || p - entries.data() - offsets_[size_] > UINT8_MAX;
@@ -105,7 +106,7 @@ int EntryIndexBuilder::ShiftFor(int bits) const {
   return std::max(0, static_cast<int>(std::bit_width(words_[size_ - 1] - words_[0])) - bits);
 }
 
-// Narrow words unless they leave many entries in a row alike.
+// Chooses narrow words unless they make many entries in a row equal.
 void EntryIndexBuilder::ChooseWidth() {
   constexpr uint32_t kAlikeMax = 3;
   const int shift = ShiftFor(8);
@@ -124,7 +125,7 @@ bool EntryIndexBuilder::FitInto(size_t room) {
 }
 
 void EntryIndexBuilder::Write(EntryIndex* index) const {
-  // Scan has found entries, and nobody has written the index before.
+  // Scan has found entries, and the index was not written before.
   VARVE_ASSERT(size_ > 0 && index->size() == 0);
   const uint64_t base = words_[0];
   const int shift = ShiftFor(wide_prefixes_ ? 16 : 8);
@@ -151,7 +152,7 @@ void EntryIndexBuilder::Write(EntryIndex* index) const {
     } else if (i + 1 < size_) {
       places[i] = static_cast<char>(offsets_[i + 1] - offsets_[i]);
     } else {
-      places[i] = 0;  // no place after the last is asked for
+      places[i] = 0;  // no offset after the last is ever requested
     }
   }
   index->size_.store(static_cast<uint16_t>(size_), std::memory_order_release);

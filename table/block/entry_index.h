@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where the entries of a cached block are, with a word of each key that orders them: built when a
-// block is read for the second time, so that from then on a search reads a line or two and then the
-// entry it wants.
+// Positions of the entries of a cached block, each with a word of its key that orders them. It is
+// built when a block is read for the second time; from then on a search reads a line or two of it
+// and then the entry it wants.
 
 #include <atomic>
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace varve {
 
 namespace entry_index {
 
-// Sixteen bytes of words, handled at once.
+// A vector of sixteen bytes of words.
 template <typename Word>
 using Lanes __attribute__((vector_size(16))) = Word;
 template <typename Word>
@@ -33,7 +33,7 @@ T Load(const char* p) {
   return result;
 }
 
-// All ones from lane `first` on.
+// Returns all ones in the lanes from `first` on.
 template <typename Word>
 auto LanesFrom(size_t first) {
   Lanes<Word> numbers;
@@ -41,22 +41,22 @@ auto LanesFrom(size_t first) {
   return numbers >= static_cast<Word>(first);
 }
 
-// How often each lane was true.
+// Counts how often each lane was true.
 template <typename Word>
 class Counts {
  public:
-  // The result of a comparison: -1 for true.
+  // Adds the result of a comparison, which is -1 for true.
   template <typename Truth>
   void Add(Truth truth) {
     counts_ -= reinterpret_cast<Lanes<Word>>(truth);
   }
-  // Of all lanes; at most UINT16_MAX.
+  // Returns the sum of all lanes; at most UINT16_MAX.
   [[nodiscard]] uint32_t Sum() const {
     constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
     constexpr uint64_t kOnes = 0x0001000100010001;
     uint64_t halves[2];
     memcpy(halves, &counts_, sizeof(halves));
-    uint64_t sums = 0;  // four of 16 bits
+    uint64_t sums = 0;  // four sums of 16 bits
     for (const uint64_t half : halves) {
       sums += sizeof(Word) == 1 ? (half & kEven) + (half >> 8 & kEven) : half;
     }
@@ -69,48 +69,51 @@ class Counts {
 
 }  // namespace entry_index
 
-// The word of an entry is taken from the eight user-key bytes after the prefix that all keys of
-// the block share, as the distance from the first entry's, cut to the 8 or 16 bits that tell most.
-// So words ascend with the keys; different words are different keys, equal words may be.
+// The word of an entry is taken from the eight user-key bytes after the prefix that all keys of the
+// block share: it is their distance from the first entry's, cut to its most significant 8 or 16
+// bits. So words ascend with the keys; different words mean different keys, equal words may too.
 //
-// Small entries have their lengths here instead of their places, in a byte each.
+// Blocks of small entries store the entries' lengths, in a byte each, instead of their offsets.
 //
-// Lies at the end of what precedes these arrays in memory: they follow it.
+// The object lies at the end of what precedes these arrays in memory: they follow it.
 //
 // Thread safety: immutable once size() is not 0.
 class EntryIndex {
  public:
-  // A larger block, or one with more or smaller entries, has none: what it costs would not pay.
+  // A larger block, or one with more or smaller entries, has no index, as it would not pay.
   static constexpr size_t kEntriesMax = 1024;
   static constexpr size_t kEntryBytesMin = 32;
 
-  // What may follow a key: the trailer, and before it a timestamp of 64 bits.
+  // Bytes that may follow a key: the trailer, and before it a timestamp of 64 bits.
   static constexpr size_t kTailBytesMax = kInternalKeyTrailerBytes + 8;
 
-  // 0: the block has no index, or none yet. Acquires the index.
+  // Returns the number of entries; 0: the block has no index, or none yet. Loads with acquire.
   [[nodiscard]] uint32_t size() const { return size_.load(std::memory_order_acquire); }
-  // Whether nobody has asked yet for an index that there may be.
+  // True if an index may be made and was not requested yet.
   [[nodiscard]] bool awaited() const { return awaited_.load(std::memory_order_relaxed); }
-  // Of what the keys have in common; keys of other prefixes have no place here.
+  // Returns the length of the keys' common prefix; keys with other prefixes cannot be looked up
+  // here.
   [[nodiscard]] uint32_t shared_prefix() const { return prefix_; }
-  // True if equal words say that the eight bytes are equal.
+  // True if equal words imply that the eight bytes are equal.
   [[nodiscard]] bool exact() const { return exact_; }
-  // Where entry `i` starts within the block. Requires i < size().
+  // Returns the offset of entry `i` within the block. Requires i < size().
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 
-  // Entries [*begin, *end) are those whose key may be `key`; if there are none, *begin is the first
-  // whose key is larger. Means nothing for keys that do not start with the shared prefix.
+  // Finds the range [*begin, *end) of entries whose key may be `key`; if it is empty, *begin is the
+  // first entry with a larger key. The result is meaningless for keys that do not start with the
+  // shared prefix.
   void Find(const Slice& key, uint32_t* begin, uint32_t* end) const;
-  // How many bytes of an internal key follow the key.
+  // Returns the number of bytes of an internal key after the key.
   [[nodiscard]] size_t tail_bytes() const { return tail_bytes_; }
 
-  // There may be one, of keys that are followed by so many bytes. Before others see this.
+  // Permits an index, of keys that are followed by `tail_bytes` bytes. Must be called before the
+  // block is shared.
   void Await(size_t tail_bytes) {
     VARVE_ASSERT(size() == 0 && tail_bytes <= kTailBytesMax);
     tail_bytes_ = static_cast<uint8_t>(tail_bytes);
     awaited_.store(true, std::memory_order_relaxed);
   }
-  // True for one thread, which may make it.
+  // Returns true to one thread, which may then make the index.
   [[nodiscard]] bool Claim() {
     return awaited() && awaited_.exchange(false, std::memory_order_relaxed);
   }
@@ -118,9 +121,9 @@ class EntryIndex {
  private:
   friend class EntryIndexBuilder;
 
-  // Of two arrays the one with the larger elements comes first.
+  // True if the prefixes come first: of the two arrays, the one with the larger elements does.
   [[nodiscard]] bool prefixes_first() const { return wide_prefixes_ || !wide_places_; }
-  // Of an index of `n` entries.
+  // Returns the start of the words in an index of `n` entries.
   [[nodiscard]] const char* words(size_t n) const {
     return reinterpret_cast<const char*>(this + 1) + (prefixes_first() ? 0 : n * 2);
   }
@@ -133,14 +136,14 @@ class EntryIndex {
 
   uint64_t base_ = 0;  // the first entry's eight bytes
   uint16_t prefix_ = 0;
-  // Release, after all else.
+  // Stored with release, after all else.
   std::atomic<uint16_t> size_{0};
   uint8_t shift_ = 0;
   uint8_t tail_bytes_ = kInternalKeyTrailerBytes;
   std::atomic<bool> awaited_{false};
   bool exact_ : 1 = false;
-  bool wide_prefixes_ : 1 = false;  // 16 bits, else 8
-  bool wide_places_ : 1 = false;    // offsets of 16 bits, else lengths of 8
+  bool wide_prefixes_ : 1 = false;  // 16 bits instead of 8
+  bool wide_places_ : 1 = false;    // offsets of 16 bits instead of lengths of 8
 };
 
 // Scans a block and then writes its index.
@@ -148,18 +151,19 @@ class EntryIndex {
 // Thread safety: none.
 class EntryIndexBuilder {
  public:
-  // `entries` of a block in bytewise order of keys, each followed by `tail_bytes`. False if it
-  // shall have no index, be it that it is damaged: the walk that comes across the damage reports
-  // it.
+  // Scans the `entries` of a block in bytewise order of keys, each key followed by `tail_bytes`.
+  // Returns false if the block gets no index, for example because it is damaged, which the walk
+  // that finds the damage reports.
   bool Scan(const Slice& entries, size_t tail_bytes);
-  // What follows the index. Requires that Scan returned true.
+  // Returns the size of the arrays after the index. Requires that Scan returned true.
   [[nodiscard]] size_t bytes() const {
     return size_t{size_} * ((wide_prefixes_ ? 2 : 1) + (wide_places_ ? 2 : 1));
   }
-  // Requires the same. False if it shall have no index, as even the narrowest does not fit into
-  // `room`.
+  // Makes the arrays fit into `room`. Returns false if even the narrowest do not, and so there is
+  // no index. Requires that Scan returned true.
   bool FitInto(size_t room);
-  // Requires the same; `index` is followed by bytes(). Readers may look at it meanwhile.
+  // Writes the index. Requires that Scan returned true and that bytes() follow `index`. Readers may
+  // look at it meanwhile.
   void Write(EntryIndex* index) const;
   [[nodiscard]] uint32_t size() const { return size_; }
 
@@ -167,7 +171,7 @@ class EntryIndexBuilder {
   bool ScanOffsets(const Slice& entries);
   bool ScanPrefixes(const Slice& entries);
   void ChooseWidth();
-  // How far a distance from the first word is shifted to leave so many bits.
+  // Returns by how much a distance from the first word is shifted to leave `bits` bits.
   [[nodiscard]] int ShiftFor(int bits) const;
 
   size_t tail_bytes_ = kInternalKeyTrailerBytes;
@@ -183,9 +187,9 @@ inline uint32_t EntryIndex::offset(uint32_t i) const {
   VARVE_ASSERT(i < size());
   const char* p = places(size_.load(std::memory_order_relaxed));
   if (wide_places_) return DecodeFixed16(p + size_t{i} * 2);
-  // The sum of the lengths before it, eight at a time.
+  // Sums the lengths before the entry, eight at a time.
   constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
-  uint64_t sums = 0;  // four of 16 bits; a block has fewer bytes than they hold
+  uint64_t sums = 0;  // four sums of 16 bits, enough for a block's bytes
   for (; i >= 8; i -= 8, p += 8) {
     const uint64_t eight = DecodeFixed64(p);
     sums += (eight & kEven) + (eight >> 8 & kEven);
@@ -220,7 +224,7 @@ inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equa
     same.Add(some == goal);
   }
   if (i < size) {
-    // The last ones, without those that were counted.
+    // The last words, except those that were counted already.
     const auto some =
         entry_index::Load<entry_index::Lanes<Word>>(w + (size - kLanes) * sizeof(Word));
     const auto rest = entry_index::LanesFrom<Word>(kLanes - (size - i));
@@ -252,7 +256,8 @@ inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) c
     Count<uint8_t>(wanted, &smaller, &equal);
   }
   *end = smaller + equal;
-  // With exact words those of the entries lie on multiples, and between them lies no key.
+  // With exact words, the entries' distances are multiples of 1 << shift_, and no key lies between
+  // them.
   const bool between = exact_ && (distance & ((uint64_t{1} << shift_) - 1)) != 0;
   *begin = between ? *end : smaller;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Memory for the keys of a few decoded entries.
+// Provides memory for the keys of a few decoded entries.
 
 #include <cstddef>
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// Hands out bytes whose addresses stay until Clear(). Keys of usual size fit into the bytes that
-// its owner lends it; larger ones allocate.
+// Hands out bytes whose addresses do not change until Clear(). Keys of usual size fit into the
+// bytes that its owner lends it; larger ones allocate.
 //
 // Thread safety: none.
 class KeyScratch {
@@ -72,7 +72,7 @@ class KeyScratch {
   std::vector<Chunk> chunks_;  // ascending in size
 };
 
-// memcpy for the few bytes that make up keys: a call costs more than the copy.
+// Copies the few bytes of a key, as a call of memcpy costs more than the copy.
 inline void CopyShort(char* to, const char* from, size_t n) {
   if (n >= 8 && n <= 32) [[likely]] {
     if (n >= 16) {

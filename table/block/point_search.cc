@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// From the first entry that may be the key's.
+// Walks from the first entry that may be the key's.
 BlockSearchResult SearchByWalk(DataBlockCursor* cursor, const InternalKeyComparator& icmp,
                                PointLookup* lookup, ValuePin* pin, bool* matched) {
   for (; cursor->Valid(); cursor->Next()) {
@@ -30,8 +30,8 @@ BlockSearchResult SearchByWalk(DataBlockCursor* cursor, const InternalKeyCompara
   return cursor->corrupt() ? BlockSearchResult::kCorrupt : BlockSearchResult::kEndOfBlock;
 }
 
-// Walks a restart interval without building keys: the bytes that an entry shares with the one
-// before it tell its order against the goal, except where the walk has matched exactly as far.
+// Walks a restart interval without building keys: the number of bytes that an entry shares with its
+// predecessor determines its order against the goal, unless the walk has matched exactly as far.
 //
 // Only for bytewise order without timestamps. Invariant: the entry before is < goal and first
 // differs from it at matched_, which lies inside that entry's user key.
@@ -42,12 +42,13 @@ class PrefixWalk {
   PrefixWalk(const Block& block, const Slice& goal)
       : goal_(goal), next_(block.entries_begin()), end_(block.entries_end()) {}
 
-  // Goes to the last restart point whose user key is < goal, or to the first.
+  // Moves to the last restart point whose user key is < goal, or to the first.
   bool SeekToRestart(const Block& block);
-  // To the first entry with a user key >= goal. kUnclear: only a walk with whole keys can tell.
+  // Moves to the first entry with a user key >= goal. Returns kUnclear if only a walk with whole
+  // keys can tell.
   Found Run();
 
-  // After kEqual.
+  // Requires that Run returned kEqual.
   uint64_t trailer() const { return DecodeFixed64(value_.data() - kInternalKeyTrailerBytes); }
   const Slice& value() const { return value_; }
 
@@ -57,7 +58,7 @@ class PrefixWalk {
   const Slice goal_;
   const char* next_;
   const char* const end_;
-  bool first_ = true;  // of the interval: it shares nothing
+  bool first_ = true;  // first of the interval: it shares nothing
   size_t matched_ = 0;
   Slice value_;
 };
@@ -90,7 +91,7 @@ PrefixWalk::Found PrefixWalk::Run() {
   while (next_ < end_) {
     BlockEntryHeader header;
     const char* unshared = DecodeBlockEntry(next_, end_, &header);
-    // A trailer that is partly shared belongs to another version of the key before.
+    // An entry that shares part of the trailer is another version of the previous key.
     if (unshared == nullptr || header.unshared < kInternalKeyTrailerBytes) {
       found = Found::kUnclear;
       break;
@@ -103,7 +104,7 @@ PrefixWalk::Found PrefixWalk::Run() {
       break;
     }
     first_ = false;
-    // Shares more than was matched: differs from the goal where the entry before does.
+    // If it shares more than was matched, it differs from the goal where its predecessor does.
     if (header.shared > matched_) continue;
     matched_ = header.shared;
     comparisons++;
@@ -125,7 +126,8 @@ PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, b
   while (i < n && unshared[i] == rest[i]) i++;
   if (i == n) {
     if (user_bytes == rest_bytes) return Found::kEqual;
-    // A key that the goal continues: what follows it shares trailer bytes, which are no key bytes.
+    // The key is a prefix of the goal: the next entry may share trailer bytes, which are no key
+    // bytes.
     return user_bytes < rest_bytes ? Found::kUnclear : Found::kLarger;
   }
   if (static_cast<unsigned char>(unshared[i]) > static_cast<unsigned char>(rest[i])) {
@@ -136,7 +138,7 @@ PrefixWalk::Found PrefixWalk::Compare(const char* unshared, size_t user_bytes, b
   return Found::kEnd;
 }
 
-// False if only the walk with whole keys can tell.
+// Returns false if only the walk with whole keys can tell.
 bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool* matched,
                     BlockSearchResult* result) {
   PrefixWalk walk(block, lookup->key());
@@ -149,7 +151,7 @@ bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool
       *result = BlockSearchResult::kEndOfBlock;
       return true;
     case PrefixWalk::Found::kEqual:
-      // What is below an operand needs whole keys, and the walk with those takes the operand, too.
+      // Entries below an operand need whole keys, and the walk with those takes the operand, too.
       if (UnpackType(walk.trailer()) == kTypeMerge || !lookup->Sees(Slice(), walk.trailer())) {
         return false;
       }
@@ -163,7 +165,7 @@ bool SearchByPrefix(const Block& block, PointLookup* lookup, ValuePin* pin, bool
 }
 
 // Compares entries, found by the block's entry index, with one user key. Builds no keys: an entry
-// has the end of its key, and the bytes before that are those of the entries before it.
+// has the end of its key, and the bytes before are those of earlier entries.
 class IndexedEntries {
  public:
   enum class Answer : uint8_t { kEqual, kDifferent, kUnclear };
@@ -173,8 +175,9 @@ class IndexedEntries {
         goal_(key),
         timestamp_bytes_(block.index().tail_bytes() - kInternalKeyTrailerBytes) {}
 
-  // Of the entries with the word of the goal, one after the other. After kEqual, what is after the
-  // key, and the value, are the entry's. kUnclear: the block is damaged.
+  // Compares entry `i` with the goal; to be called for the entries with the goal's word in order.
+  // After kEqual, the accessors below return the entry's parts. Returns kUnclear if the block is
+  // damaged.
   Answer Compare(uint32_t i);
   uint64_t trailer() const { return trailer_; }
   const Slice& timestamp() const { return timestamp_; }
@@ -189,7 +192,7 @@ class IndexedEntries {
   bool before_was_equal_ = false;
   uint64_t trailer_ = 0;
   Slice timestamp_;
-  char tail_[EntryIndex::kTailBytesMax];  // both, of an entry that shares some of them
+  char tail_[EntryIndex::kTailBytesMax];  // timestamp and trailer, if partly shared
   Slice value_;
 };
 
@@ -204,7 +207,7 @@ IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
     return Answer::kDifferent;
   }
   if (header.unshared < tail_bytes) [[unlikely]] {
-    // Another version of the key before, with the first bytes of what is after that.
+    // This is another version of the previous key, and shares the first bytes after that.
     if (!before_was_equal) return Answer::kDifferent;
     VARVE_ASSERT(timestamp_.size() == timestamp_bytes_);
     memmove(tail_, timestamp_.data(), timestamp_bytes_);
@@ -226,22 +229,22 @@ IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
   return Answer::kEqual;
 }
 
-// Whether the goal has the first `bytes` bytes of entry `i`, which that entry shares with the one
-// before it.
+// True if the goal starts with the first `bytes` bytes of entry `i`, which that entry shares with
+// its predecessor.
 bool IndexedEntries::StartsAlike(uint32_t i, size_t bytes) const {
   const EntryIndex& index = block_.index();
   const size_t prefix = index.shared_prefix();
-  // The word has told the eight bytes after the prefix.
+  // The word has already compared the eight bytes after the prefix.
   if (index.exact() && bytes <= prefix + 8) bytes = std::min(bytes, prefix);
   return block_.VisitKeyStart(i, bytes, [this](size_t at, const char* data, size_t n) {
     return memcmp(data, goal_.data() + at, n) == 0;
   });
 }
 
-// A longer run of entries of one word is better searched by whole keys.
+// A longer run of entries with equal words is searched by whole keys.
 constexpr uint32_t kSamePrefixMax = 8;
 
-// False if the block must be searched in another way.
+// Returns false if the block must be searched in another way.
 bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup* lookup,
                    ValuePin* pin, bool* matched, BlockSearchResult* result) {
   const Slice key = lookup->key();
@@ -249,7 +252,7 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
   uint32_t end = 0;
   block.index().Find(key, &begin, &end);
   if (end - begin > kSamePrefixMax) return false;
-  // Unless the key is found the block's separator tells whether more may follow.
+  // Unless the key is found, the block's separator tells if more may follow.
   *result = BlockSearchResult::kEndOfBlock;
   if (begin == end) return true;
   const char* const candidate = block.entries_begin() + block.index().offset(begin);
@@ -260,7 +263,7 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
   for (uint32_t i = begin; i < end; i++) {
     const IndexedEntries::Answer answer = entries.Compare(i);
     if (answer == IndexedEntries::Answer::kUnclear) {
-      // Nothing is offered twice.
+      // An entry must not be offered twice.
       *result = BlockSearchResult::kCorrupt;
       return offered;
     }

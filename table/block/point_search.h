@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Point reads inside one data block.
+// Point look-ups inside one data block.
 
 #include <cstdint>
 
@@ -15,12 +15,12 @@ namespace varve {
 enum class BlockSearchResult : uint8_t {
   kFinished,    // the lookup is over
   kPassed,      // a larger key was met: no later block has entries of the key
-  kEndOfBlock,  // entries of the key may go on in the next block
+  kEndOfBlock,  // the next block may have more entries of the key
   kCorrupt,     // the block is malformed
 };
 
-// Asks for the memory of the entry that SearchBlock will look at first, where the block's entry
-// index tells. For many searches at a time.
+// Prefetches the entry that SearchBlock will look at first, if the block has an entry index. Used
+// before many searches.
 inline void PrefetchEntry(const Block& block, const Slice& key) {
   const EntryIndex& index = block.index();
   if (index.size() == 0) return;
@@ -28,7 +28,7 @@ inline void PrefetchEntry(const Block& block, const Slice& key) {
   uint32_t end = 0;
   index.Find(key, &begin, &end);
   if (begin == end) return;
-  // The first entry has what all keys of the block begin with.
+  // The first entry has the common prefix of all keys of the block.
   PrefetchLine<CacheLevel::kSecond>(block.entries_begin());
   const char* const entry = block.entries_begin() + index.offset(begin);
   PrefetchLine<CacheLevel::kSecond>(entry);
@@ -36,8 +36,8 @@ inline void PrefetchEntry(const Block& block, const Slice& key) {
   PrefetchLine<CacheLevel::kSecond>(entry + 128);
 }
 
-// Offers the lookup the visible entries of its key in `block`. `override_seq` as for
-// DataBlockCursor. *matched is set if an entry of the key was met, visible or not.
+// Offers the lookup the visible entries of its key in `block`. `override_seq` is as for
+// DataBlockCursor. Sets *matched to true if an entry of the key was met, visible or not.
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,
                               SequenceNumber override_seq, PointLookup* lookup, ValuePin* pin,
                               bool* matched);

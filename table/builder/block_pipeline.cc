@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How long the ring is, and what happens to a block in it.
+// Determines the ring's length, and processes the blocks in it.
 
 #include "table/builder/block_pipeline.h"
 
@@ -14,8 +14,8 @@
 namespace varve {
 namespace {
 
-// Enough for a thread to sleep through many blocks before it is needed, little enough to stay in a
-// core's cache.
+// Large enough for a thread to sleep through many blocks before it is needed, small enough to stay
+// in a core's cache.
 constexpr uint64_t kRingBytes = 256 << 10;
 constexpr size_t kSlotsMax = 128;
 
@@ -71,7 +71,8 @@ Status BlockPipeline::Append(Slot* slot, uint64_t* bytes) {
   VARVE_ASSERT(begin >= bytes_before_);
   Status s = writer_->AppendData(slot->packed, &slot->written->handle);
   *bytes = writer_->offset() - begin;
-  // The next block here may be one of the usual size again.
+  // Release the memory of a very large block: the slot's next block is likely to have the usual
+  // size.
   if (slot->raw.capacity() + slot->scratch.capacity() > ring_bytes_) {
     slot->raw = std::string();
     slot->scratch = std::string();

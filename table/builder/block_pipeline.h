@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Data blocks on their way into the file while their maker goes on with the next: threads compress
-// them side by side, and one at a time is written, in order.
+// Compresses data blocks while the builder goes on with the next: several threads compress in
+// parallel, and the blocks are written one at a time, in order.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,35 +19,35 @@
 
 namespace varve {
 
-// The file gets the same bytes as by BlockWriter::WriteData, block for block.
+// Writes the same bytes to the file as BlockWriter::WriteData would, block for block.
 //
-// Thread safety: one thread, the maker, calls everything; no other touches the BlockWriter from the
-// first Push until Drain returns. Errors: the first one stays and is what every later call returns;
-// blocks after it are dropped.
+// Thread safety: one thread, the builder's, makes all calls; no other thread may touch the
+// BlockWriter from the first Push until Drain returns. Errors: the first error is kept and returned
+// by every later call; blocks after it are dropped.
 class BlockPipeline {
  public:
-  // What became of a block.
+  // Result of writing a block.
   struct Written {
     BlockHandle handle;
     uint64_t raw_bytes = 0;
     BlockWriter::Outcome outcome = BlockWriter::Outcome::kPlain;
   };
 
-  // The writer and the dictionary's bytes outlive it. `block_bytes` is what a block usually has.
-  // Fewer threads, or none, are started where the system gives no more.
+  // The writer and the dictionary's bytes must outlive it. `block_bytes` is the usual size of a
+  // block. Starts fewer threads, or none, if the system gives no more.
   BlockPipeline(BlockWriter* writer, const Slice& dictionary, size_t threads, uint64_t block_bytes);
 
-  // Takes a copy of a finished block.
+  // Copies a finished block into the pipeline.
   Status Push(const Slice& raw);
-  // Waits until every block is in the file; *written gets what became of those that were pushed
-  // since the last time, in order.
+  // Waits until every block is in the file. Sets *written to the results of the blocks pushed since
+  // the last call, in order.
   Status Drain(std::deque<Written>* written);
 
-  // At least what the file will hold when all blocks are written; exact after Drain.
+  // Returns an upper bound of the file's size when all blocks are written; exact after Drain.
   [[nodiscard]] uint64_t bytes_bound() const { return bytes_before_ + pipeline_.total_weight(); }
-  // Whether nothing was pushed since the last Drain.
+  // True if nothing was pushed since the last Drain.
   [[nodiscard]] bool drained() const { return results_.empty(); }
-  // Ends the threads, after Drain. Returns their processor time in microseconds.
+  // Ends the threads. Must be called after Drain. Returns their processor time in microseconds.
   uint64_t Stop() { return pipeline_.Stop(); }
 
  private:
@@ -59,17 +59,17 @@ class BlockPipeline {
   };
 
   Status Pack(Slot* slot) const;
-  // *bytes becomes what the block took in the file.
+  // Sets *bytes to the bytes that the block took in the file.
   Status Append(Slot* slot, uint64_t* bytes);
 
   BlockWriter* const writer_;
   const Slice dictionary_;
-  const uint64_t ring_bytes_;  // so many may wait, or one block: a block is as large as its values
+  const uint64_t ring_bytes_;    // limit of waiting bytes, if more than a block
   const uint64_t bytes_before_;  // in the file
   std::vector<Slot> slots_;
-  // The thread that writes a block fills in the result that its slot names.
+  // Results; the thread that writes a block fills in the one that its slot points to.
   std::deque<Written> results_;
-  OrderedPipeline pipeline_;  // weighs bytes; the first to go: its threads use all the others
+  OrderedPipeline pipeline_;  // weighs bytes; destroyed first, as its threads use all other members
 };
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Entries in, data blocks out.
+// Takes entries and produces data blocks.
 
 #include "table/builder/block_table_builder.h"
 
@@ -43,8 +43,8 @@ BlockBuilder::Options DataBlockOptions(const BlockTableBuildOptions& options) {
   BlockBuilder::Options result;
   result.restart_interval = table.block_restart_interval;
   result.delta_keys = table.use_delta_encoding;
-  // The hash is of the whole user key, which no reader knows where it ends with a timestamp, and
-  // of its bytes, which equal keys may not have in common.
+  // The hash covers the whole user key: with a timestamp, readers do not know where the key ends,
+  // and keys that compare equal must not differ in bytes.
   if (table.data_block_index_type == BlockBasedTableOptions::kDataBlockBinaryAndHash &&
       options.icmp->timestamp_size() == 0 &&
       !options.icmp->user_comparator()->CanKeysWithDifferentByteContentsBeEqual()) {
@@ -64,7 +64,7 @@ IndexBuilder::Options IndexOptions(const BlockTableBuildOptions& options) {
   result.icmp = options.icmp;
   result.type = options.table.index_type;
   result.shortening = options.table.index_shortening;
-  // The prefix blocks name data blocks by restart points of the index.
+  // The prefix blocks refer to data blocks by restart points of the index.
   const bool hash = result.type == BlockBasedTableOptions::kHashSearch;
   result.restart_interval = hash ? 1 : std::max(options.table.index_block_restart_interval, 1);
   result.partition_bytes = options.table.metadata_block_size;
@@ -87,7 +87,7 @@ FilterBuilder::Kind FilterKindFor(const BlockTableBuildOptions& options,
                                       : FilterBuilder::Kind::kFastLocalBloom;
 }
 
-// Empty if the table gets no filter.
+// Returns no value if the table gets no filter.
 std::optional<FilterBuilder::Options> FilterOptions(const BlockTableBuildOptions& options) {
   const BuiltinFilterPolicy* const policy =
       AsBuiltinFilterPolicy(options.table.filter_policy.get());
@@ -99,7 +99,7 @@ std::optional<FilterBuilder::Options> FilterOptions(const BlockTableBuildOptions
   result.prefix_extractor = options.prefix_extractor;
   result.verify = options.table.detect_filter_construct_corruption;
   result.charge = NewCacheCharge(options.table, CacheEntryRole::kFilterConstruction);
-  // As in RocksDB, the option says nothing with an index in one piece.
+  // As in RocksDB, the option has no effect if the index is not partitioned.
   if (options.table.partition_filters &&
       options.table.index_type == BlockBasedTableOptions::kTwoLevelIndexSearch) {
     result.partition_bytes = options.table.metadata_block_size;
@@ -107,14 +107,14 @@ std::optional<FilterBuilder::Options> FilterOptions(const BlockTableBuildOptions
   return result;
 }
 
-// A block that is smaller than a page must not cross the border of one.
+// Returns the alignment of data blocks: a block smaller than a page must not cross a page border.
 uint64_t Alignment(const BlockBasedTableOptions& table) {
   constexpr uint64_t kPage = 4096;
   return table.block_align ? std::min<uint64_t>(table.block_size, kPage) : 1;
 }
 
-// One number for the file that differs from those of other files; a session writes no file number
-// twice. Not zero, which would mean that no context is in use.
+// Returns a number that differs from those of other files, as a session never writes a file number
+// twice. It is not zero, which would mean that no context is in use.
 uint32_t BaseContextChecksum(const BlockTableBuildOptions& options) {
   if (!Footer::UsesContext(options.table.format_version)) return 0;
   const std::string& session = options.db_session_id;
@@ -127,7 +127,7 @@ uint64_t BlockSize(const BlockBasedTableOptions& table) {
   return std::min<uint64_t>(table.block_size, kEntryBytesMax);
 }
 
-// Null where blocks end by size, which the builder does itself.
+// Returns null if blocks end by size, which the builder does itself.
 std::unique_ptr<FlushBlockPolicy> UserPolicy(const BlockBasedTableOptions& table,
                                              const BlockBuilder& block) {
   const FlushBlockPolicyFactory* const factory = table.flush_block_policy_factory.get();
@@ -141,11 +141,12 @@ uint64_t NearlyFull(const BlockBasedTableOptions& table) {
   return (BlockSize(table) * static_cast<uint64_t>(100 - deviation) + 99) / 100;
 }
 
-// Below this a thread costs more to start than it can save.
+// For fewer bytes, starting a thread costs more than it can save.
 constexpr uint64_t kBytesWorthAThread = 32 << 10;
 
-// How many threads compress beside the one that adds entries. Collectors are told the size of the
-// file at every entry, and aligned blocks are not compressed.
+// Returns the number of threads that compress beside the one that adds entries. None if there are
+// collectors, which are told the size of the file at every entry, or aligned blocks, which are not
+// compressed.
 size_t PipelineThreads(const BlockTableBuildOptions& options) {
   constexpr uint32_t kThreadsMax = 32;
   const uint32_t wanted = std::min(options.compression_opts.parallel_threads, kThreadsMax);
@@ -209,7 +210,7 @@ bool BlockTableBuilder::BlockIsFull(const Slice& key, const Slice& value, size_t
   const uint64_t then = now + key.size() - shared + value.size();
   if (then < nearly_full_) [[likely]]
     return false;
-  // A large entry may be too large for the rest of a block that is hardly begun.
+  // Even a block that has just begun may have no room for a very large entry.
   if (now < nearly_full_) return then > kEntryBytesMax;
   constexpr uint64_t kEntryOverhead = 4;
   return now >= block_size_ || then + kEntryOverhead > block_size_;
@@ -244,7 +245,7 @@ void BlockTableBuilder::Add(const Slice& key, const Slice& value) {
       }
     }
   } else if (policy_ != nullptr) [[unlikely]] {
-    policy_->Update(key, value);  // it hears of every entry; there is no block to end yet
+    policy_->Update(key, value);  // the policy sees every entry; there is no block to end yet
   }
   if (data_block_.empty()) [[unlikely]]
     index_.AddFirstKey(key);
@@ -276,13 +277,13 @@ inline void BlockTableBuilder::AddToHelpers(const Slice& internal_key) {
 }
 
 void BlockTableBuilder::CutFilterPartition(const Slice& next) {
-  // All versions of a user key are asked for in one partition.
+  // All versions of a user key must be in one partition.
   const Slice last = options_.icmp->KeyOf(data_block_.last_key());
   if (options_.icmp->EqualKey(last, next)) return;
   if (Status s = filter_->CutPartition(last, next); !s.ok()) Fail(s);
 }
 
-// Says what is wrong with an entry that Add did not take.
+// Sets the error for an entry that Add has rejected.
 void BlockTableBuilder::RefuseEntry(const Slice& key, const Slice& value) {
   ParsedInternalKey parsed;
   if (key.size() + value.size() > kEntryBytesMax) {
@@ -386,7 +387,7 @@ void BlockTableBuilder::UpdateTailEstimate() {
                    (filter_.has_value() ? filter_->EstimatedSize() : 0);
 }
 
-// Without more memory the samples so far make the dictionary.
+// If no more memory is granted, the dictionary is made from the samples so far.
 bool BlockTableBuilder::MayHoldMore() {
   const uint64_t limit = options_.compression_opts.max_dict_buffer_bytes;
   if (limit > 0 && held_bytes_ >= limit) return false;
@@ -394,7 +395,7 @@ bool BlockTableBuilder::MayHoldMore() {
 }
 
 Status BlockTableBuilder::ReleaseHeldBlocks() {
-  // Blocks that were written already could not be read with the dictionary.
+  // Blocks that were already written could not be read with the dictionary.
   VARVE_ASSERT(holds_blocks_ && pipeline_ == nullptr && writer_.offset() == 0);
   holds_blocks_ = false;
   dictionary_ = MakeDictionary();
@@ -410,7 +411,7 @@ Status BlockTableBuilder::ReleaseHeldBlocks() {
   return Status::OK();
 }
 
-// Takes whole blocks, spread evenly over those held, as samples.
+// Returns a dictionary made from whole blocks, spread evenly over those held.
 std::string BlockTableBuilder::MakeDictionary() const {
   const CompressionOptions& opts = options_.compression_opts;
   const bool train = options_.compression == kZSTD && opts.zstd_max_train_bytes > 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The block-based table's builder. Add is the inner loop of flush and compaction: everything that
-// need not happen for each entry happens for each block or at the end.
+// The block-based table's builder. Add is the inner loop of flush and compaction: work that is not
+// needed for each entry is done for each block or at the end.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,14 +31,14 @@ struct BlockTableBuildOptions : TableBuildOptions {
   BlockBasedTableOptions table;  // those of the factory
 };
 
-// Data blocks are written as they fill, unless a compression dictionary is to be made: then they
-// are held back until there are samples enough. Where there is a codec, blocks of all but small
-// tables go through a pipeline; no byte of the file depends on that.
+// Writes data blocks as they fill, unless a compression dictionary is wanted: then they are held
+// back until there are enough samples. If there is a codec, blocks of all but small tables go
+// through a pipeline, which does not change the file's contents.
 //
 // Thread safety: none.
 class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
  public:
-  // As those of TableBuilder.
+  // These implement the functions of TableBuilder.
   static Status CheckOptions(const BlockTableBuildOptions& options);
   static Status Create(const BlockTableBuildOptions& options, WritableFileWriter* file,
                        std::unique_ptr<TableBuilder>* builder);
@@ -69,40 +69,41 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
  private:
   struct Collector {
     std::unique_ptr<TablePropertiesCollector> collector;
-    bool failed = false;  // it then contributes nothing
+    bool failed = false;  // true: it contributes nothing
   };
 
-  // The options have passed CheckOptions.
+  // Requires options that have passed CheckOptions.
   BlockTableBuilder(const BlockTableBuildOptions& options, WritableFileWriter* file);
 
-  // Whether a point entry, whose first `shared` bytes are those of the last one, sorts after it.
+  // True if a point entry sorts after the last one, whose first `shared` bytes it shares.
   bool SortsAfterLast(const Slice& key, size_t shared) const;
   bool BlockIsFull(const Slice& key, const Slice& value, size_t shared);
-  // What the user's policy says, within what a block can hold.
+  // Returns what the user's policy says, within the limit of a block's size.
   bool PolicyEndsBlock(const Slice& key, const Slice& value);
-  // Tells filter and prefix blocks of an entry, before the data block is told.
+  // Adds an entry to filter and prefix blocks; must be called before it is added to the data block.
   void AddToHelpers(const Slice& internal_key);
-  // Ends a partition of the filter between the last key and `next`, unless they are one user key.
+  // Ends a partition of the filter between the last key and `next`, unless their user keys are
+  // equal.
   void CutFilterPartition(const Slice& next);
   // Ends the data block, if there is one. `next` is the key that follows; null at the end.
   Status CloseDataBlock(const Slice* next);
-  // `size` bytes at `data`, with room for a trailer.
+  // Writes `size` bytes at `data`, which are followed by room for a trailer.
   Status WriteDataBlock(char* data, size_t size);
   void CountDataBlock(uint64_t raw_bytes, BlockWriter::Outcome outcome);
   bool ReachesExactly(uint64_t bytes);
-  // Waits for the pipeline and takes over what it has written.
+  // Waits for the pipeline and takes over its results.
   Status DrainPipeline();
   Status ClosePipeline();
   void UpdateTailEstimate();
   void RefuseEntry(const Slice& key, const Slice& value);
   void Fail(const Status& status);
 
-  // Dictionary.
+  // Methods for the compression dictionary.
   bool MayHoldMore();
   Status ReleaseHeldBlocks();
   std::string MakeDictionary() const;
 
-  // The parts after the data, in the file's order.
+  // Write the parts after the data, in the file's order.
   Status WriteTail();
   Status WriteFilter();
   Status WriteFilterPartitions();
@@ -133,9 +134,9 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   std::optional<PrefixBlocks> prefix_blocks_;
   std::vector<Collector> collectors_;
   TimestampRange timestamps_;
-  std::unique_ptr<FlushBlockPolicy> policy_;  // the user's; null: blocks end by size
+  std::unique_ptr<FlushBlockPolicy> policy_;  // the user's policy; null: blocks end by size
   CompressionSampler sampler_;
-  CompressionSampler::Sizes sampled_;  // of the block that is being written, if it is a sample
+  CompressionSampler::Sizes sampled_;  // sizes of the current block, if it is a sample
 
   // Thresholds of BlockIsFull, in bytes.
   const uint64_t block_size_;
@@ -155,7 +156,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   uint64_t max_trailer_ = 0;
   uint64_t min_trailer_ = UINT64_MAX;
 
-  // With a dictionary to be made: raw blocks, each with room for a trailer, that wait for it.
+  // While a dictionary is to be made: raw blocks that wait for it, each with room for a trailer.
   bool holds_blocks_;
   std::vector<std::string> held_blocks_;
   uint64_t held_bytes_ = 0;
@@ -171,7 +172,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   BlockHandle index_handle_;
   MetaindexBuilder metaindex_;
   TableProperties properties_;
-  // The first to go, as its threads use the writer and the dictionary.
+  // Destroyed first, as its threads use the writer and the dictionary.
   std::unique_ptr<BlockPipeline> pipeline_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Everything after the data: filter, index, dictionary, range deletions, properties, metaindex and
-// footer; and the collectors whose findings go into the properties.
+// Writes everything after the data: filter, index, dictionary, range deletions, properties,
+// metaindex and footer. Also runs the collectors whose results go into the properties.
 
 #include <cstdio>
 
@@ -20,7 +20,7 @@
 namespace varve {
 namespace {
 
-// Informative only.
+// Returns a text that is informative only.
 std::string CompressionOptionsText(const CompressionOptions& opts) {
   const auto field = [](const char* name, uint64_t value) {
     return std::string(name) + "=" + std::to_string(value) + "; ";
@@ -55,7 +55,7 @@ Status BlockTableBuilder::Finish() {
 }
 
 Status BlockTableBuilder::WriteTail() {
-  // Every data block is in the file, and nobody but this thread writes to it.
+  // Every data block is in the file, and no other thread writes to it.
   VARVE_ASSERT(pipeline_ == nullptr && !holds_blocks_ && held_bytes_ == 0);
   VARVE_ASSERT(data_bytes_ == writer_.offset());
   properties_.tail_start_offset = data_bytes_;
@@ -90,7 +90,7 @@ Status BlockTableBuilder::WriteFilterPartitions() {
   BlockHandle handle;
   for (FilterBuilder::Partition& partition : filter_->partitions()) {
     VARVE_RETURN_IF_ERROR(writer_.WritePlain(&partition.block, &handle));
-    // After every version of the partition's last key.
+    // The separator must sort after every version of the partition's last key.
     const std::string last = options_.icmp->LastUserKey(partition.last_user_key);
     separator.clear();
     AppendInternalKey(&separator, last, 0, kTypeDeletion);
@@ -230,7 +230,7 @@ void BlockTableBuilder::FillProperties() {
 std::string BlockTableBuilder::CompressionProperty() const {
   // Readers before format version 7 take this for the codec of every compressed block.
   if (options_.table.format_version < 7) return CompressionTypeName(options_.compression);
-  // From version 7 on: the compressor's name, and the types that occur.
+  // From version 7 on, the text holds the compressor's name and the types that occur.
   std::string types;
   for (unsigned type = kNoCompression + 1; type < 32; type++) {
     if ((writer_.types_used() >> type & 1) == 0) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Compression decision, verification and appending of blocks.
+// Compresses, verifies and appends blocks.
 
 #include "table/builder/block_writer.h"
 
@@ -26,14 +26,14 @@ const Codec* CodecFor(const BlockWriter::Options& options) {
   return wanted ? FindCodec(options.compression) : nullptr;
 }
 
-// Memory for one uncompressed block.
+// Allocates memory for one uncompressed block.
 char* AllocateBuffer(void* arg, size_t bytes) {
   auto* const buffer = static_cast<std::unique_ptr<char[]>*>(arg);
   buffer->reset(new char[bytes]);
   return buffer->get();
 }
 
-// What readers refuse is not written.
+// Returns an error for a block size that readers reject.
 Status CheckSize(const WritableFileWriter& file, uint64_t size) {
   if (size <= kBlockBytesMax) [[likely]]
     return Status::OK();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The way of a finished block into the file: compression where it pays, checksum, one append. The
-// two halves can be had one by one, because compression, the dear one, needs no order among blocks.
+// Writes a finished block to the file: compression if it pays, checksum, one append. The two halves
+// can be called separately, because compression, which is expensive, needs no order among blocks.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,31 +21,31 @@ namespace varve {
 
 class Statistics;
 
-// Thread safety: Pack may be called from any thread at any time; the rest by one thread at a time.
-// Ownership: borrows the file and every pointer of the options.
+// Thread safety: Pack may be called from any thread at any time; the other methods by one thread at
+// a time. Ownership: borrows the file and every pointer of the options.
 class BlockWriter {
  public:
   struct Options {
     ChecksumType checksum = kXXH3;
     uint32_t format_version = 5;
-    uint32_t base_context_checksum = 0;  // of ChecksumModifier; 0 before format version 6
+    uint32_t base_context_checksum = 0;  // for ChecksumModifier; 0 before format version 6
     CompressionType compression = kNoCompression;
     CompressionOptions compression_opts;
     bool verify_compression = false;
-    // Zeros go before a data block that would begin in one super block and end in the next, unless
-    // they were more than `padding_max`. A power of two; 0: no such units.
+    // A data block that would cross the end of a super block is preceded by zeros up to that end,
+    // unless these were more than `padding_max`. A power of two; 0: there are no super blocks.
     uint64_t super_block = 0;
     uint64_t padding_max = 0;
     Statistics* statistics = nullptr;
   };
 
   enum class Outcome : uint8_t {
-    kPlain,  // written as it was, compression not being asked for
+    kPlain,  // written uncompressed, as compression was not requested
     kCompressed,
     kRejected,  // compression did not pay
   };
 
-  // A block as it will lie in the file, kBlockTrailerBytes of room after it.
+  // A block as it will lie in the file, followed by kBlockTrailerBytes of room.
   struct Packed {
     char* data = nullptr;
     size_t size = 0;
@@ -55,33 +55,33 @@ class BlockWriter {
 
   BlockWriter(const Options& options, WritableFileWriter* file);
 
-  // Compresses `size` bytes at `data`, after which there is room for kBlockTrailerBytes, into
-  // *scratch if that pays. *packed refers to one of the two.
+  // Compresses `size` bytes at `data`, which are followed by room for kBlockTrailerBytes, into
+  // *scratch if that pays. *packed refers to `data` or to *scratch.
   Status Pack(char* data, size_t size, const Slice& dictionary, std::string* scratch,
               Packed* packed) const;
   Status AppendData(const Packed& packed, BlockHandle* handle);
 
-  // Pack and AppendData.
+  // Calls Pack, then AppendData.
   Status WriteData(char* data, size_t size, const Slice& dictionary, BlockHandle* handle,
                    Outcome* outcome);
-  // The same for a block that is none of data, and may lie anywhere.
+  // Like WriteData, for a block that is not a data block and needs no alignment.
   Status WriteCompressible(char* data, size_t size, BlockHandle* handle);
-  // Writes them as they are.
+  // Writes the block uncompressed.
   Status WritePlain(char* data, size_t size, BlockHandle* handle) {
     return Append(data, size, kNoCompression, handle);
   }
-  // The same for a block in a string, whose end serves as room for the trailer.
+  // Like the call above, for a block in a string, which grows by the trailer.
   Status WritePlain(std::string* block, BlockHandle* handle);
-  // Writes bytes that are no block.
+  // Writes bytes that are not a block.
   Status AppendRaw(const Slice& bytes);
   // Writes zeros up to the next multiple of `alignment`, a power of two.
   Status PadTo(uint64_t alignment);
 
   [[nodiscard]] const std::string& file_name() const { return file_->file_name(); }
   [[nodiscard]] bool compresses() const { return codec_ != nullptr; }
-  // At most so many bytes come before a data block.
+  // Returns the most bytes that may precede a data block.
   [[nodiscard]] uint64_t padding_max() const { return options_.padding_max; }
-  // Bytes written: where the next block will lie.
+  // Returns the number of bytes written, which is the offset of the next block.
   [[nodiscard]] uint64_t offset() const { return offset_; }
   // Bit t is set if a block was written with compression type t.
   [[nodiscard]] uint32_t types_used() const { return types_used_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What block-based tables can be written, and the making of their builder.
+// Checks if a block-based table can be written with the given options, and creates its builder.
 
 #include <bit>
 #include <string>

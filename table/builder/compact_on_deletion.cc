@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The collector that has tables with many deletions compacted.
+// Implements the collector that requests compaction of tables with many deletions.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace varve {
 
 namespace {
 
-// The window is kept in so many parts, each a count of deletions; it moves on by a part.
+// Number of parts of the window, each a count of deletions; the window moves on by a part.
 constexpr size_t kParts = 128;
 
 class CompactOnDeletionCollector final : public TablePropertiesCollector {
@@ -63,7 +63,7 @@ class CompactOnDeletionCollector final : public TablePropertiesCollector {
   const uint64_t min_bytes_;
   std::array<size_t, kParts> parts_{};  // a ring
   size_t current_ = 0;
-  size_t in_part_ = 0;  // entries
+  size_t in_part_ = 0;  // entries in the current part
   size_t in_window_ = 0;
   uint64_t entries_ = 0;
   uint64_t deletions_ = 0;
@@ -84,7 +84,7 @@ TablePropertiesCollector* CompactOnDeletionCollectorFactory::CreateTableProperti
 }
 
 std::string CompactOnDeletionCollectorFactory::ToString() const {
-  // As short as it can be, and without a locale.
+  // The shortest form, independent of the locale.
   char ratio[32];
   const char* const end = std::to_chars(ratio, std::end(ratio), GetDeletionRatio()).ptr;
   std::string text = Name();

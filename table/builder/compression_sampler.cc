@@ -15,7 +15,7 @@ const Codec* FirstOf(std::initializer_list<CompressionType> types) {
   return nullptr;
 }
 
-// A block that compression makes larger stays as it is.
+// Returns the size with `codec`. A block that compression makes larger counts with its raw size.
 uint64_t SizeWith(const Codec* codec, const Slice& raw, std::string* compressed) {
   if (codec == nullptr) return 0;
   const bool made = codec->Compress(CompressionOptions(), Slice(), raw, compressed);

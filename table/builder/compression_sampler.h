@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What data would take with a fast codec and with a slow one, found by compressing one block in so
-// many with both (sample_for_compression).
+// Estimates the size of the data with a fast codec and with a slow one, by compressing some of the
+// blocks with both (sample_for_compression).
 
 #include <cstdint>
 #include <string>
@@ -16,23 +16,23 @@ namespace varve {
 // Thread safety: none.
 class CompressionSampler {
  public:
-  // Bytes of one block, or of all data: 0 where there is no such codec, or no sample.
+  // Bytes of one block, or of all data; 0 if there is no such codec, or no sample.
   struct Sizes {
-    uint64_t fast = 0;  // LZ4, else Snappy
-    uint64_t slow = 0;  // ZSTD, else zlib
+    uint64_t fast = 0;  // LZ4 if available, else Snappy
+    uint64_t slow = 0;  // ZSTD if available, else zlib
   };
 
-  // The first block is a sample, and then each `every`-th one. 0: none is.
+  // The first block is a sample, and then each `every`-th one. 0: there are no samples.
   explicit CompressionSampler(uint64_t every);
 
-  // The next block. What one takes that is a sample.
+  // Takes the next block. Returns its sizes if it is a sample, else zeros.
   Sizes Look(const Slice& raw) {
     raw_bytes_ += raw.size();
     if (every_ == 0 || blocks_++ % every_ != 0) [[likely]]
       return {};
     return Sample(raw);
   }
-  // Of all blocks, as if all were like the samples.
+  // Returns the sizes of all blocks, assuming that all are like the samples.
   [[nodiscard]] Sizes Estimate() const;
 
  private:

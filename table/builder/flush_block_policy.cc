@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The policy that ends blocks by size, as an object that programs can make and hand out.
+// Implements the policy that ends blocks by size, as an object that programs can create and pass
+// on.
 
 #include "varve/flush_block_policy.h"
 
@@ -11,7 +12,7 @@
 namespace varve {
 namespace {
 
-// A few bytes of lengths stand before each entry.
+// Each entry is preceded by a few bytes of lengths.
 constexpr uint64_t kLengthsBytes = 4;
 
 class BySize final : public FlushBlockPolicy {

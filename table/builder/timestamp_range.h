@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The smallest and the largest timestamp of a table's keys, for its properties.
+// Finds the smallest and the largest timestamp of a table's keys, for its properties.
 
 #include <string>
 
@@ -10,12 +10,12 @@
 
 namespace varve {
 
-// For keys that end with timestamps only. Thread safety: none. The comparator outlives it.
+// Used only for keys that end with timestamps. Thread safety: none. The comparator must outlive it.
 class TimestampRange {
  public:
   explicit TimestampRange(const Comparator* comparator) : comparator_(comparator) {}
 
-  // A key that is too short for a timestamp has none.
+  // Adds a key's timestamp. Ignores a key that is too short to have one.
   void Add(const Slice& user_key) {
     const size_t size = comparator_->timestamp_size();
     if (user_key.size() < size) return;
@@ -28,7 +28,7 @@ class TimestampRange {
     }
   }
 
-  // Nothing if there was no key.
+  // Adds the properties; adds nothing if there was no key.
   void Describe(UserCollectedProperties* properties) const {
     if (min_.empty()) return;
     (*properties)["rocksdb.timestamp_min"] = min_;
@@ -37,7 +37,7 @@ class TimestampRange {
 
  private:
   const Comparator* const comparator_;
-  std::string min_;  // empty: none yet
+  std::string min_;  // empty: no key yet
   std::string max_;
 };
 

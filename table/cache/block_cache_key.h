@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keys of blocks in the block cache.
+// Makes the keys of blocks in the block cache.
 
 #include <cstdint>
 
@@ -25,18 +25,18 @@ class BlockCacheKey {
   uint64_t words_[2];
 };
 
-// What the keys of one file's blocks have in common.
+// Holds the common part of the keys of one file's blocks.
 //
-// A table that knows its identity (database, session and number at its making) gets the same keys
-// whenever it is opened, so that its blocks are found again. Others get fresh ones.
+// A table that knows its identity (database, session and number at its creation) gets the same keys
+// whenever it is opened, so that its blocks are found again. Other tables get fresh keys.
 class BlockCacheKeyBase {
  public:
   BlockCacheKeyBase() = default;
   [[nodiscard]] static BlockCacheKeyBase ForTable(const TableProperties& properties,
                                                   uint64_t file_size, Cache* cache);
 
-  // Distinct for distinct pairs of an object's kind (below 128) and its offset in the file (below
-  // 2^56).
+  // Returns the key of a block. Keys are distinct for distinct pairs of an object's kind (below
+  // 128) and its offset in the file (below 2^56).
   [[nodiscard]] BlockCacheKey ForBlock(uint64_t kind, uint64_t offset) const {
     VARVE_ASSERT(kind < 128);
     return BlockCacheKey(high_, low_ ^ kind << 56 ^ offset);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One entry of the block cache, and references to it from outside.
+// Defines an entry of the block cache, and references to it from outside.
 
 #include <atomic>
 #include <cstddef>
@@ -17,50 +17,51 @@ namespace varve {
 
 struct CacheEntry;
 
-// A reference from outside the table straight to an entry, so that a reader need not look it up.
-// The entry's shard takes it back before it drops the entry; what was loaded from it lives until
-// the reader leaves its epoch (util/sync/epoch.h). Loads acquire what the entry holds.
+// A pointer from outside the cache's table straight to an entry, so that a reader need not look it
+// up. The entry's shard clears it before it drops the entry; an entry loaded from it lives until
+// the reader leaves its epoch (util/sync/epoch.h). Loads use acquire order, so they see the entry's
+// contents.
 using BlockSlot = std::atomic<CacheEntry*>;
 
-// In front of the object it stands for, or in memory of its own (StandaloneEntry).
+// An entry, which lies in front of its object or in memory of its own (StandaloneEntry).
 //
 // It is in the table; or gone, but referenced; or retired: a thread is about to free it, once no
-// reader can be looking at it. There is no way back.
+// reader can be looking at it. An entry never goes back to an earlier state.
 //
-// What has no other remark is constant once readers can find the entry.
+// Members without a remark are constant once readers can find the entry.
 struct CacheEntry {
   static constexpr uint32_t kInlineKeyBytes = 16;
   static constexpr uint8_t kLongKey = kInlineKeyBytes + 1;
 
-  // `state`: the number of references, and:
-  static constexpr uint32_t kGone = uint32_t{1} << 31;     // out of the table; no new references
-  static constexpr uint32_t kRetired = uint32_t{1} << 30;  // and without references
+  // Flags of `state`; its other bits are the number of references.
+  static constexpr uint32_t kGone = uint32_t{1} << 31;     // not in the table; no new references
+  static constexpr uint32_t kRetired = uint32_t{1} << 30;  // gone and without references
   static constexpr uint32_t kRefs = kRetired - 1;
 
-  // Next in the bucket, older. Stays as it was when the entry leaves the table: a reader may be on
-  // its way through.
+  // Older neighbour in the bucket. Does not change when the entry leaves the table, as a reader may
+  // be passing through it.
   std::atomic<CacheEntry*> next{nullptr};
   uint64_t hash = 0;
   union {
     char inline_key[kInlineKeyBytes] = {};
     std::string* long_key;
   };
-  // Under the shard's lock. In the table: the slot that refers to this entry, or null. Retired: the
-  // next of its list.
+  // Guarded by the shard's lock. In the table: the slot that refers to this entry, or null.
+  // Retired: the next entry of its list.
   void* link = nullptr;
   const Cache::CacheItemHelper* helper = nullptr;
-  size_t charge = 0;  // as the caller gave it
-  // What a hit reads and writes lies last, beside an object that follows the entry.
+  size_t charge = 0;  // as given by the caller
+  // Members that a hit reads and writes come last, next to the object that follows the entry.
   std::atomic<uint32_t> state{0};
-  // Looked up since the hand passed. Relaxed: a hint for eviction.
+  // True if the entry was looked up since the hand passed. Relaxed: only a hint for eviction.
   std::atomic<bool> used{false};
-  // How often the hand passes before it evicts. Under the shard's lock.
+  // Number of times the hand passes before it evicts. Guarded by the shard's lock.
   uint8_t rounds = 0;
   uint8_t key_size = 0;      // or kLongKey
   uint8_t priority : 7 = 0;  // Cache::Priority, as inserted
-  uint8_t embedded : 1 = 0;  // lies in the object's memory and goes with it
+  uint8_t embedded : 1 = 0;  // true: lies in the object's memory and is freed with it
 
-  // Once.
+  // Sets the key. Must be called once.
   void SetKey(const Slice& key) {
     VARVE_ASSERT(key_size == 0);
     if (key.size() > kInlineKeyBytes) {
@@ -79,11 +80,11 @@ struct CacheEntry {
   [[nodiscard]] bool gone() const { return (state.load(std::memory_order_relaxed) & kGone) != 0; }
   [[nodiscard]] inline Cache::ObjectPtr value();
 
-  // By a reader.
+  // Marks the entry as used; called by readers.
   void Touch() {
     if (!used.load(std::memory_order_relaxed)) used.store(true, std::memory_order_relaxed);
   }
-  // One more reference, by a reader within an epoch. False if the entry is gone.
+  // Adds a reference; called by a reader within an epoch. Returns false if the entry is gone.
   [[nodiscard]] bool TryRef() {
     uint32_t now = state.load(std::memory_order_relaxed);
     do {

@@ -13,23 +13,25 @@ namespace varve {
 
 namespace {
 
-// Rounds of the hand that an entry survives: new, by priority, and after a use.
+// Number of rounds of the hand that an entry survives: when new, by priority, and after a use.
 constexpr uint8_t kRoundsOfHigh = 2;
 constexpr uint8_t kRoundsOfLow = 1;
 constexpr uint8_t kRoundsAfterUse = 2;
 
-// After so many buckets in which nothing could go what is new goes before its time, and after as
-// many again what was used: a look-up that misses should not have to pass over all that was used.
+// Number of buckets without success after which entries that are new are evicted before their time;
+// after as many again, also entries that were used. So a look-up that misses need not pass over all
+// used entries.
 constexpr size_t kPatience = 256;
-// And after so many, unless it must, it lets the cache exceed its capacity.
+// Number of buckets without success after which the cache may exceed its capacity, unless it must
+// not.
 constexpr size_t kSomeEffort = 8192;
 
-// What may wait for readers: a fiftieth of the capacity, or the shard's part of what is allowed to
-// any cache, but no more than a sixteenth of the capacity.
+// Limits of what may wait for readers: a fiftieth of the capacity, or the shard's part of what is
+// allowed to any cache, but no more than a sixteenth of the capacity.
 constexpr size_t kSlackShare = 50;
 constexpr size_t kSlackShareMin = 16;
 
-// What the table takes for one entry, half full.
+// Memory of the table for one entry when it is half full.
 constexpr size_t kBucketBytesPerEntry = 2 * sizeof(void*);
 
 CacheEntry* NextDoomed(const CacheEntry* entry) {
@@ -60,10 +62,10 @@ CacheShard::~CacheShard() {
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
-    // Readers had left when the cache went, and found nothing since.
+    // Readers had left when the cache was destroyed, and found nothing since.
     for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, UINT64_MAX, &doomed);
   }
-  // All that was charged was given back.
+  // Every charge was given back.
   VARVE_ASSERT(table_.size() == 0 && usage() == 0 && limbo_usage() == 0);
   FreeAll(doomed);
 }
@@ -126,7 +128,7 @@ bool CacheShard::IsProtected(const CacheEntry& entry) const {
 void CacheShard::TakeSlotBack(CacheEntry* entry) {
   auto* const slot = static_cast<BlockSlot*>(std::exchange(entry->link, nullptr));
   if (slot == nullptr) return;
-  // An entry has one slot at most, and that refers to it.
+  // An entry has at most one slot, and that refers to it.
   VARVE_ASSERT(slot->load(std::memory_order_relaxed) == entry);
   slot->store(nullptr, std::memory_order_seq_cst);
 }
@@ -203,7 +205,8 @@ void CacheShard::FreeWaitingIfMany() {
 void CacheShard::MakeGone(CacheEntry* entry) {
   VARVE_ASSERT(!entry->gone());
   LeaveTable(entry);
-  // Only now: the last Release may follow at once, and what it retires must be out of reach.
+  // This must come last: the last Release may follow at once, and an entry that it retires must be
+  // unreachable.
   uint32_t now = entry->state.load(std::memory_order_relaxed);
   uint32_t then = 0;
   do {
@@ -251,7 +254,7 @@ bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   VARVE_ASSERT(slack + EvictedAtOnce(slack) <= capacity);
   const size_t goal = capacity - slack - EvictedAtOnce(slack);
   const size_t buckets = table_.bucket_count();
-  size_t in_vain = 0;  // buckets since the last that gave something
+  size_t in_vain = 0;  // number of buckets since the last success
   Search search;
   while (LiveUsage() > goal) {
     search.rounds = in_vain < kPatience ? 0 : kRoundsOfLow;
@@ -279,12 +282,12 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
     bool fits = Evict(effort, &doomed);
     mu_.Unlock();
     FreeAll(doomed);
-    // Where too much is referenced, the capacity is kept to the byte.
+    // If too much is referenced, the capacity is kept to the byte.
     const size_t capacity = this->capacity();
     if (!fits && LiveUsage() > capacity - Slack(capacity)) all_->FreeWaiting(*waiting_, 0);
     FreeWaitingIfMany();
     fits = fits || usage() <= capacity;
-    // Others may have added entries and left the eviction to this thread.
+    // Other threads may have added entries and left the eviction to this one.
     if (!fits || usage() <= capacity) return fits;
   }
 }
@@ -292,14 +295,14 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
 bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   const size_t capacity = this->capacity();
   usage_.fetch_add(charge, std::memory_order_relaxed);
-  // What is evicted waits in room that is left free for it.
+  // Evicted entries wait in room that is left free for them.
   if (LiveUsage() <= capacity - Slack(capacity) &&
       (usage() <= capacity || !strict_.load(std::memory_order_relaxed))) {
     return true;
   }
   const Effort effort = strict ? Effort::kAll : Effort::kSome;
   bool fits = (!strict || charge <= capacity) && MakeRoom(effort, must);
-  // A reader that does not leave must not let all that is evicted pile up.
+  // A reader that does not leave must not make evicted entries pile up.
   const bool waits = strict ? charge <= capacity : limbo_usage() > capacity / 2;
   if (!fits && waits && !Epoch::Inside()) {
     Epoch::WaitForReaders();
@@ -308,7 +311,7 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   }
   if (fits || !must || (!strict && LiveUsage() <= capacity)) return true;
   size_t now = usage_.fetch_sub(charge, std::memory_order_relaxed) - charge;
-  // What was in the way may be the reservations of others that have been refused as well.
+  // Reservations of other threads, which were refused as well, may have been in the way.
   while (charge <= capacity && now <= capacity - charge) {
     if (usage_.compare_exchange_weak(now, now + charge, std::memory_order_relaxed)) return true;
   }
@@ -333,7 +336,7 @@ Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) 
   const bool strict = want_handle && strict_.load(std::memory_order_relaxed);
   if (!Reserve(ChargeOf(*entry), strict, strict || !want_handle)) {
     if (strict) return Status::MemoryLimit("block cache is full and its limit is strict");
-    // As if it had been inserted and evicted at once.
+    // Behave as if the entry had been inserted and evicted at once.
     entry->link = nullptr;
     FreeAll(entry);
     return Status::OK();
@@ -341,7 +344,7 @@ Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) 
   entry->rounds = entry->Has(Cache::Priority::HIGH)     ? kRoundsOfHigh
                   : entry->Has(Cache::Priority::BOTTOM) ? uint8_t{0}
                                                         : kRoundsOfLow;
-  // Referenced until it is complete, even if nobody wants a handle.
+  // The entry is referenced until it is complete, even if no handle is wanted.
   entry->state.store(1, std::memory_order_relaxed);
   entry->link = slot;
   CacheEntry* none = nullptr;
@@ -379,7 +382,7 @@ void CacheShard::DropHidden(const CacheEntry* entry) {
 }
 
 void CacheShard::GrowTable() {
-  // The holder of the lock may be growing it; and the next caller tries again.
+  // The lock's holder may be growing the table already; otherwise the next caller tries again.
   if (!mu_.TryLock()) return;
   CacheEntry* doomed = nullptr;
   if (table_.crowded()) {
@@ -397,7 +400,7 @@ CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
       CacheEntry* entry = nullptr;
       if (table_.Find(key, hash, &entry) == CacheTable::Outcome::kDone) {
         if (entry == nullptr || entry->TryRef()) return entry;
-        // Evicted, or another took its place and is found in the next attempt.
+        // The entry was evicted, or another took its place, which the next attempt will find.
         gone++;
         continue;
       }
@@ -410,7 +413,7 @@ CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
 void CacheShard::Attach(CacheEntry* entry, BlockSlot* slot) {
   MutexLock lock(&mu_);
   VARVE_ASSERT((entry->state.load(std::memory_order_relaxed) & CacheEntry::kRefs) != 0);
-  // What lies after an entry that is not embedded is no block.
+  // An entry that is not embedded is not followed by a block.
   if (entry->gone() || entry->embedded == 0 || entry->link != nullptr) return;
   CacheEntry* none = nullptr;
   if (!slot->compare_exchange_strong(none, entry, std::memory_order_acq_rel)) return;
@@ -513,7 +516,7 @@ void CacheShard::FreeNow() {
 bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
   CacheEntry* doomed = nullptr;
   {
-    // Nothing leaves the table but under the lock.
+    // Entries leave the table only under the lock.
     MutexLock lock(&mu_);
     uint32_t now = entry->state.load(std::memory_order_relaxed);
     bool last = false;
@@ -548,7 +551,7 @@ void CacheShard::Erase(const Slice& key, uint64_t hash) {
       found = true;
     }
   }
-  // Or it was evicted before, and waits for a reader that has left since.
+  // The entry may also have been evicted before, and may wait for a reader that has left since.
   if (found || limbo_usage() != 0) FreeNow();
 }
 

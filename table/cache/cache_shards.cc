@@ -25,8 +25,8 @@ CacheShards::CacheShards(size_t count, const CacheShardOptions& options,
 void CacheShards::FreeWaiting(const CacheWaiting& some, size_t most) {
   if (!sweep_mu_.TryLock()) return;
   CacheEntry* doomed = nullptr;
-  // A reader that was inside when they were asked leaves soon, most times: that is seen without
-  // asking again.
+  // A reader that was inside when they were asked usually leaves soon, which is seen without asking
+  // again.
   if (Epoch::IsFree(asked_)) {
     Sweep(&doomed);
     if (some.bytes.load(std::memory_order_relaxed) > most) {
@@ -48,7 +48,7 @@ void CacheShards::Sweep(CacheEntry** doomed) {
 }
 
 void CacheShards::Close() {
-  // What goes with one shard may be an index that has slots for entries of another.
+  // An entry freed with one shard may be an index that has slots for entries of another.
   for (size_t i = 0; i < count_; i++) shards_[i].TakeSlotsBack();
   for (size_t i = 0; i < count_; i++) shards_[i].Clear();
   Epoch::WaitForReaders();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All shards of one block cache. They go with the cache, or with the last reference that it handed
-// out, whichever comes later.
+// All shards of one block cache. They live as long as the cache and the references that it handed
+// out.
 
 #include <atomic>
 #include <cstddef>
@@ -18,14 +18,15 @@
 
 namespace varve {
 
-// Counted. The cache has a share, and each entry that is out of its table but referenced has one:
-// entries in a table, and references to them, cost none. Close makes all that is referenced such an
-// entry.
+// Reference-counted by shares. The cache has a share, and so has each entry that is out of its
+// table but referenced; entries in a table, and references to them, have none. Close takes all
+// entries that are referenced out of their tables.
 //
-// Thread safety: operator[], Ref and Unref from any thread; Close as the cache's destructor.
+// Thread safety: operator[], Ref and Unref may be called from any thread; Close is called by the
+// cache's destructor.
 class CacheShards final : private ForkWatch {
  public:
-  // With one share. `allocator`, which may be null, is that of `options`.
+  // Creates the shards with one share. `allocator` is that of `options` and may be null.
   CacheShards(size_t count, const CacheShardOptions& options,
               std::shared_ptr<MemoryAllocator> allocator);
   CacheShards(const CacheShards&) = delete;
@@ -36,23 +37,23 @@ class CacheShards final : private ForkWatch {
     return shards_[i];
   }
 
-  // Requires a share, of the caller or of an owner that cannot release it meanwhile.
+  // Adds a share. Requires a share of the caller, or of an owner that cannot release it meanwhile.
   void Ref() {
     [[maybe_unused]] const size_t before = shares_.fetch_add(1, std::memory_order_relaxed);
     VARVE_ASSERT(before != 0);
   }
   void Unref() {
-    // Release: what was done under this share is done; acquire: under all others, too.
+    // Release: what was done under this share is complete; acquire: so is what others did.
     if (shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
-  // Frees what was evicted in any shard and what no reader can have any more, unless another thread
-  // is at it. If of `some` more than `most` bytes are left, asks the readers: a system call, but
-  // not while one is in the way. Requires a share.
+  // Frees the evicted entries of all shards that no reader can have any more; does nothing if
+  // another thread does so already. If more than `most` bytes of `some` are left, asks the readers,
+  // which is a system call, but not while a reader is known to be in the way. Requires a share.
   void FreeWaiting(const CacheWaiting& some, size_t most) VARVE_EXCLUDES(sweep_mu_);
 
-  // Gives the share of the cache up: frees what nobody references. Afterwards references can only
-  // be released.
+  // Gives up the cache's share and frees what is not referenced. Afterwards references can only be
+  // released.
   void Close();
 
  private:
@@ -62,18 +63,18 @@ class CacheShards final : private ForkWatch {
 
   static constexpr size_t kWaitingCount = 4;
 
-  const std::shared_ptr<MemoryAllocator> allocator_;  // of the entries that are left
+  const std::shared_ptr<MemoryAllocator> allocator_;  // allocator of the remaining entries
   const size_t count_;
   CacheWaiting waiting_[kWaitingCount];
   const std::unique_ptr<CacheShard[]> shards_;
   std::atomic<size_t> shares_{1};
 
   Mutex sweep_mu_{kCacheSweepRank};
-  uint64_t asked_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // stamp of what readers were asked for last
-  uint64_t swept_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // what has a smaller stamp was freed
+  uint64_t asked_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // stamp for which the readers were asked last
+  uint64_t swept_ VARVE_GUARDED_BY(sweep_mu_) = 0;  // everything with a smaller stamp was freed
 };
 
-// A share for the time of one call that gives up the reference which kept the shards.
+// Holds a share during a call that releases the reference which kept the shards.
 class CacheShardsShare {
  public:
   explicit CacheShardsShare(CacheShards* shards) : shards_(shards) { shards_->Ref(); }

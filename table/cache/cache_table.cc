@@ -56,7 +56,7 @@ CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
   Buckets* const buckets = buckets_.load(std::memory_order_acquire);
   std::atomic<CacheEntry*>& head = buckets->heads[entry->hash & buckets->mask];
   CacheEntry* first = head.load(std::memory_order_acquire);
-  // Before anybody can take it out again.
+  // Counted first, as the entry may be removed as soon as it is in the table.
   size_.fetch_add(1, std::memory_order_relaxed);
   do {
     if (first == &closed_) {
@@ -83,7 +83,7 @@ void CacheTable::Unlink(CacheEntry* entry) {
   CacheEntry* first = entry;
   if (!head.compare_exchange_strong(first, next, std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
-    // Others push at the head only: what is before the entry stays there.
+    // Other threads push only at the head, so the predecessor of the entry does not change.
     CacheEntry* before = first;
     for (CacheEntry* e = first; e != entry; e = e->next.load(std::memory_order_acquire)) {
       VARVE_ASSERT(e != nullptr && e != &closed_);
@@ -109,8 +109,8 @@ CacheEntry* CacheTable::HiddenBy(const CacheEntry* entry) const {
 
 void CacheTable::Split(CacheEntry* chain, size_t bit, std::atomic<CacheEntry*>* low,
                        std::atomic<CacheEntry*>* high) {
-  // In the order of before, so that a reader who is in the middle finds an end, and the newest
-  // entry of a key stays the first.
+  // Keeps the order, so that a reader in the middle of the chain finds an end, and the newest entry
+  // of a key stays first.
   while (chain != nullptr) {
     CacheEntry* const next = chain->next.load(std::memory_order_acquire);
     std::atomic<CacheEntry*>*& end = (chain->hash & bit) != 0 ? high : low;

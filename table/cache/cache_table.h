@@ -3,10 +3,10 @@
 
 // The hash table of one shard of the block cache: finding and adding take no lock.
 //
-// Buckets are chains, newest entry first. Adding exchanges the head of one; taking out and growing
-// are for one thread at a time, beside any number that find and add. Growing closes the buckets one
-// by one: a caller that meets a closed one, or a chain that is just being taken apart, is told so
-// and tries again when the larger table stands.
+// Buckets are chains, newest entry first. Adding exchanges the head of one. Removing and growing
+// are done by one thread at a time, while any number of threads find and add. Growing closes the
+// buckets one by one: a caller that meets a closed bucket, or a chain that is just being split, is
+// told so and tries again when the larger table is complete.
 
 #include <atomic>
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace varve {
 
-// Owns its buckets, not the entries. "By the owner": with the lock of the shard held, which debug
+// Owns its buckets, not the entries. "By the owner" means with the shard's lock held, which debug
 // builds verify.
 class CacheTable {
  public:
@@ -31,28 +31,30 @@ class CacheTable {
   CacheTable& operator=(const CacheTable&) = delete;
   ~CacheTable();
 
-  // Once, before use. For so many entries to begin with; `owner` is the lock of the shard.
+  // Must be called once, before use. `entries` is the initial number of entries; `owner` is the
+  // shard's lock.
   void Init(size_t entries, const Mutex* owner);
 
-  // What Find and Push may find instead of an answer.
+  // Result of Find and Push. kTableGrows: there is no answer until the table has grown.
   enum class Outcome { kDone, kTableGrows };
 
-  // Within an epoch: the newest entry of that key, or null.
+  // Sets *found to the newest entry of that key, or null. Must be called within an epoch.
   Outcome Find(const Slice& key, uint64_t hash, CacheEntry** found) const;
-  // Within an epoch. `entry` has key and hash. *hides: an older entry of the same key is, or may
-  // be, after it.
+  // Adds `entry`, which has key and hash. Sets *hides if an older entry of the same key is, or may
+  // be, after it. Must be called within an epoch.
   Outcome Push(CacheEntry* entry, bool* hides);
 
-  // By the owner: takes out what is in the table.
+  // By the owner: removes an entry that is in the table.
   void Unlink(CacheEntry* entry);
-  // By the owner: an older entry of the same key, null if there is none or `entry` is not here.
+  // By the owner: returns an older entry of the same key, or null if there is none or `entry` is
+  // not in the table.
   [[nodiscard]] CacheEntry* HiddenBy(const CacheEntry* entry) const;
-  // By the owner: twice as many buckets, or as many as before if there is no memory for that.
+  // By the owner: doubles the number of buckets; keeps the number if memory is out.
   void Grow();
-  // By the owner: frees the buckets of before a growth with a smaller stamp than this.
+  // By the owner: frees the replaced bucket arrays with a stamp smaller than `below`.
   void FreeOld(uint64_t below);
 
-  // By the owner, for f(entry), which may take its entry out.
+  // By the owner: calls f(entry) for the bucket's entries; f may remove its entry.
   template <typename F>
   void ForBucket(size_t bucket, F f) {
     owner_->AssertHeld();
@@ -69,22 +71,23 @@ class CacheTable {
     owner_->AssertHeld();
     for (size_t i = 0; i < bucket_count(); i++) ForBucket(i, f);
   }
-  // By the owner or within an epoch: asks for the first entry of a bucket.
+  // By the owner or within an epoch: prefetches the first entry of a bucket.
   void PrefetchBucket(size_t bucket) const {
     const Buckets* const buckets = buckets_.load(std::memory_order_acquire);
     const CacheEntry* const entry =
         buckets->heads[bucket & buckets->mask].load(std::memory_order_relaxed);
     if (entry == nullptr) return;
     PrefetchLine(entry);
-    PrefetchLine(&entry->state);  // on the next line
+    PrefetchLine(&entry->state);  // it is on the next line
   }
 
   [[nodiscard]] size_t size() const { return size_.load(std::memory_order_relaxed); }
-  // While the owner does not grow it.
+  // Exact while the owner does not grow the table.
   [[nodiscard]] size_t bucket_count() const {
     return bucket_count_.load(std::memory_order_relaxed);
   }
-  // Half full: a bucket rarely holds two, and each further entry is a further cache miss.
+  // True if the table is more than half full: a bucket rarely holds two entries, and each further
+  // entry costs a cache miss.
   [[nodiscard]] bool crowded() const { return size() > bucket_count() / 2; }
 
  private:
@@ -94,24 +97,26 @@ class CacheTable {
 
     const size_t mask;
     const std::unique_ptr<std::atomic<CacheEntry*>[]> heads;
-    // Release before the first chain is taken apart: a reader that was led astray sees it.
+    // Stored with release before the first chain is split, so that a reader which was led to the
+    // wrong chain sees it.
     std::atomic<bool> closing{false};
-    Buckets* older = nullptr;  // of those to free
-    uint64_t retired = 0;      // Epoch::Stamp of when larger ones took over
+    Buckets* older = nullptr;  // the next array to free
+    uint64_t retired = 0;      // Epoch::Stamp at the time larger ones took over
   };
 
-  // What the head of a closed bucket points to. Never looked into.
+  // Head of a closed bucket. Its contents are never read.
   static CacheEntry closed_;
-  // Hands the chain of the old bucket out to the two that take its place.
+  // Distributes the chain of an old bucket over the two that replace it.
   static void Split(CacheEntry* chain, size_t bit, std::atomic<CacheEntry*>* low,
                     std::atomic<CacheEntry*>* high);
 
   const Mutex* owner_ = nullptr;
-  // Published with release.
+  // Published with release order.
   std::atomic<Buckets*> buckets_{nullptr};
   Buckets* old_ = nullptr;
   std::atomic<size_t> bucket_count_{0};
-  // Written with every entry that comes and goes: not beside what every look-up reads. Relaxed.
+  // Written whenever an entry is added or removed, so kept off the line that every look-up reads.
+  // Relaxed.
   alignas(64) std::atomic<size_t> size_{0};
 };
 

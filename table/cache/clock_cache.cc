@@ -19,10 +19,10 @@ constexpr int kShardBitsMax = 19;
 constexpr int kAutomaticShardBitsMax = 6;
 constexpr size_t kAutomaticShardBytesMin = 512 * 1024;
 
-// Of all shards together: evicted blocks that wait for readers to leave.
+// Bytes of evicted blocks that may wait for readers, in all shards together.
 constexpr size_t kWaitingBytes = 1024 * 1024;
 
-// Seeds are fixed: keys are hashes of file identities already, which nobody outside chooses.
+// The seed is fixed: keys are hashes of file identities already, which no outsider chooses.
 constexpr uint64_t kDefaultSeed = 0x5aa5d0c34b1e96f7;
 
 int AutomaticShardBits(size_t capacity) {
@@ -169,8 +169,8 @@ void ClockCache::Drop(std::span<BlockSlot> slots) {
     CacheEntry* const entry = slot.load(std::memory_order_acquire);
     if (entry != nullptr) ShardOf(entry->hash).Drop(entry, &slot);
   }
-  // What a reader may still have is freed with what leaves next: the caller may hold locks that
-  // readers want.
+  // An entry that a reader may still have is freed with later ones: waiting is impossible, as the
+  // caller may hold locks that readers want.
   const uint64_t below = Epoch::FreeBelow();
   for (size_t i = 0; i < shard_count_; i++) first_shard_[i].FreeDropped(below);
 }
@@ -257,7 +257,7 @@ size_t ClockCache::GetOccupancyCount() const {
   return sum;
 }
 
-// A shard at a time, whatever the hint says.
+// Visits one shard at a time; ignores the options.
 void ClockCache::ApplyToAllEntries(
     const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
                              const CacheItemHelper* helper)>& callback,

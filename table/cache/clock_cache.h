@@ -21,45 +21,46 @@
 namespace varve {
 
 // Thread safety: all methods may be called from any thread. Look-ups and insertions take no lock
-// but for eviction, one thread at a time in each of 2^shard_bits shards; deleters run with no lock
-// held.
+// except for eviction, which one thread at a time does in each of the 2^shard_bits shards. Deleters
+// run with no lock held.
 class ClockCache final : public Cache {
  public:
-  // `options` are valid (see MakeSharedCache). `entry_charge`: that of a typical entry, 0 if
-  // unknown; the table begins with room for as many as the capacity holds. `name` is a literal.
+  // Requires valid `options` (see MakeSharedCache). `entry_charge` is the charge of a typical
+  // entry, 0 if unknown; it determines the initial size of the tables. `name` is a literal.
   ClockCache(const LRUCacheOptions& options, int shard_bits, size_t entry_charge = 0,
              const char* name = "LRUCache");
   ~ClockCache() override;
 
   const char* Name() const override { return name_; }
 
-  // The cache itself if it is one of these, else null.
+  // Returns `cache` if it is a ClockCache, else null.
   static ClockCache* From(Cache* cache);
 
-  // For tables, which keep references of their own to the blocks that are here (BlockSlot).
+  // Methods for tables, which keep references of their own to cached blocks (BlockSlot).
 
-  // As Insert, of an object that lies after `entry`: helper, charge and priority are set. `slot`,
-  // if not null and empty, refers to it from then on. OK with a null handle: to take it in would
-  // mean to wait for readers or for another thread, and it is still the caller's.
+  // Like Insert, for an object that lies after `entry`. Requires that helper, charge and priority
+  // of `entry` are set. If `slot` is not null and is empty, it refers to the entry afterwards.
+  // Returns OK with a null handle if the insertion would have to wait for readers or another
+  // thread; then the entry still belongs to the caller.
   Status InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
-  // Before a block of that key is read and inserted.
+  // Prefetches what an insertion needs; called before a block of that key is read.
   void PrefetchInsertion(const Slice& key) const { ShardOf(HashOf(key)).PrefetchVictim(); }
-  // A reference to an entry that was loaded from a slot within the current epoch; false if it has
-  // been dropped since.
+  // Adds a reference to an entry that was loaded from a slot within the current epoch. Returns
+  // false if the entry has been dropped since.
   static bool TryRef(CacheEntry* entry, Handle** handle);
-  // Lets the slot refer to an entry that the caller references. At most one slot has an entry, and
-  // it loses it when the entry is dropped.
+  // Makes the slot refer to an entry that the caller references. At most one slot refers to an
+  // entry, and it is cleared when the entry is dropped.
   void Attach(Handle* handle, BlockSlot* slot);
   // Registers the release of a reference with `pin`, which may outlive the cache.
   void MoveTo(Handle* handle, Cleanable* pin);
-  // Before a slot goes.
+  // Must be called before a slot is destroyed.
   void Detach(BlockSlot* slot);
-  // What the slots refer to is not wanted any more.
+  // Drops the entries that the slots refer to, as they are not needed any more.
   void Drop(std::span<BlockSlot> slots);
 
-  // Of the usage, what has left the table and waits for readers to leave: of blocks of tables about
-  // a fiftieth of the capacity, or 1 MiB, at most. Other entries, which have to come in, may add up
-  // to half of the capacity while a reader stays.
+  // Returns the part of the usage that has left the table and waits for readers to leave. Blocks of
+  // tables take at most about a fiftieth of the capacity, or 1 MiB. Other entries, whose insertion
+  // cannot be refused, may take up to half of the capacity while a reader stays.
   [[nodiscard]] size_t GetWaitingUsage() const;
 
   Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper, size_t charge,
@@ -89,7 +90,7 @@ class ClockCache final : public Cache {
   std::string GetPrintableOptions() const override;
 
  private:
-  // `entry` has its hash.
+  // Requires that `entry` has its hash.
   Status InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
   [[nodiscard]] uint64_t HashOf(const Slice& key) const;
   [[nodiscard]] CacheShard& ShardOf(uint64_t hash) const {
@@ -106,13 +107,13 @@ class ClockCache final : public Cache {
   const char* const name_;
   const double high_ratio_;
   const double low_ratio_;
-  CacheShards* const shards_;  // a share
+  CacheShards* const shards_;  // with one share
   CacheShard* const first_shard_;
-  // Relaxed: read and set as plain settings; each shard has its own copy.
+  // Relaxed, as these are plain settings; each shard has its own copy.
   std::atomic<size_t> capacity_;
   std::atomic<bool> strict_;
   std::atomic<bool> disowned_{false};
-  // Relaxed: only distinctness matters.
+  // Relaxed, as the ids must only be distinct.
   std::atomic<uint64_t> next_id_{1};
 };
 

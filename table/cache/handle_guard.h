@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A block object in use: a reference into the block cache, an object of one's own, or an object
-// that another owner keeps.
+// Holds a block object in use: a reference into the block cache, an owned object, or a borrowed
+// object.
 
 #include <memory>
 #include <utility>
@@ -15,8 +15,8 @@
 
 namespace varve {
 
-// Gives a reference into a cache to a pin, which may outlive the present owner of the cache. With a
-// cache of our own that costs nothing; of any other the pin takes a share.
+// Moves a reference into a cache to a pin, which may outlive the cache's present owner. With a
+// cache of our own this costs nothing; for any other the pin keeps a reference to the cache.
 inline void MoveHandleTo(const std::shared_ptr<Cache>& cache, Cache::Handle* handle,
                          Cleanable* pin) {
   if (ClockCache* const ours = ClockCache::From(cache.get())) return ours->MoveTo(handle, pin);
@@ -28,18 +28,18 @@ inline void MoveHandleTo(const std::shared_ptr<Cache>& cache, Cache::Handle* han
   pin->RegisterCleanup(release, new std::shared_ptr<Cache>(cache), handle);
 }
 
-// Thread safety: none; the object referred to is immutable. Movable. The owner of the cache, which
-// is named by its address, outlives it, but not what it was moved or shared to.
+// Thread safety: none; the object referred to is immutable. Movable. The shared_ptr to the cache is
+// kept by address and must outlive the guard, but not the pins it was moved or shared to.
 template <typename T>
 class HandleGuard {
  public:
   HandleGuard() = default;
   HandleGuard(const std::shared_ptr<Cache>* cache, Cache::Handle* handle)
       : object_(static_cast<const T*>((*cache)->Value(handle))), cache_(cache), handle_(handle) {}
-  // `cache`: whose allocator the object's memory came from; null if from none.
+  // Owns the object. `cache` is the one whose allocator the object's memory came from, or null.
   explicit HandleGuard(std::unique_ptr<const T> own, const std::shared_ptr<Cache>* cache = nullptr)
       : object_(own.release()), cache_(cache), owned_(true) {}
-  // Borrowed: `object` outlives this.
+  // Borrows the object, which must outlive this guard.
   explicit HandleGuard(const T* object) : object_(object) {}
   HandleGuard(HandleGuard&& other) noexcept { Take(&other); }
   HandleGuard& operator=(HandleGuard&& other) noexcept {
@@ -71,9 +71,9 @@ class HandleGuard {
     Forget();
   }
 
-  // Null unless it is in the cache.
+  // Returns the handle, or null if the object is not in the cache.
   [[nodiscard]] Cache::Handle* cache_handle() const { return handle_; }
-  // True if Share works: the object is in the cache.
+  // True if Share may be called: the object is in the cache.
   [[nodiscard]] bool shareable() const { return handle_ != nullptr; }
   // Registers one more reference with `pin`. Requires shareable().
   void Share(Cleanable* pin) const {
@@ -81,7 +81,7 @@ class HandleGuard {
     (*cache_)->Ref(handle_);
     HandleGuard(cache_, handle_).MoveTo(pin);
   }
-  // Gives what is held to `pin` and forgets it; get() of before stays valid while the pin lives.
+  // Moves what is held to `pin`; the former get() stays valid while the pin lives.
   void MoveTo(Cleanable* pin) {
     if (handle_ != nullptr) {
       MoveHandleTo(*cache_, handle_, pin);

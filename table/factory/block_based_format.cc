@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Block-based tables: joins the options of their factory to those of the table at hand.
+// Implements the block-based format: joins the options of its factory to those of the given table.
 
 #include <utility>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The seam between the database and the formats of its tables: what builds and opens the tables of
-// one kind of TableFactory. A new format is a new file here and a line in table_formats.cc.
+// Separates the database from the formats of its tables: builds and opens the tables of one kind of
+// TableFactory. A new format is a new file here and a line in table_formats.cc.
 
 #include <cstdint>
 #include <memory>
@@ -14,16 +14,16 @@
 
 namespace varve {
 
-// Each call but the first gets options whose factory this format is for.
+// Interface of a table format. All methods but IsOf require options with a factory of this format.
 //
 // Thread safety: immutable.
 class TableFormat {
  public:
   virtual ~TableFormat() = default;
 
-  // Whether the factory's tables have this format.
+  // True if the factory's tables have this format.
   virtual bool IsOf(const TableFactory& factory) const = 0;
-  // As the functions of TableBuilder and TableReader that have these names.
+  // These methods do what the functions of the same names in TableBuilder and TableReader do.
   virtual Status CheckOptions(const TableBuildOptions& options) const = 0;
   virtual Status Create(const TableBuildOptions& options, WritableFileWriter* file,
                         std::unique_ptr<TableBuilder>* builder) const = 0;
@@ -32,7 +32,7 @@ class TableFormat {
                       uint64_t file_size, std::unique_ptr<TableReader>* reader) const = 0;
 };
 
-// The format of FORMAT.md.
+// Returns the format described in FORMAT.md.
 const TableFormat& BlockBasedTableFormat();
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The registry of table formats, and the calls that go by it.
+// Holds the registry of table formats, and the functions that dispatch on it.
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The model of errors, and what follows from it.
+// Models the false-positive rate, and derives the design from it.
 
 #include "table/filter/bloom_design.h"
 
@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kLineBits = kFilterLineBytes * 8;
 
-// From so many millibits a key on it sets 2, 3, ... bits: the fewest that come within a five
-// hundredth of the lowest rate of BloomFalsePositives. Each bit costs time, and the rate is flat
-// around its lowest. Computed in steps of ten millibits; the test computes it again.
+// Millibits per key from which on a key sets 2, 3, ... bits: the fewest bits whose rate is within a
+// five hundredth of the lowest rate of BloomFalsePositives. Each bit costs time, and the rate is
+// flat around its lowest. Computed in steps of ten millibits; the test computes it again.
 constexpr std::array<int, 23> kFirstWithOneMore = {
     2090,  3600,  5120,  6680,  8320,  10050, 11890, 13880, 16040, 18400, 21010, 23890,
     27110, 30720, 34780, 39370, 44580, 50520, 57310, 65090, 74060, 84400, 96380};
@@ -33,11 +33,11 @@ int ProbesFor(int millibits_per_key) {
 }  // namespace
 
 double BloomFalsePositives(int millibits_per_key, int probes) {
-  // With less than a bit for each key the sum's first terms are too small to be computed.
+  // With less than a bit per key the first terms of the sum are too small to be computed.
   const double mean = kLineBits * 1000 / std::max(millibits_per_key, 1000);
-  const double stays_zero = std::pow(1 - 1 / kLineBits, probes);  // a bit, when a key comes
-  double share = std::exp(-mean);                                 // of the lines with `keys` keys
-  double zeros = 1;                                               // of the bits of such a line
+  const double stays_zero = std::pow(1 - 1 / kLineBits, probes);  // of a bit, when one key is added
+  double share = std::exp(-mean);                                 // of lines that have `keys` keys
+  double zeros = 1;                                               // share of zero bits in it
   double sum = 0;
   for (int keys = 0; keys < mean || share > sum * 1e-6; keys++) {
     sum += share * std::pow(1 - zeros, probes);

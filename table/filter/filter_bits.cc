@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Parsing and probing of filter blocks; building of Bloom filters.
+// Parses and probes filter blocks; builds Bloom filters.
 
 #include "table/filter/filter_bits.h"
 
@@ -53,7 +53,8 @@ FilterBits FilterBits::Parse(const Slice& block) {
   } else if (byte(0) == kRibbonMarker) {
     const uint64_t blocks = byte(2) | uint64_t{byte(3)} << 8 | uint64_t{byte(4)} << 16;
     const uint64_t segments = filter.bytes_ / kRibbonSegmentBytes;
-    // A segment for each block, or there are columns without any bits. One block is never written.
+    // There must be a segment for each block, or some would have no columns. A filter of one block
+    // is never written.
     if (blocks > 1 && segments >= blocks) {
       filter.ribbon_hasher_ = RibbonHasher(byte(1), blocks);
       filter.ribbon_layout_ = RibbonLayout(blocks, segments);
@@ -64,7 +65,7 @@ FilterBits FilterBits::Parse(const Slice& block) {
     filter.lines_ = DecodeFixed32(meta + 1);
     const bool divides = filter.lines_ > 0 && filter.bytes_ % filter.lines_ == 0;
     const uint64_t line_bytes = divides ? filter.bytes_ / filter.lines_ : 0;
-    // Probes reach up to byte 63 of a line, or less in files of machines with smaller lines.
+    // Probes reach up to byte 63 of a line, or less in files from machines with smaller lines.
     if (std::has_single_bit(line_bytes) && line_bytes >= 16 && line_bytes <= 512) {
       filter.line_bytes_ = static_cast<uint32_t>(line_bytes);
       filter.kind_ = FilterKind::kLegacyBloom;
@@ -113,7 +114,7 @@ bool FilterBits::RibbonMatches(uint64_t key_hash) const {
   const auto bit = static_cast<int>(equation.start % kRibbonWidth);
   const uint64_t used = ribbon_layout_.ColumnsOf(block);
   const char* const first = data_ + ribbon_layout_.FirstSegment(block) * kRibbonSegmentBytes;
-  // Bit 0 is the only one that an equation of the last block starts at: nothing is read after it.
+  // An equation can start in the last block only at bit 0, so nothing after that block is read.
   for (uint64_t i = 0; i < std::min(used, kRibbonColumnsMax); i++) {
     const char* const segment = first + i * kRibbonSegmentBytes;
     RibbonWord sum = LoadSegment(segment) & (equation.coefficients << bit);
@@ -150,7 +151,7 @@ void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string*
   const uint64_t bits = uint64_t{hashes.size()} * static_cast<uint64_t>(std::max(bits_per_key, 1));
   uint64_t lines =
       std::min<uint64_t>((bits + kBitsOfLine - 1) / kBitsOfLine, UINT32_MAX / kBitsOfLine);
-  // An odd number of lines, because the line is chosen by a remainder.
+  // The number of lines is odd, because the line is chosen by a remainder.
   if (!hashes.empty()) lines |= 1;
   const auto bytes = static_cast<size_t>(lines * kFilterLineBytes);
   const int probes = std::clamp(static_cast<int>(bits_per_key * 0.69), 1, kMaxProbes);

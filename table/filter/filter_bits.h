@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The content of filter blocks: which bits a key sets and asks for (FORMAT.md, "Filters").
+// Defines the content of filter blocks: which bits a key sets and tests (FORMAT.md, "Filters").
 
 #include <cstddef>
 #include <cstdint>
@@ -19,44 +19,44 @@
 
 namespace varve {
 
-// The hash that Bloom filters of format version 5 and later, and Ribbon filters, are made of:
-// 64-bit XXH3 as it stood in xxHash 0.7.2.
+// Returns the hash used by Bloom filters of format version 5 and later, and by Ribbon filters:
+// 64-bit XXH3 as of xxHash 0.7.2.
 [[nodiscard]] inline uint64_t FilterHash(const Slice& key) {
   return KeyHash64(key);
 }
-// The hash of Bloom filters before format version 5.
+// Returns the hash used by Bloom filters before format version 5.
 [[nodiscard]] inline uint32_t LegacyFilterHash(const Slice& key) {
   return Hash(key.data(), key.size(), 0xbc9f1d34);
 }
 
 enum class FilterKind : uint8_t {
   kNeverMatches,   // built from no key
-  kAlwaysMatches,  // says so, or is of a kind that is not known
+  kAlwaysMatches,  // declared so, or of an unknown kind
   kFastLocalBloom,
   kRibbon,
   kLegacyBloom,
 };
 
-// A filter block, taken apart. Any bytes may be parsed: what cannot be understood always matches.
+// A parsed filter block. Any bytes may be parsed: a block that cannot be understood always matches.
 //
 // Thread safety: immutable. Lifetime: points into the block.
 class FilterBits {
  public:
   FilterBits() = default;
-  // `block` is the whole uncompressed block, metadata included.
+  // Parses a filter. `block` is the whole uncompressed block, metadata included.
   [[nodiscard]] static FilterBits Parse(const Slice& block);
 
   [[nodiscard]] FilterKind kind() const { return kind_; }
-  // Whether MayMatch takes LegacyFilterHash rather than FilterHash.
+  // True if MayMatch takes LegacyFilterHash instead of FilterHash.
   [[nodiscard]] bool uses_legacy_hash() const { return kind_ == FilterKind::kLegacyBloom; }
   [[nodiscard]] int probes() const { return probes_; }
 
-  // The hash of a key or prefix that MayMatch of this filter takes.
+  // Returns the hash of a key or prefix that MayMatch of this filter takes.
   [[nodiscard]] uint64_t HashOf(const Slice& key) const {
     return uses_legacy_hash() ? LegacyFilterHash(key) : FilterHash(key);
   }
 
-  // The first cache line that MayMatch will read; null if it reads none.
+  // Returns the first cache line that MayMatch will read, or null if it reads none.
   [[nodiscard]] const char* LineOf(uint64_t hash) const {
     if (kind_ == FilterKind::kFastLocalBloom) [[likely]]
       return data_ + FastLocalLine(hash);
@@ -67,7 +67,7 @@ class FilterBits {
     if (const char* line = LineOf(hash); line != nullptr) PrefetchLine<level>(line);
   }
 
-  // False only if no key with this hash was added.
+  // Returns false only if no key with this hash was added.
   [[nodiscard]] bool MayMatch(uint64_t hash) const {
     if (kind_ == FilterKind::kFastLocalBloom) [[likely]] {
       const char* const line = data_ + FastLocalLine(hash);
@@ -100,11 +100,11 @@ class FilterBits {
   RibbonLayout ribbon_layout_;
 };
 
-// Replaces *block by the FastLocalBloom block of these hashes, metadata included. No hash gives a
-// block that never matches. Duplicates are wasted space but not wrong.
+// Replaces *block by the FastLocalBloom block of these hashes, metadata included. Without hashes
+// the block never matches. Duplicates waste space but are harmless.
 void BuildFastLocalBloom(const FilterHashes& hashes, const BloomDesign& design, std::string* block);
 
-// The same for the Bloom filters of format versions below 5, from LegacyFilterHash values.
+// Does the same for the Bloom filters of format versions below 5, from LegacyFilterHash values.
 void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string* block);
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A filter block in memory.
+// Holds a filter block in memory.
 
 #include <cstddef>
 #include <utility>

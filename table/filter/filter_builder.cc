@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From gathered hashes to filter blocks.
+// Turns collected hashes into filter blocks.
 
 #include "table/filter/filter_builder.h"
 
@@ -16,11 +16,12 @@ size_t BlockBytes(FilterBuilder::Kind kind, size_t entries, const BloomDesign& d
     const RibbonLayout layout = RibbonLayoutFor(entries, design);
     if (layout.blocks() != 0) return layout.bytes() + kFilterMetadataBytes;
   }
-  // Near enough for the old form as well.
+  // This is close enough for the legacy form, too.
   return design.Bytes(entries);
 }
 
-// As many entries as a block of partition_bytes holds, at the rate of a large block.
+// Returns the number of entries that a block of partition_bytes holds, at the rate of a large
+// block.
 size_t PartitionEntries(const FilterBuilder::Options& options, const BloomDesign& design) {
   if (options.partition_bytes == 0) return SIZE_MAX;
   constexpr size_t kMany = 100'000;
@@ -43,8 +44,9 @@ void FilterBuilder::AddPrefix(const Slice& user_key) {
 }
 
 Status FilterBuilder::CutPartition(const Slice& last_user_key, const Slice& next_user_key) {
-  // A seek to a place between the two keys asks the partition on either side of the border, by the
-  // separator; what it is to find may lie on the other side. So both sides know both prefixes.
+  // A seek to a place between the two keys asks the partition on either side of the border,
+  // depending on the separator, and its result may lie on the other side. So both partitions
+  // contain both prefixes.
   if (options_.prefix_extractor != nullptr) AddPrefix(next_user_key);
   const Status s = FinishPartition(last_user_key);
   if (options_.prefix_extractor != nullptr) AddPrefix(last_user_key);

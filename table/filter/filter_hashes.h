@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What filters are built from, and how their builders walk it.
+// Holds the hashes that filters are built from, and walks them for their builders.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace varve {
 
-// Every filter block ends with so many bytes that say what it is.
+// Bytes at the end of every filter block that describe it.
 inline constexpr size_t kFilterMetadataBytes = 5;
 
-// Gathered in pieces: a vector of a large table's hashes would hold them twice whenever it grows.
+// Stored in pieces: a vector of a large table's hashes would hold them twice whenever it grows.
 using FilterHashes = std::deque<uint64_t>;
 
 // Calls set(hash) for each hash until it returns false, with the memory that place(hash) names
-// already on its way. False if set() returned false.
+// already prefetched. Returns false if set() did.
 template <typename PlaceFn, typename SetFn>
 bool ForEachPrefetched(const FilterHashes& hashes, PlaceFn place, SetFn set) {
   constexpr std::ptrdiff_t kAhead = 8;

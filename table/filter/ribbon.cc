@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Solving the equations of a Ribbon filter's keys.
+// Solves the equations of a Ribbon filter's keys.
 
 #include "table/filter/ribbon.h"
 
@@ -17,20 +17,22 @@
 namespace varve {
 namespace {
 
-// Seed numbers have one byte.
+// Number of seeds: a seed number has one byte.
 constexpr int kSeeds = 256;
 
-// Slots for each key. Equations that start at random contradict each other where they crowd, and
+// Slots per key. Equations that start at random contradict each other where they are crowded, and
 // the more keys there are, the likelier is a crowd somewhere: spare slots grow with the logarithm
-// of their number (Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor",
-// 2021). Measured from 250 to a million keys, by the share of seeds that give equations that can be
-// solved: kMostSeeds for nineteen in twenty, kEnoughSeeds for three in five. Up to 2^13.5 keys:
+// of the number of keys (Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and
+// Xor", 2021). Measured from 250 to a million keys, by the share of seeds that give solvable
+// equations: kMostSeeds for nineteen in twenty, kEnoughSeeds for three in five. Valid up to 2^13.5
+// keys.
 constexpr double kMostSeeds = 1.025;
 constexpr double kEnoughSeeds = 1.0125;
-// For each doubling after that:
+// Additional slots per key for each doubling after that.
 constexpr double kSlotsPerDoubling = 0.0033;
 
-// As many as most seeds need, or the whole blocks below that if enough seeds can do with them.
+// Returns the number of blocks for kMostSeeds, rounded down if the result is enough for
+// kEnoughSeeds, else up.
 uint64_t BlocksFor(size_t keys) {
   const auto n = static_cast<double>(keys);
   const double doublings = std::max(std::log2(n) - 13.5, 0.0);
@@ -42,8 +44,8 @@ uint64_t BlocksFor(size_t keys) {
   return std::max(static_cast<uint64_t>(chosen), kRibbonBlocksMin);
 }
 
-// Gaussian elimination as the equations come in. Row i holds an equation that starts at slot i, or
-// nothing (coefficients 0).
+// Performs Gaussian elimination as the equations are added. Row i holds an equation that starts at
+// slot i, or nothing (coefficients 0).
 class Rows {
  public:
   explicit Rows(uint64_t slots)
@@ -55,7 +57,7 @@ class Rows {
   [[nodiscard]] RibbonWord coefficients(uint64_t i) const { return coefficients_[i]; }
   [[nodiscard]] uint32_t result(uint64_t i) const { return results_[i]; }
 
-  // False if the equation contradicts those that are there.
+  // Returns false if the equation contradicts those already present.
   bool Add(RibbonEquation e) {
     for (;;) {
       VARVE_ASSERT((e.coefficients & 1) != 0 && e.start < coefficients_.size());
@@ -85,13 +87,14 @@ class Rows {
   std::vector<uint32_t> results_;
 };
 
-// Slots from the last to the first. Bit i of a column's word is the column's solution at the
-// present slot + i: what a row's equation asks of, and at the first slot of a block its segment.
+// Solves for the slots from the last to the first. Bit i of a column's word is the column's
+// solution at the current slot + i, which is what a row's equation refers to; at the first slot of
+// a block the word is the block's segment.
 void Solve(const Rows& rows, const RibbonLayout& layout, char* data) {
   std::array<RibbonWord, kRibbonColumnsMax> columns = {};
   for (uint64_t block = layout.blocks(); block-- > 0;) {
-    // Keys that start in the block before ask for as many columns as that block has; those that
-    // this block alone has are of use from here on.
+    // Keys that start in the previous block use as many columns as that block has; columns that
+    // only this block has are used from here on.
     const uint64_t used = layout.ColumnsOf(block);
     for (uint64_t slot = (block + 1) * kRibbonWidth; slot-- > block * kRibbonWidth;) {
       const RibbonWord coefficients = rows.coefficients(slot);
@@ -117,7 +120,7 @@ RibbonLayout RibbonLayoutFor(size_t keys, const BloomDesign& bloom) {
   const double rate = bloom.false_positives();
   const auto columns = static_cast<uint64_t>(
       std::clamp(std::ceil(-std::log2(rate)), 1.0, static_cast<double>(kRibbonColumnsMax)));
-  // A block with a column less doubles the rate of its keys.
+  // A block with one column less doubles the rate of its keys.
   const double spare = rate * std::exp2(static_cast<double>(columns)) - 1;
   uint64_t segments = blocks * columns;
   if (columns > 1 && spare > 0) {

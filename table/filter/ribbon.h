@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ribbon filters: each key is an equation over neighbouring slots of a bit table, and a filter is a
-// table that solves the equations of all its keys (FORMAT.md, "Ribbon").
+// Builds and describes Ribbon filters: each key is an equation over neighbouring slots of a bit
+// table, and the filter is a table that solves the equations of all its keys (FORMAT.md, "Ribbon").
 
 #include <algorithm>
 #include <cstddef>
@@ -20,27 +20,28 @@ inline constexpr unsigned char kRibbonMarker = 0xfe;
 inline constexpr uint64_t kRibbonWidth = 128;
 // One column of one block.
 inline constexpr size_t kRibbonSegmentBytes = kRibbonWidth / 8;
-// Readers take no filter of a single block, and the number has three bytes.
+// Limits of the number of blocks: readers reject a filter of a single block, and the number has
+// three bytes.
 inline constexpr uint64_t kRibbonBlocksMin = 2;
 inline constexpr uint64_t kRibbonBlocksMax = 0xffffff;
-// Columns are numbered by the bits of RibbonEquation::result.
+// Maximum number of columns, which are numbered by the bits of RibbonEquation::result.
 inline constexpr uint64_t kRibbonColumnsMax = 32;
 
 using RibbonWord = unsigned __int128;
 
 // In every column, the sum (xor) of the slots `start` + i for which bit i of `coefficients` is set
-// is that column's bit of `result`.
+// must be that column's bit of `result`.
 struct RibbonEquation {
   uint64_t start;
   RibbonWord coefficients;  // bit 0 is always set
   uint32_t result;
 };
 
-// From the hashes of keys to equations.
+// Computes the equations of key hashes.
 class RibbonHasher {
  public:
   RibbonHasher() = default;
-  // `seed_number` stands in the filter's metadata, as does the number of blocks, at least 1.
+  // Takes the values in the filter's metadata: a seed number, and the number of blocks, at least 1.
   RibbonHasher(unsigned char seed_number, uint64_t blocks)
       : seed_(SeedOf(seed_number)), starts_(kRibbonWidth * blocks - (kRibbonWidth - 1)) {}
 
@@ -68,12 +69,12 @@ class RibbonHasher {
   uint64_t starts_ = 1;
 };
 
-// How many columns each block has. Two blocks' numbers differ by at most one, the first blocks
-// having the fewer; so the rate of false positives is not bound to powers of two.
+// Says how many columns each block has. The numbers differ by at most one, and the first blocks
+// have the smaller; so the false-positive rate is not restricted to powers of two.
 class RibbonLayout {
  public:
   RibbonLayout() = default;
-  // Both at least 1, and a segment at least for each block.
+  // Requires that both are at least 1, and at least one segment per block.
   RibbonLayout(uint64_t blocks, uint64_t segments)
       : blocks_(blocks),
         segments_(segments),
@@ -88,7 +89,7 @@ class RibbonLayout {
     VARVE_ASSERT(block < blocks_);
     return block < short_blocks_ ? columns_ - 1 : columns_;
   }
-  // Number of the block's first segment; its columns follow each other.
+  // Returns the number of the block's first segment; its columns follow each other.
   [[nodiscard]] uint64_t FirstSegment(uint64_t block) const {
     return block * columns_ - std::min(block, short_blocks_);
   }
@@ -108,22 +109,23 @@ class RibbonLayout {
       __builtin_parityll(static_cast<uint64_t>(word) ^ static_cast<uint64_t>(word >> 64)));
 }
 
-// The layout of a filter of so many keys that errs as seldom as that Bloom filter. No blocks if the
-// Bloom filter is not larger, or if no reader could take this one.
+// Returns the layout of a filter for this many keys with the false-positive rate of that Bloom
+// filter. It has no blocks if the Bloom filter is not larger, or if no reader could use the Ribbon
+// filter.
 [[nodiscard]] RibbonLayout RibbonLayoutFor(size_t keys, const BloomDesign& bloom);
 
-// What BuildRibbon takes beside the block: the equations, one a slot.
+// Returns the memory that BuildRibbon needs beside the block: the equations, one per slot.
 [[nodiscard]] inline size_t RibbonBuildBytes(const RibbonLayout& layout) {
   return static_cast<size_t>(layout.blocks() * kRibbonWidth) *
          (sizeof(RibbonWord) + sizeof(RibbonEquation::result));
 }
 
-// Replaces *block by the Ribbon block of these FilterHash values, metadata included. False, with
-// *block as it was, if a Bloom filter has to be taken: as above, or because no seed gives equations
-// that can be solved, which is next to impossible.
+// Replaces *block by the Ribbon block of these FilterHash values, metadata included. Returns false,
+// with *block unchanged, if a Bloom filter must be used: because RibbonLayoutFor has no blocks, or
+// because no seed gives solvable equations, which is extremely unlikely.
 //
-// Cost: RibbonBuildBytes of memory meanwhile, about 21 for each key, and several times the time of
-// a Bloom filter.
+// Cost: temporarily RibbonBuildBytes of memory, about 21 per key, and several times the time of a
+// Bloom filter.
 [[nodiscard]] bool BuildRibbon(const FilterHashes& hashes, const BloomDesign& bloom,
                                std::string* block);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a block lies in a table file.
+// Defines the position of a block in a table file.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,20 +22,20 @@ struct BlockHandle {
   uint64_t offset = 0;
   uint64_t size = 0;  // without the trailer
 
-  // (0, 0) stands for "no block": a real block is never empty.
+  // True if the handle is (0, 0), which stands for "no block": a real block is never empty.
   [[nodiscard]] bool IsNull() const { return offset == 0 && size == 0; }
 
-  // True if block and trailer lie within the first `limit` bytes. Test this before any read or
-  // allocation that a stored handle asks for.
+  // True if block and trailer lie within the first `limit` bytes. Must be checked before any read
+  // or allocation that a stored handle asks for.
   [[nodiscard]] bool FitsIn(uint64_t limit) const {
     return limit >= kBlockTrailerBytes && size <= limit - kBlockTrailerBytes &&
            offset <= limit - kBlockTrailerBytes - size;
   }
 
-  // Offset of the byte after the trailer. Requires FitsIn of some limit.
+  // Returns the offset of the byte after the trailer. Requires FitsIn of some limit.
   [[nodiscard]] uint64_t end() const { return offset + size + kBlockTrailerBytes; }
 
-  // Writes at most kMaxEncodedBytes and returns the end.
+  // Writes at most kMaxEncodedBytes to `dst` and returns the end.
   char* EncodeTo(char* dst) const { return EncodeVarint64(EncodeVarint64(dst, offset), size); }
 
   void EncodeTo(std::string* dst) const {
@@ -43,7 +43,7 @@ struct BlockHandle {
     dst->append(buf, static_cast<size_t>(EncodeTo(buf) - buf));
   }
 
-  // Consumes a handle from the front of *input; false, with both left alone, if there is none.
+  // Consumes a handle from the front of *input. Returns false and changes nothing if there is none.
   [[nodiscard]] static bool DecodeFrom(Slice* input, BlockHandle* handle) {
     Slice in = *input;
     BlockHandle result;

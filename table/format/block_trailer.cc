@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checksums of blocks.
+// Computes the checksums of blocks.
 
 #include "table/format/block_trailer.h"
 
@@ -13,7 +13,7 @@
 namespace varve {
 namespace {
 
-// Spreads the last byte over the XXH3 form of the checksum.
+// Factor that mixes the last byte into the XXH3 form of the checksum.
 constexpr uint32_t kLastByteFactor = 0x6b9083d9;
 
 uint32_t StoredChecksum(const char* block_and_trailer, size_t block_size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Footers of all format versions, written and read.
+// Writes and reads the footers of all format versions.
 
 #include "table/format/footer.h"
 
@@ -16,12 +16,12 @@
 namespace varve {
 namespace {
 
-// Places within the 53 bytes of versions 1 and up.
+// Positions within the 53 bytes of versions 1 and up.
 constexpr size_t kVersionAt = 41;
 constexpr size_t kMagicAt = 45;
 constexpr size_t kHandlesAt = 1;
 constexpr size_t kHandlesBytes = 40;
-// From version 6 on.
+// Positions and values from version 6 on.
 constexpr size_t kExtendedMagicAt = 1;
 constexpr size_t kFooterChecksumAt = 5;
 constexpr size_t kContextAt = 9;
@@ -29,7 +29,7 @@ constexpr size_t kMetaindexSizeAt = 13;
 constexpr size_t kMustBeZeroAt = 33;
 constexpr char kExtendedMagic[4] = {0x3e, 0x00, 0x7a, 0x00};
 
-// What the last eight bytes of RocksDB's other tables are.
+// The last eight bytes of RocksDB's other table formats.
 struct OtherFormat {
   uint64_t magic;
   const char* name;
@@ -44,7 +44,7 @@ bool KnownChecksum(char type) {
   return type >= kNoChecksum && type <= kXXH3;
 }
 
-// Of a whole footer whose own checksum field is zero.
+// Returns the checksum of a whole footer whose own checksum field is zero.
 uint32_t FooterChecksum(ChecksumType type, uint32_t base_context, uint64_t offset,
                         const char* footer) {
   return ComputeBlockChecksum(type, footer, Footer::kBytes - 1, footer[Footer::kBytes - 1]) +
@@ -121,8 +121,9 @@ Status Footer::DecodeFrom(const Slice& tail, uint64_t tail_offset) {
   return DecodeHandles(start + kHandlesAt, offset);
 }
 
-// Later versions begin as version 6 does, and their checksum is over the version, too: what has
-// another beginning, or checksum, is an older one with a flipped bit.
+// Returns the error for an unknown version. Later versions begin as version 6 does, and their
+// checksum covers the version, too: a footer with another beginning or checksum is an older one
+// with a flipped bit.
 Status Footer::RefuseVersion(const char* start, uint64_t footer_offset) {
   const std::string version = std::to_string(format_version);
   if (KnownChecksum(start[0])) checksum = static_cast<ChecksumType>(start[0]);

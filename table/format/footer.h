@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The last bytes of a table file: format version, checksum type, and where the metaindex is.
+// Reads and writes the last bytes of a table file: format version, checksum type, and the position
+// of the metaindex.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace varve {
 class RandomAccessFileReader;
 
 inline constexpr uint64_t kTableMagic = 0x88e241b785f4cff7;
-// Files of LevelDB, and of format version 0.
+// Magic number of LevelDB's files and of format version 0.
 inline constexpr uint64_t kLegacyTableMagic = 0xdb4775248b80fb57;
 
 struct Footer {
@@ -30,26 +31,26 @@ struct Footer {
   uint32_t format_version = 5;
   ChecksumType checksum = kXXH3;
   BlockHandle metaindex;
-  // Null from version 6 on: the metaindex then has it under "rocksdb.index".
+  // Null from version 6 on: then the metaindex has the handle under "rocksdb.index".
   BlockHandle index;
-  // Of ChecksumModifier; 0 before version 6.
+  // Base of ChecksumModifier; 0 before version 6.
   uint32_t base_context_checksum = 0;
 
   [[nodiscard]] size_t length() const { return format_version == 0 ? kLegacyBytes : kBytes; }
 
-  // Blocks of these versions carry context checksums, and their index is found by the metaindex.
+  // True if blocks of this version have context checksums and the metaindex has the index handle.
   [[nodiscard]] static constexpr bool UsesContext(uint32_t version) { return version >= 6; }
 
-  // Appends the footer, which will lie at `footer_offset` of the file. From version 6 on, the
-  // metaindex block must end there and be smaller than 4 GiB.
+  // Appends the footer, which will lie at `footer_offset` of the file. From version 6 on, requires
+  // that the metaindex block ends there and is smaller than 4 GiB.
   void EncodeTo(uint64_t footer_offset, std::string* dst) const;
 
-  // `tail` is the end of the file, and lies at `tail_offset` of it; the last kMaxBytes suffice.
-  // Both handles have been checked to lie before the footer.
+  // Parses the footer at the end of `tail`, which is the end of the file and lies at `tail_offset`
+  // of it; the last kMaxBytes suffice. Checks that both handles lie before the footer.
   //
-  // Errors: Corruption for anything that is no footer; NotSupported for a later format version, of
-  // which everything else is as it should be, and for a table of another format, which it names.
-  // No message names the file.
+  // Errors: Corruption if there is no valid footer; NotSupported for a later format version whose
+  // footer is otherwise valid, and for a table of another format, which the message names. No
+  // message names the file.
   Status DecodeFrom(const Slice& tail, uint64_t tail_offset);
 
  private:
@@ -60,8 +61,8 @@ struct Footer {
   Status DecodeHandles(const char* start, uint64_t footer_offset);
 };
 
-// Whether a file of that size ends as a table that can be read does: DecodeFrom's errors, with the
-// file's name. Reads that end and nothing else.
+// Checks that a file of this size ends with a footer that can be read. Returns the errors of
+// DecodeFrom, with the file's name. Reads only the file's end.
 Status CheckFooter(const RandomAccessFileReader& file, uint64_t file_size);
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From a session id and its database to the 16 bytes that identify a file.
+// Computes the 16 bytes that identify a file from its session id and database id.
 
 #include "table/format/unique_id.h"
 
@@ -10,13 +10,13 @@
 namespace varve {
 namespace {
 
-// The last so many digits are one number, those before them another.
+// The last kLowDigits digits are one number, those before them another.
 constexpr size_t kLowDigits = 12;
 constexpr size_t kMinDigits = kLowDigits + 1;
 constexpr size_t kMaxDigits = 2 * kLowDigits;
 constexpr uint64_t kLow62Bits = ~uint64_t{0} >> 2;
 
-// At most 12 base-36 digits of either case: below 2^63.
+// Parses at most 12 base-36 digits of either case; the value is below 2^63.
 bool ParseBase36(const Slice& digits, uint64_t* value) {
   uint64_t result = 0;
   for (size_t i = 0; i < digits.size(); i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One index block, taken apart on load into arrays that are searched without decoding anything.
+// Holds one index block, decoded on load into arrays that are searched without further decoding.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,25 +23,26 @@
 
 namespace varve {
 
-// Thread safety: immutable, but for the slots.
+// Thread safety: immutable, except for the slots.
 class DecodedIndex {
  public:
   DecodedIndex(const DecodedIndex&) = delete;
   DecodedIndex& operator=(const DecodedIndex&) = delete;
   ~DecodedIndex();
 
-  // `block` is not needed afterwards. Every handle is checked to lie within the first `limit` bytes
-  // of the file. Errors: Corruption with `where`, which names file and block.
+  // Decodes an index block; `block` is not needed afterwards. Checks that every handle lies within
+  // the first `limit` bytes of the file. Errors: Corruption with `where`, which names file and
+  // block.
   static Status Decode(const Slice& block, const IndexForm& form, const InternalKeyComparator& icmp,
                        uint64_t limit, const Slice& where, std::unique_ptr<DecodedIndex>* index);
 
   [[nodiscard]] size_t size() const { return offsets_.size(); }
-  // These require i < size().
+  // The calls below require i < size().
   [[nodiscard]] BlockHandle handle(size_t i) const {
     VARVE_ASSERT(i < size());
     return BlockHandle{offsets_[i], sizes_[i]};
   }
-  // A user key or an internal key, as form().user_keys says.
+  // Returns the separator, a user key or an internal key according to form().user_keys.
   [[nodiscard]] Slice separator(size_t i) const {
     VARVE_ASSERT(i < size());
     const size_t begin = i == 0 ? 0 : separator_ends_[i - 1];
@@ -50,12 +51,12 @@ class DecodedIndex {
   [[nodiscard]] Slice separator_user_key(size_t i) const {
     return form_.user_keys ? separator(i) : ExtractUserKey(separator(i));
   }
-  // Without the timestamp.
+  // Returns the separator's user key without its timestamp.
   [[nodiscard]] Slice separator_key(size_t i, const InternalKeyComparator& icmp) const {
     return icmp.WithoutTimestamp(separator_user_key(i));
   }
-  // Whether the separator is of `key`. Told by the words, which a search has just read, where they
-  // differ.
+  // True if the separator's key is `key`. If the words of the two differ, only these are read,
+  // which a search has just done.
   [[nodiscard]] bool SeparatorIsOf(size_t i, const Slice& key,
                                    const InternalKeyComparator& icmp) const {
     if (prefixes_.built() && !prefixes_.MayBe(i, key)) return false;
@@ -63,9 +64,9 @@ class DecodedIndex {
   }
   [[nodiscard]] const IndexForm& form() const { return form_; }
 
-  // From now on each entry has a slot for its block in `cache`, which outlives the index.
+  // Gives each entry a slot for its block in `cache`, which must outlive the index.
   void MakeSlots(ClockCache* cache);
-  // Null without slots. Requires i < size().
+  // Returns the entry's slot, or null if there are none. Requires i < size().
   [[nodiscard]] BlockSlot* slot(size_t i) const {
     VARVE_ASSERT(i < size());
     return slots_ != nullptr ? &slots_[i] : nullptr;
@@ -74,28 +75,28 @@ class DecodedIndex {
   // Returns how many entries have a block in the cache now, as far as their slots know.
   [[nodiscard]] size_t CountCached() const;
 
-  // The cache need not keep the blocks: the table is going.
+  // Drops the blocks from the cache, because the table is going away.
   void DropBlocks() const {
     if (slots_ != nullptr) slot_cache_->Drop({slots_.get(), size()});
   }
 
-  // Asks for the slot itself. Any `i`, and whether there are slots or not: an address is no more
-  // than a number here.
+  // Prefetches the slot itself. `i` may have any value, and there need not be slots: the address is
+  // only computed.
   void PrefetchSlot(size_t i) const {
     const auto first = reinterpret_cast<uintptr_t>(slots_.get());
     PrefetchLine(reinterpret_cast<const void*>(first + i * sizeof(BlockSlot)));
   }
-  // Asks for what is known of an entry, but for its separator. Requires i < size().
+  // Prefetches the data of an entry, except its separator. Requires i < size().
   void PrefetchEntry(size_t i) const {
     PrefetchSlot(i);
     PrefetchLine(&offsets_[i]);
     PrefetchLine(&sizes_[i]);
   }
 
-  // Index of the first entry whose separator is >= `target` (an internal key): the only block that
-  // may hold it. size() if there is none.
+  // Returns the index of the first entry whose separator is >= `target` (an internal key), which
+  // leads to the only block that may hold it; size() if there is none.
   [[nodiscard]] size_t Seek(const InternalKeyComparator& icmp, const Slice& target) const;
-  // The same for each of at most kSoughtMax targets, so that the waits for memory overlap.
+  // Does the same for each of at most kSoughtMax targets, so that the waits for memory overlap.
   static constexpr size_t kSoughtMax = SeparatorPrefixes::kSoughtMax;
   void Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
             size_t* places) const;
@@ -110,8 +111,8 @@ class DecodedIndex {
                             const Slice& target_user_key) const;
 
   IndexForm form_;
-  // Of the separators' keys, without timestamps; not built if the comparator does not order by
-  // bytes, or the block is out of order.
+  // Prefixes of the separators' keys, without timestamps; not built if the comparator does not
+  // order by bytes, or the block is out of order.
   SeparatorPrefixes prefixes_;
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> sizes_;

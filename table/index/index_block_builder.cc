@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The two forms of an index entry.
+// Encodes the two forms of an index entry.
 
 #include "table/index/index_block_builder.h"
 

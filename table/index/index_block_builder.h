@@ -15,18 +15,19 @@ namespace varve {
 // Thread safety: none.
 class IndexBlockBuilder {
  public:
-  // `delta_values`: handles are stored as differences where they can be: where a block begins at
-  // the end of the one before.
+  // With `delta_values`, a handle is stored as a difference if its block begins at the end of the
+  // previous one.
   IndexBlockBuilder(int restart_interval, bool delta_values)
       : delta_values_(delta_values), block_(OptionsFor(restart_interval)) {}
 
-  // `first_key` goes after the handle; null: none. Keys ascending.
+  // Adds an entry. `first_key` is stored after the handle; null: there is none. Requires ascending
+  // keys.
   void Add(const Slice& key, const BlockHandle& handle, const Slice* first_key = nullptr);
 
   [[nodiscard]] bool empty() const { return block_.empty(); }
   [[nodiscard]] size_t CurrentSize() const { return block_.CurrentSize(); }
 
-  // As those of BlockBuilder.
+  // These do what the methods of BlockBuilder do.
   Slice Finish() { return block_.Finish(); }
   [[nodiscard]] char* trailer() { return block_.trailer(); }
   void Reset() { block_.Reset(); }
@@ -40,7 +41,7 @@ class IndexBlockBuilder {
 
   const bool delta_values_;
   BlockBuilder block_;
-  BlockHandle previous_;  // of the entry before
+  BlockHandle previous_;  // handle of the previous entry
   std::string full_value_;
   std::string delta_value_;
 };

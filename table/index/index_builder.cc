@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Separators between data blocks, and the blocks that hold them.
+// Chooses separators between data blocks, and builds the blocks that hold them.
 
 #include "table/index/index_builder.h"
 
@@ -10,8 +10,8 @@
 namespace varve {
 namespace {
 
-// Types in shortened separators are never compared with an entry's, since no entry has their user
-// key; this one is the largest that every reader of the format knows.
+// Type of shortened separators. It is never compared with an entry's type, since no entry has their
+// user key. It is the largest type that every reader of the format knows.
 constexpr ValueType kSeparatorType = kTypeWideColumnEntity;
 
 }  // namespace
@@ -43,8 +43,9 @@ void IndexBuilder::AddSeparator(const Slice& last_internal_key, const Slice* nex
     comparator->FindShortSuccessor(&scratch_);
   }
 
-  // A key that the comparator left alone, or made longer, keeps its own sequence and type. So does
-  // one that a faulty comparator moved beyond the next key, where a read would be led astray.
+  // A key that the comparator did not change, or made longer, keeps its own sequence number and
+  // type. So does a key that a faulty comparator moved beyond the next one, which would mislead
+  // reads.
   if (shorten && scratch_.size() <= last_user_key.size() &&
       options_.icmp->CompareUserKey(last_user_key, Slice(scratch_)) < 0 &&
       (next_internal_key == nullptr ||

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Builds a table's index: for each data block a separator key and where the block lies.
+// Builds a table's index: for each data block a separator key and the block's handle.
 //
-// Whether separators may be user keys without a trailer is known only when the last block is: one
-// user key on both sides of any border means internal keys everywhere. So separators are gathered
-// while the table is written, and the blocks are made at the end.
+// It is known only at the last block if separators may be user keys without a trailer: one user key
+// on both sides of any border requires internal keys everywhere. So separators are collected while
+// the table is written, and the index blocks are made at the end.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +24,12 @@
 
 namespace varve {
 
-// Where finished index blocks go.
+// Receives finished index blocks.
 class IndexBlockSink {
  public:
   virtual ~IndexBlockSink() = default;
-  // Writes the finished block of `builder`, whose content is `raw`, after all that was written.
+  // Writes the finished block of `builder`, whose content is `raw`, after everything already
+  // written.
   virtual Status WriteIndexBlock(IndexBlockBuilder* builder, const Slice& raw,
                                  BlockHandle* handle) = 0;
 };
@@ -37,20 +38,21 @@ class IndexBlockSink {
 class IndexBuilder {
  public:
   struct Options {
-    const InternalKeyComparator* icmp = nullptr;  // outlives the builder
+    const InternalKeyComparator* icmp = nullptr;  // must outlive the builder
     BlockBasedTableOptions::IndexType type = BlockBasedTableOptions::kBinarySearch;
     BlockBasedTableOptions::IndexShorteningMode shortening =
         BlockBasedTableOptions::IndexShorteningMode::kShortenSeparators;
     int restart_interval = 1;
     uint64_t partition_bytes = 4096;
-    bool user_keys = true;     // as far as the keys allow it
-    bool delta_values = true;  // pays where data blocks lie back to back
+    bool user_keys = true;     // if the keys allow it
+    bool delta_values = true;  // pays if data blocks are contiguous
   };
 
   explicit IndexBuilder(const Options& options) : options_(options) {}
 
-  // For each data block, in order: its first key when it is started, its handle when it is written,
-  // and its separator when the next block's first key, or the end (null), is known.
+  // To be called for each data block, in order: AddFirstKey when the block is started, AddHandle
+  // when it is written, and AddSeparator when the next block's first key, or the end (null), is
+  // known.
   void AddFirstKey(const Slice& first_internal_key);
   void AddHandle(const BlockHandle& handle) {
     VARVE_ASSERT(handles_.empty() || handle.offset >= handles_.back().end());
@@ -58,9 +60,9 @@ class IndexBuilder {
   }
   void AddSeparator(const Slice& last_internal_key, const Slice* next_internal_key);
 
-  // Data blocks that have ended.
+  // Returns the number of data blocks that have ended.
   [[nodiscard]] size_t block_count() const { return separator_ends_.size(); }
-  // What the index will take on disk, roughly.
+  // Returns the approximate size of the index on disk.
   [[nodiscard]] size_t EstimatedSize() const {
     return separators_.size() + first_keys_.size() + separator_ends_.size() * kEstimatedHandle;
   }
@@ -68,14 +70,14 @@ class IndexBuilder {
   // Writes all index blocks, the root last.
   Status Finish(IndexBlockSink* sink, BlockHandle* root);
 
-  // The form of the index blocks; whether of user keys is known when the last separator is in.
+  // Return the form of the index blocks. uses_user_keys() is final after the last separator.
   [[nodiscard]] bool uses_user_keys() const { return options_.user_keys && !needs_internal_keys_; }
   [[nodiscard]] bool uses_delta_values() const { return options_.delta_values; }
   [[nodiscard]] int restart_interval() const { return options_.restart_interval; }
 
-  // After Finish.
+  // Returns the number of partitions. Valid after Finish.
   [[nodiscard]] uint64_t partitions() const { return partitions_; }
-  // Bytes before compression, of all blocks and of the root alone.
+  // Return the bytes before compression, of all index blocks and of the root alone.
   [[nodiscard]] uint64_t total_bytes() const { return total_bytes_; }
   [[nodiscard]] uint64_t root_bytes() const { return root_bytes_; }
 
@@ -90,7 +92,8 @@ class IndexBuilder {
 
   const Options options_;
   std::vector<BlockHandle> handles_;
-  // Internal keys back to back; the i-th ends at separator_ends_[i]. The same for first keys.
+  // Internal keys back to back; the i-th ends at separator_ends_[i]. First keys are stored
+  // likewise.
   std::string separators_;
   std::vector<size_t> separator_ends_;
   std::string first_keys_;

@@ -10,7 +10,7 @@ namespace varve {
 
 namespace {
 
-// An index block has no hash index; of the flags in its last word only the hint of evenly spread
+// An index block has no hash index; of the flags in its last word, only the hint of evenly spread
 // keys may be set.
 constexpr uint32_t kUniformKeysFlag = 1u << 29;
 
@@ -35,7 +35,7 @@ bool IndexIterator::ParseHandle(Slice* in, bool whole) {
   if (whole) return BlockHandle::DecodeFrom(in, &handle_);
   int64_t delta = 0;
   if (!GetVarsignedint64(in, &delta)) return false;
-  // Wrapping arithmetic: users of the handle check it against the file's size.
+  // The arithmetic may wrap: users of the handle check it against the file's size.
   handle_.offset += handle_.size + kBlockTrailerBytes;
   handle_.size += static_cast<uint64_t>(delta);
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A front-to-back walk over a stored index block, in each of its forms.
+// Walks forward over a stored index block, in each of its forms.
 
 #include <cstdint>
 #include <string>
@@ -12,27 +12,28 @@
 
 namespace varve {
 
-// How an index block is stored; the same for all index blocks of a file.
+// Says how an index block is stored; all index blocks of a file have the same form.
 struct IndexForm {
   bool user_keys = false;     // separators without sequence number and type
-  bool delta_values = false;  // handles as differences, and no value length
+  bool delta_values = false;  // handles are differences, without value lengths
   bool first_keys = false;    // each entry also has its block's first internal key
 };
 
-// Every step is checked against the block's end, as the block may hold any bytes.
+// Checks every step against the block's end, as the block may hold any bytes.
 //
-// Thread safety: none. Lifetime: the block outlives it; key() lives until the next step.
+// Thread safety: none. Lifetime: the block must outlive it; key() lives until the next step.
 class IndexIterator {
  public:
   IndexIterator(const Slice& block, const IndexForm& form);
 
-  // Moves to the next entry, the first one at first. False at the end or at damage.
+  // Moves to the next entry; the first call moves to the first one. Returns false at the end or for
+  // damage.
   [[nodiscard]] bool Next();
   [[nodiscard]] Slice key() const { return Slice(key_); }
   [[nodiscard]] const BlockHandle& handle() const { return handle_; }
-  // Empty unless the form has them.
+  // Returns the first key, which is empty unless the form has first keys.
   [[nodiscard]] Slice first_key() const { return first_key_; }
-  // What is wrong with the block; null if nothing.
+  // Returns a description of the block's damage, or null.
   [[nodiscard]] const char* damage() const { return damage_; }
 
  private:
@@ -44,7 +45,7 @@ class IndexIterator {
 
   const IndexForm form_;
   const char* pos_ = nullptr;
-  const char* end_ = nullptr;  // of the entries
+  const char* end_ = nullptr;  // end of the entries
   std::string key_;
   BlockHandle handle_;
   Slice first_key_;

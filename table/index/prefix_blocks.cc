@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From keys to runs of data blocks.
+// Maps keys to runs of data blocks.
 
 #include "table/index/prefix_blocks.h"
 

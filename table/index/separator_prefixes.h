@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The keys of an index block as eight-byte words, which narrow a search down without a look at the
-// keys themselves.
+// Holds the keys of an index block as eight-byte words, which narrow a search down without reading
+// the keys themselves.
 //
-// Words are taken after what all keys begin with. Where many keys in a row have one word, as those
-// of one of several groups with long prefixes of their own do, that run is searched by words in
-// turn, taken after what the run's keys begin with; and so on. So a search takes time in the
-// logarithm of the number of keys, and in the length of the key, whatever the keys look like.
+// Words are taken after the common prefix of all keys. If many consecutive keys have equal words,
+// as those of a group with a long prefix of its own do, that run gets words of its own, taken after
+// the common prefix of the run's keys; and so on. So the time of a search is logarithmic in the
+// number of keys, and linear in the length of the key, whatever the keys are.
 
 #include <algorithm>
 #include <cstddef>
@@ -28,19 +28,20 @@ namespace varve {
 // Thread safety: immutable after Build.
 class SeparatorPrefixes {
  public:
-  // Keys before `begin` are smaller than what was sought, keys from `end` on are not; those between
-  // must be compared.
+  // Result of a search: keys before `begin` are smaller than the key sought, keys from `end` on are
+  // not; keys between must be compared.
   struct Range {
     size_t begin;
     size_t end;
   };
 
-  // Keys 0 <= i < n, in ascending order of bytes; with `reverse`, in descending order. `key_at(i)`
-  // gives a slice. Where they are in no order nothing is built: in all, or in a run.
+  // Builds the words of keys 0 <= i < n, in ascending order of bytes; with `reverse`, in descending
+  // order. `key_at(i)` returns a slice. If the keys are out of order, in total or within a run,
+  // nothing is built for them.
   template <typename KeyAt>
   void Build(size_t n, bool reverse, const KeyAt& key_at);
 
-  // Otherwise nothing below may be called.
+  // True if Build succeeded; otherwise none of the methods below may be called.
   [[nodiscard]] bool built() const { return built_; }
 
   [[nodiscard]] Range Find(const Slice& key) const {
@@ -50,11 +51,11 @@ class SeparatorPrefixes {
     if (!WordOf(root_, key, &word, &place)) return {place, place};
     return FindFrom(key, word, root_.words.LowerBound(word));
   }
-  // The same for each of at most kSoughtMax keys, so that the waits for memory overlap.
+  // Does the same for each of at most kSoughtMax keys, so that the waits for memory overlap.
   static constexpr size_t kSoughtMax = 32;
   void Find(std::span<const Slice> keys, Range* ranges) const;
 
-  // False: key `i` is another. Reads what a search has just read.
+  // Returns false if key `i` is not `key`. Reads only what a search has just read.
   [[nodiscard]] bool MayBe(size_t i, const Slice& key) const {
     VARVE_ASSERT(built_);
     return root_.words.word(i) == PrefixAfter(root_, key);
@@ -69,18 +70,18 @@ class SeparatorPrefixes {
   // Consecutive keys and their words.
   struct Node {
     size_t first = 0;    // number of the first key
-    size_t skipped = 0;  // so many bytes are those of the node above
-    std::string prefix;  // after them; what all keys here have
+    size_t skipped = 0;  // number of bytes covered by the parent node
+    std::string prefix;  // common prefix of the keys, after those bytes
     StaticBTree words;
-    // Nodes of runs in this one, ascending.
+    // Nodes of the runs in this one, ascending.
     size_t runs_begin = 0;
     size_t runs_end = 0;
 
     [[nodiscard]] size_t prefix_end() const { return skipped + prefix.size(); }
   };
 
-  // The word of a key, and true; or its place among all keys and false. Requires that the key has
-  // the first `skipped` bytes.
+  // Sets *word and returns true if the key has the node's prefix; otherwise sets *place to its
+  // position among all keys and returns false. Requires that the key has the first `skipped` bytes.
   bool WordOf(const Node& node, const Slice& key, uint64_t* word, size_t* place) const {
     VARVE_ASSERT(key.size() >= node.skipped);
     const size_t n = std::min(key.size() - node.skipped, node.prefix.size());
@@ -93,26 +94,27 @@ class SeparatorPrefixes {
     *word = PrefixAfter(node, key);
     return true;
   }
-  // Of a key with the prefix; for others it means nothing, but equal keys have equal words.
+  // Returns the word of a key with the prefix. For other keys it has no meaning, but equal keys
+  // have equal words.
   [[nodiscard]] uint64_t PrefixAfter(const Node& node, const Slice& key) const {
     const uint64_t plain = KeyPrefix(key, node.prefix_end());
     return reverse_ ? ~plain : plain;
   }
-  // Where the search ends that has come to the first word of the root that is not smaller.
+  // Completes a search. `low` is the position of the first word of the root that is not smaller.
   [[nodiscard]] Range FindFrom(const Slice& key, uint64_t word, size_t low) const {
     const StaticBTree& words = root_.words;
     if (low == words.size() || words.word(low) != word) return {low, low};
-    // Nearly always.
+    // This is by far the most frequent case.
     if (low + 1 == words.size() || words.word(low + 1) != word) return {low, low + 1};
     return FindInRun(key, word, low);
   }
   [[nodiscard]] Range FindInRun(const Slice& key, uint64_t word, size_t low) const;
-  // After the run that begins at `low`.
+  // Returns the end of the run that begins at `low`.
   static size_t EndOfRun(const StaticBTree& words, size_t low);
-  // Null: there is none.
+  // Returns the node of the run at `low`, or null if there is none.
   [[nodiscard]] const Node* RunAt(const Node& node, size_t low) const;
 
-  // False if that is of no use. `node` has first and skipped.
+  // Fills `node`, which has first and skipped. Returns false if it would be useless.
   template <typename KeyAt>
   bool Fill(size_t n, const KeyAt& key_at, Node* node) const;
   template <typename KeyAt>
@@ -123,7 +125,7 @@ class SeparatorPrefixes {
   bool reverse_ = false;
   Node root_;
   std::vector<Node> runs_;
-  std::vector<size_t> run_firsts_;  // of each of them
+  std::vector<size_t> run_firsts_;  // first key of each of runs_
 };
 
 template <typename KeyAt>
@@ -143,13 +145,13 @@ bool SeparatorPrefixes::Fill(size_t n, const KeyAt& key_at, Node* node) const {
     words[i] = reverse_ ? ~plain : plain;
     if (i != 0 && words[i - 1] > words[i]) return false;
   }
-  // A run that is not divided would be found in itself again.
+  // A run whose words are all equal would contain itself as a run.
   if (node != &root_ && words.front() == words.back()) return false;
   node->words.Build(std::move(words));
   return true;
 }
 
-// The nodes of one parent are neighbours, so that they can be searched.
+// The nodes of one parent are adjacent, so that they can be searched.
 template <typename KeyAt>
 void SeparatorPrefixes::AddRunsOf(size_t parent, const KeyAt& key_at) {
   const size_t runs_begin = runs_.size();

@@ -24,7 +24,7 @@ void StaticBTree::Build(std::vector<uint64_t> words) {
     level.clear();
     for (size_t i = 0; i < nodes; i++) level.push_back(levels_.back()[i * kFanout + kFanout - 1]);
   }
-  // One node: a search has no other to begin with.
+  // The root is a single node, where every search begins.
   VARVE_ASSERT(levels_.back().size() == kFanout);
   std::reverse(levels_.begin(), levels_.end());
 }

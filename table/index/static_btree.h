@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A static search tree over ascending 64-bit words: two cache lines a level, no branches on data.
+// A static search tree over ascending 64-bit words: two cache lines per level, no branches on data.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace varve {
 // Thread safety: immutable after Build.
 class StaticBTree {
  public:
-  // `words` ascend (equal ones are allowed).
+  // Requires ascending `words`; equal ones are allowed.
   void Build(std::vector<uint64_t> words);
 
   [[nodiscard]] size_t size() const { return size_; }
@@ -23,11 +23,11 @@ class StaticBTree {
     VARVE_ASSERT(i < size_);
     return levels_.back()[i];
   }
-  // Index of the first word >= `word`; size() if there is none.
+  // Returns the index of the first word >= `word`, or size() if there is none.
   [[nodiscard]] size_t LowerBound(uint64_t word) const {
     size_t index = 0;
     for (const std::vector<uint64_t>& level : levels_) {
-      // Beyond the last node: every word is smaller.
+      // Beyond the last node every word is smaller.
       if (index * kFanout >= level.size()) return size_;
       const uint64_t* node = level.data() + index * kFanout;
       size_t smaller = 0;
@@ -36,15 +36,15 @@ class StaticBTree {
     }
     return index < size_ ? index : size_;
   }
-  // The same for each of `words`, level by level, so that the waits for memory overlap.
+  // Does the same for each of `words`, level by level, so that the waits for memory overlap.
   void LowerBounds(std::span<const uint64_t> words, size_t* indexes) const;
   [[nodiscard]] size_t MemoryUsage() const;
 
  private:
   static constexpr size_t kFanout = 16;
 
-  // From the root, one node, down to the words themselves. Each is padded with the largest word to
-  // whole nodes; word i of an upper level is the largest of node i below it.
+  // Levels from the root, which is one node, down to the words themselves. Each is padded with the
+  // largest word to whole nodes; word i of an upper level is the largest of node i below it.
   std::vector<std::vector<uint64_t>> levels_;
   size_t size_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over nothing, with a status.
+// Implements an empty iterator with a status.
 
 #include <memory>
 #include <utility>

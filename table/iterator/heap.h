@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A binary heap made for merging: its root is replaced in place, and the smaller child of the root
-// is remembered, so that a root that stays smallest costs one comparison.
+// A binary heap for merging: its root is replaced in place, and the smaller child of the root is
+// remembered, so that a root that stays smallest costs one comparison.
 
 #include <cstddef>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// `Before(a, b)`: a comes out before b. A strict weak order.
+// `Before(a, b)` is true if a comes out before b; it must be a strict weak order.
 //
 // Thread safety: none.
 template <typename T, typename Before>
@@ -38,14 +38,14 @@ class ReplaceTopHeap {
   }
   void Reserve(size_t n) { items_.reserve(n); }
 
-  // Adds without ordering; BuildHeap must follow before anything else.
+  // Adds without ordering; BuildHeap must be called before anything else.
   void AddUnordered(T item) { items_.push_back(std::move(item)); }
   void BuildHeap() {
     runner_up_ = 0;
     for (size_t i = items_.size() / 2; i-- > 0;) SiftDown(i);
   }
 
-  // To be called after top() was changed to come later than before.
+  // Must be called after top() was changed to come later than before.
   void TopChanged() {
     if (items_.size() < 2) return;
     const size_t second = RunnerUp();
@@ -55,7 +55,7 @@ class ReplaceTopHeap {
     runner_up_ = 0;
   }
 
-  // The item that comes out after top(); null if there is none.
+  // Returns the item that comes out after top(), or null if there is none.
   [[nodiscard]] const T* Second() { return items_.size() < 2 ? nullptr : &items_[RunnerUp()]; }
 
   void Pop() {
@@ -90,7 +90,7 @@ class ReplaceTopHeap {
 
   std::vector<T> items_;
   Before before_;
-  size_t runner_up_ = 0;  // 1 or 2; 0: not known
+  size_t runner_up_ = 0;  // index 1 or 2; 0: unknown
 };
 
 }  // namespace varve

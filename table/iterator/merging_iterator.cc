@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// A child and the batch that it decoded last, of which the heap knows the first entry.
+// A child and the batch that it decoded last, whose first entry is in the heap.
 struct Child {
   static constexpr size_t kBatchEntries = 16;
 
@@ -23,7 +23,7 @@ struct Child {
   uint32_t index = 0;  // decides between equal keys
   EntryBatch batch;
 
-  // False when the batch is used up.
+  // Moves on within the batch. Returns false if the batch is used up.
   bool Advance() {
     VARVE_ASSERT(batch.at != batch.end);
     if (batch.at + 1 == batch.end) return false;
@@ -32,13 +32,13 @@ struct Child {
   }
 };
 
-// A child as the heaps see it.
+// An element of the heaps: a child and its current key.
 struct Source {
-  uint64_t key_prefix;  // of the current key: smaller means earlier, equal decides nothing
+  uint64_t key_prefix;  // of the current key; equal ones decide nothing
   Child* child;
 };
 
-// The order of one kind of comparator. With a custom one all words are 0.
+// The order for one kind of comparator. With a custom one all prefixes are 0.
 template <KeyOrder kOrder>
 struct SourceOrder {
   const InternalKeyComparator* icmp;
@@ -54,7 +54,7 @@ struct SourceOrder {
 
   [[nodiscard]] int CompareFull(const Slice& a, const Slice& b) const {
     if constexpr (kOrder == KeyOrder::kCustom) {
-      return icmp->Compare(a, b);  // counts itself
+      return icmp->Compare(a, b);  // counts the comparison itself
     } else {
       CountUserKeyComparison();
       const Slice user_a = ExtractUserKey(a);
@@ -84,9 +84,9 @@ struct ComesLast {
   bool operator()(const Source& a, const Source& b) const { return first(b, a); }
 };
 
-// Children are ahead of the walk: each has handed over a batch of entries, and the heap orders what
-// is left of the batches. A batch is used up before its child moves on, as that ends the life of
-// its keys.
+// Children are ahead of the merged iterator: each has returned a batch of entries, and the heap
+// orders the rest of the batches. A child moves on only when its batch is used up, as that ends the
+// life of the batch's keys.
 template <KeyOrder kOrder>
 class MergingIterator final : public InternalIterator {
  public:
@@ -169,12 +169,12 @@ class MergingIterator final : public InternalIterator {
 
   Status status() const override { return status_; }
 
-  // All of a child's batch can be pinned through the place where the child stands.
+  // The position of the child can pin its whole batch.
   bool PinValue(Cleanable* pin) override {
     VARVE_ASSERT(valid_);
     return current_->iter->PinValue(pin);
   }
-  // Any child may have had a part in the batch; none has moved beyond its own batch since.
+  // Any child may have contributed to the batch; none has moved beyond its own batch since.
   bool PinBatch(Cleanable* pin) override {
     for (size_t i = 0; i < child_count_; i++) {
       const Child& child = children_[i];
@@ -186,7 +186,8 @@ class MergingIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return valid_ && current_->iter->IsKeyPinned(); }
 
  private:
-  // The heap's top is the current entry: moves on over up to `max` entries and writes them.
+  // Requires that the heap's top is the current entry. Moves over up to `max` entries and writes
+  // them.
   template <typename Heap>
   size_t Merge(Heap* heap, BatchEntry* out, size_t max) {
     size_t n = 0;
@@ -202,7 +203,7 @@ class MergingIterator final : public InternalIterator {
       }
       const Source& next = heap->top();
       out[n] = *next.child->batch.at;
-      // Words tell keys of different children apart; within a child the child knows.
+      // The prefixes distinguish keys of different children; within a child, the child knows.
       if (next.child != left) {
         out[n].same_key = next.key_prefix != left_prefix ? SameKey::kNo : SameKey::kUnknown;
       }
@@ -215,12 +216,12 @@ class MergingIterator final : public InternalIterator {
     return n;
   }
 
-  // Gets the top's next batch and puts the heap in order. False when the walk is at its end or has
-  // failed.
+  // Fetches the top's next batch and restores the heap order. Returns false if the iterator is at
+  // its end or has failed.
   template <typename Heap>
   bool Replenish(Heap* heap) {
     Source& top = heap->top();
-    // Not before every entry of the last batch is done with.
+    // This must wait until every entry of the last batch is processed.
     Child* const child = top.child;
     if (child->batch.Refill(child->iter.get(), forward_, batch_entries_)) [[likely]] {
       top.key_prefix = SourceOrder<kOrder>::KeyPrefixOf(child->batch.at->key());
@@ -233,7 +234,8 @@ class MergingIterator final : public InternalIterator {
     return valid_;
   }
 
-  // False, ending the walk, if the child that is not Valid has failed.
+  // Takes over the status of a child that is not Valid. Returns false, and ends the iteration, if
+  // the child has failed.
   bool NoteStatus(const InternalIterator& child) {
     status_ = child.status();
     if (status_.ok()) return true;
@@ -253,7 +255,7 @@ class MergingIterator final : public InternalIterator {
     }
   }
 
-  // Moves every child and makes the heap of all that are Valid.
+  // Moves every child and builds the heap of all that are Valid.
   template <typename Heap, typename Move>
   void Fill(Heap* heap, Move move) {
     valid_ = false;
@@ -263,7 +265,7 @@ class MergingIterator final : public InternalIterator {
     Rebuild(heap);
   }
 
-  // Moves the tables among the children that have entries left and stand where `behind` says.
+  // Moves those tables among the children that have entries left and for which `behind` is true.
   template <typename Heap, typename Behind, typename Move>
   void MoveTables(Heap* heap, Behind behind, Move move) {
     valid_ = false;
@@ -275,7 +277,8 @@ class MergingIterator final : public InternalIterator {
     Rebuild(heap);
   }
 
-  // Asks every child that has entries left and stands where `behind` says. False if none moved.
+  // Calls `skip` for every child that has entries left and for which `behind` is true. Returns
+  // false if none moved.
   template <typename Heap, typename Behind, typename Skip>
   bool SkipInChildren(Heap* heap, Behind behind, Skip skip) {
     bool moved = false;
@@ -292,7 +295,7 @@ class MergingIterator final : public InternalIterator {
     return true;
   }
 
-  // False if the child has failed.
+  // Moves a child. Returns false if it has failed.
   template <typename Move>
   bool TakePlace(Child* child, Move move) {
     move(*child);
@@ -300,7 +303,7 @@ class MergingIterator final : public InternalIterator {
     return child->iter->Valid() || NoteStatus(*child->iter);
   }
 
-  // Makes the heap of the children that have entries left, and stands on the first.
+  // Builds the heap of the children that have entries left, and moves to the first entry.
   template <typename Heap>
   void Rebuild(Heap* heap) {
     heap->Clear();
@@ -346,12 +349,12 @@ class MergingIterator final : public InternalIterator {
   }
 
   const SourceOrder<kOrder> order_;
-  const size_t batch_entries_;  // at most
-  const size_t memtables_;      // the children before the tables
+  const size_t batch_entries_;  // maximum size of a batch
+  const size_t memtables_;      // number of children before the tables
   const size_t child_count_;
   const std::unique_ptr<Child[]> children_;
-  ReplaceTopHeap<Source, ComesFirst<kOrder>> ahead_;  // while moving forward
-  ReplaceTopHeap<Source, ComesLast<kOrder>> behind_;  // while moving backward
+  ReplaceTopHeap<Source, ComesFirst<kOrder>> ahead_;  // used while moving forward
+  ReplaceTopHeap<Source, ComesLast<kOrder>> behind_;  // used while moving backward
   Child* current_ = nullptr;
   bool forward_ = true;
   Status status_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Merges ordered walks into one, by a binary heap whose root is replaced in place.
+// Merges ordered iterators into one, with a binary heap whose root is replaced in place.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,15 +13,16 @@
 
 namespace varve {
 
-// How far children may be ahead of the walk.
+// Says how far children may be ahead of the merged iterator.
 enum class MergeAhead : uint8_t {
-  kBatches,  // some entries each, decoded at once
-  kNothing,  // IsKeyPinned() then speaks of exactly the current entry
+  kBatches,  // by a batch of entries each, decoded at once
+  kNothing,  // not at all: IsKeyPinned() then describes exactly the current entry
 };
 
-// Merges the children's entries in internal-key order. With one child returns that child; with none
-// an empty iterator. Equal internal keys come out in the order of `children` (newer sources first).
-// The first `memtables` of them are not tables.
+// Returns an iterator that merges the children's entries in internal-key order. With one child
+// returns that child; with none an empty iterator. Equal internal keys come out in the order of
+// `children` (newer sources first). The first `memtables` children are memtables, the others
+// tables.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
     MergeAhead ahead = MergeAhead::kBatches, size_t memtables = 0);

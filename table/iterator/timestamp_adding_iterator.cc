@@ -47,7 +47,8 @@ class TimestampAddingIterator final : public InternalIterator {
   bool IsValuePinned() const override { return source_->IsValuePinned(); }
 
  private:
-  // All entries of a key come after its newer timestamps.
+  // Returns the target without its timestamp. If that is not the oldest, the target comes before
+  // all entries of its key.
   const std::string& WithoutTimestamp(const Slice& target) {
     const Slice key = icmp_.KeyOf(target);
     const Slice timestamp = icmp_.TimestampOf(ExtractUserKey(target));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A table whose keys have no timestamps, walked as if each had the oldest one.
+// Walks a table whose keys have no timestamps as if each had the oldest timestamp.
 
 #include <memory>
 
@@ -10,8 +10,8 @@
 
 namespace varve {
 
-// `source` walks internal keys without timestamps. `icmp` is the order of keys with them; it
-// outlives the iterator.
+// `source` walks internal keys without timestamps. `icmp` is the order of keys with timestamps; it
+// must outlive the iterator.
 std::unique_ptr<InternalIterator> NewTimestampAddingIterator(
     std::unique_ptr<InternalIterator> source, const InternalKeyComparator* icmp);
 

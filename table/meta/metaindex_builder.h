@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The metaindex: names of the blocks that are neither data nor (up to version 5) index.
+// Builds the metaindex: the names of the blocks that are neither data nor (up to version 5) index.
 
 #include <map>
 #include <string>
@@ -22,7 +22,7 @@ class MetaindexBuilder {
     entries_[name] = encoded;
   }
 
-  // The block without trailer.
+  // Returns the block without its trailer.
   [[nodiscard]] std::string Finish() const {
     BlockBuilder::Options options;
     options.restart_interval = 1;

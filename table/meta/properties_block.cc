@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Names and encodings of table properties.
+// Encodes and decodes table properties.
 
 #include "table/meta/properties_block.h"
 
@@ -17,7 +17,7 @@
 namespace varve {
 namespace {
 
-// Whether a property that holds nothing is written all the same.
+// Says if a property with an empty value is written all the same.
 enum class WhenEmpty : uint8_t { kWrite, kSkip };
 
 struct NumberRow {
@@ -69,7 +69,7 @@ constexpr NumberRow kNumbers[] = {
     {"rocksdb.top-level.index.size", &TableProperties::top_level_index_size, WhenEmpty::kSkip},
 };
 
-// Numbers whose "nothing to say" is not zero; written unless they have this value.
+// Numbers whose default is not zero; written unless they have that value.
 struct UnusualNumberRow {
   std::string_view name;
   uint64_t TableProperties::*field;
@@ -88,7 +88,7 @@ struct TextRow {
   std::string TableProperties::*field;
 };
 
-// Written unless empty.
+// Strings that are written unless they are empty.
 constexpr TextRow kTexts[] = {
     {"rocksdb.column.family.name", &TableProperties::column_family_name},
     {"rocksdb.comparator", &TableProperties::comparator_name},
@@ -111,7 +111,7 @@ constexpr std::string_view kDecoupledFilters =
     "rocksdb.block.based.table.decoupled.partitioned.filters";
 constexpr std::string_view kExternalVersion = "rocksdb.external_sst_file.version";
 constexpr std::string_view kExternalSeqno = "rocksdb.external_sst_file.global_seqno";
-// Tables of which a part that we cannot do without is in a form that we cannot read.
+// Properties of tables that have a part which we need and cannot read.
 constexpr std::string_view kUnreadable[] = {"rocksdb.embedded.blob.stats",
                                             "rocksdb.udi.is.primary.index"};
 
@@ -147,7 +147,7 @@ Status ParseIndexType(const Slice& name, const Slice& value, TableTraits* traits
   return Status::OK();
 }
 
-// Properties that decide about decoding. *taken says whether the name is one of them.
+// Parses a property that decides about decoding. Sets *taken to true if the name is one of them.
 Status ParseTrait(const Slice& name, const Slice& value, size_t value_offset, TableTraits* traits,
                   bool* taken) {
   const std::string_view n = name.ToStringView();
@@ -177,7 +177,7 @@ Status ParseTrait(const Slice& name, const Slice& value, size_t value_offset, Ta
   return Status::OK();
 }
 
-// Everything else that has a field.
+// Parses any other property that has a field.
 Status ParseField(const Slice& name, const Slice& value, TableProperties* properties, bool* taken) {
   const std::string_view n = name.ToStringView();
   *taken = true;
@@ -227,7 +227,7 @@ void EncodeProperties(const TableProperties& properties, const TableTraits& trai
   entries[kWholeKeyFiltering] = traits.whole_key_filtering ? "1" : "0";
   entries[kPrefixFiltering] = traits.prefix_filtering ? "1" : "0";
   if (traits.decoupled_partitioned_filters) entries[kDecoupledFilters] = "1";
-  // Does not replace: names of ours that a collector uses as well keep our value.
+  // emplace() does not replace: if a collector uses one of our names, our value stays.
   for (const auto& [name, value] : properties.user_collected_properties) {
     entries.emplace(name, value);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The properties block: facts about a table under names, of which some decide how it is decoded.
+// Encodes the properties block: facts about a table under names. Some of them decide how it is
+// decoded.
 
 #include <cstdint>
 #include <map>
@@ -27,7 +28,7 @@ inline constexpr char kHashIndexMetadata[] = "rocksdb.hashindex.metadata";
 inline constexpr char kPartitionedFilter[] = "partitionedfilter.rocksdb.BuiltinBloomFilter";
 }  // namespace meta_block
 
-// How the blocks of one table are to be decoded. The defaults hold for a table without a
+// Describes how the blocks of a table are decoded. The defaults are for a table without a
 // properties block.
 struct TableTraits {
   BlockBasedTableOptions::IndexType index_type = BlockBasedTableOptions::kBinarySearch;
@@ -37,21 +38,21 @@ struct TableTraits {
   bool prefix_filtering = true;
   bool decoupled_partitioned_filters = false;
 
-  // Of a table made outside a database (SstFileWriter): 0 if it is none, else 1 or 2. In a table
-  // of version 2 every entry takes one sequence number.
+  // Version of a table made outside a database (by SstFileWriter), 1 or 2; 0 for other tables. In a
+  // table of version 2 every entry has the same sequence number.
   uint32_t external_version = 0;
-  // Valid if external_version is 2. Offset is that of the fixed64 within the properties block, 0
-  // if there is none: it may be overwritten in place without mending the checksum.
+  // Valid if external_version is 2. The offset is the position of the fixed64 within the properties
+  // block, 0 if there is none: it may be overwritten in place without updating the checksum.
   uint64_t external_global_seqno = 0;
   uint64_t external_global_seqno_offset = 0;
 };
 
-// Appends the block (without trailer) that holds every property. Names of user_collected_properties
-// are kept beside ours; TableTraits' names are written from `traits` and not from the user's map.
+// Appends the block (without trailer) with every property. Names of user_collected_properties are
+// kept beside ours; names of TableTraits are written from `traits` and not from the user's map.
 void EncodeProperties(const TableProperties& properties, const TableTraits& traits,
                       std::string* block);
 
-// Reads an uncompressed properties block of any content. Names that are not known, and those of
+// Parses an uncompressed properties block of any content. Names that are unknown, and those of
 // TableTraits, end up in user_collected_properties.
 //
 // Errors: Corruption if the block or a number in it is malformed or names are out of order.

@@ -23,14 +23,14 @@ Status NoMemory(const BlockFile& file, const BlockHandle& handle) {
   return Status::MemoryLimit("no memory for a block", DescribeBlock(file, handle));
 }
 
-// Takes what a codec writes to where it stays.
+// Makes a codec write its output to its final place.
 struct UncompressedBuffer {
   const BlockRoom& room;
   BlockBuffer buffer;
 
   static char* Allocate(void* arg, size_t n) {
     auto* self = static_cast<UncompressedBuffer*>(arg);
-    // Never zero bytes: a null result means that memory is out.
+    // Never allocates zero bytes: a null result means that memory is out.
     self->buffer = AllocateBlockBuffer(std::max<size_t>(n, 1), self->room);
     return self->buffer.get();
   }
@@ -41,7 +41,7 @@ Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockF
   const PerfTimer<&PerfContext::block_decompress_time> timer;
   const TimeIfWanted time(fetch.statistics, DECOMPRESSION_TIMES_NANOS,
                           SystemClock::Default().get());
-  // Newer LevelDB uses zlib's number for a bare zstd frame.
+  // Newer versions of LevelDB use zlib's number for a bare zstd frame.
   constexpr char kZstdFrame[] = "\x28\xb5\x2f\xfd";
   if (file.footer.format_version == 0 && type == kZlibCompression &&
       input.starts_with(Slice(kZstdFrame, 4))) {
@@ -155,7 +155,7 @@ Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const Block
     contents->data = Slice(stored.data(), size);
     return Status::OK();
   }
-  // What was read belongs to a caller that will reuse it.
+  // The bytes read belong to a caller that will reuse the memory.
   const size_t bytes = std::max<size_t>(size, 1);
   BlockBuffer copy = buffer != nullptr ? std::move(buffer) : AllocateBlockBuffer(bytes, fetch.room);
   if (copy == nullptr) return NoMemory(file, handle);

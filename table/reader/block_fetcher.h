@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Brings one block from its file into memory: read, check, uncompress.
+// Brings one block from its file into memory: reads, checks and uncompresses it.
 
 #include <chrono>
 #include <cstddef>
@@ -22,59 +22,59 @@ namespace varve {
 
 class FilePrefetcher;
 
-// What is the same for all blocks of a file.
+// Holds what is the same for all blocks of a file.
 struct BlockFile {
   const RandomAccessFileReader* reader = nullptr;
-  std::string name;    // for messages
-  uint64_t limit = 0;  // blocks lie before this offset: the footer's
+  std::string name;    // used in messages
+  uint64_t limit = 0;  // blocks lie before this offset, which is the footer's
   Footer footer;
   bool mapped = false;     // reads return memory that lives as long as the file
-  std::string dictionary;  // of data blocks
+  std::string dictionary;  // for data blocks
 };
 
 struct BlockFetch {
   bool verify_checksum = true;
   bool use_dictionary = false;
-  BlockRoom room;  // of the result
-  // What is read will be uncompressed, as far as one knows: it is not read to where it stays.
+  BlockRoom room;  // room for the result
+  // True if the stored block is probably compressed: then it is not read to its final place.
   bool expect_compressed = false;
   FilePrefetcher* prefetcher = nullptr;
-  uint64_t prefetch_limit = 0;  // nothing from here on is read ahead
+  uint64_t prefetch_limit = 0;  // nothing is read ahead from this offset on
   Statistics* statistics = nullptr;
   IOOptions io;
-  // Since the clock's epoch: later the file is not read any more. 0: none.
+  // Time since the clock's epoch after which the file is not read any more. 0: there is none.
   std::chrono::microseconds deadline{0};
-  // Bytes of the file that are in memory already, and where they start.
+  // Bytes of the file that are in memory already, and their offset.
   Slice preread;
   uint64_t preread_offset = 0;
-  // Nullable: owns `preread`, if that is one block; the result may take it over.
+  // Owner of `preread`, if that is one block; the result may take it over. May be null.
   BlockBuffer* preread_buffer = nullptr;
-  // They are the file's end, of a table that is being opened.
+  // True if `preread` is the end of the file, for a table that is being opened.
   bool preread_is_tail = false;
 };
 
-// "name, block at offset N".
+// Returns "name, block at offset N".
 [[nodiscard]] std::string DescribeBlock(const BlockFile& file, const BlockHandle& handle);
 
-// The checksum is tested before a byte of the block is used. Memory is taken for no more than the
-// file holds, and to uncompress, for no more than the codec can make of that; of either at most
-// kBlockBytesMax.
+// Fetches a block. Tests the checksum before any byte of the block is used. Allocates no more than
+// the file holds, and to uncompress, no more than the codec can make of that; in either case at
+// most kBlockBytesMax.
 //
 // Errors, each naming file and offset: Corruption; NotSupported for an unknown codec; MemoryLimit;
-// and what reading gives.
+// and read errors.
 Status FetchBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                   BlockContents* contents);
 
-// The block and its trailer as stored, unchecked. *stored points into *buffer or into memory that
-// lives as long as the file, the prefetcher or fetch.preread.
+// Reads the block and its trailer as stored, unchecked. *stored points into *buffer or into memory
+// that lives as long as the file, the prefetcher or fetch.preread.
 Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                         BlockBuffer* buffer, Slice* stored);
 
-// Whether the stored form has the checksum that it should have. Counted.
+// True if the stored form has the right checksum. Counts the check.
 bool IsIntact(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
               const Slice& stored);
 
-// The stored form to the uncompressed one; `buffer` owns what `stored` points to, or is null.
+// Uncompresses the stored form. `buffer` owns the memory of `stored`, or is null.
 Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                    BlockBuffer buffer, const Slice& stored, BlockContents* contents);
 

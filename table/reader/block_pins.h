@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ways to keep the block under a value that is handed out.
+// Keep alive the block of a value that is returned.
 
 #include "varve/cleanable.h"
 
@@ -14,8 +14,8 @@
 
 namespace varve {
 
-// For a block that was reached through its slot, within the current epoch: each value that wants it
-// gets a reference of its own.
+// Pins a block that was reached through its slot, within the current epoch: each value that wants
+// it gets a reference of its own.
 class SlotPin final : public ValuePin {
  public:
   SlotPin(ClockCache* cache, CacheEntry* entry) : cache_(cache), entry_(entry) {}
@@ -35,8 +35,8 @@ class SlotPin final : public ValuePin {
   Cleanable cleanable_;
 };
 
-// For a block that is held for one look-up: the first value that wants it gets the hold, later ones
-// are copied.
+// Pins a block that is held for one look-up: the first value that wants it takes over the hold,
+// later values are copied.
 class GuardedBlockPin final : public ValuePin {
  public:
   explicit GuardedBlockPin(HandleGuard<Block>* held) : held_(held) {
@@ -44,24 +44,24 @@ class GuardedBlockPin final : public ValuePin {
   }
 
   Cleanable* Renew() override {
-    // The bytes of a mapped file go with its reader, which may go before the value.
+    // The bytes of a mapped file go with its reader, which may be destroyed before the value.
     if (*held_ && (*held_)->owns_bytes()) held_->MoveTo(&cleanable_);
     return cleanable_.HasCleanups() ? &cleanable_ : nullptr;
   }
 
  private:
-  HandleGuard<Block>* const held_;  // empty once it was given away
+  HandleGuard<Block>* const held_;  // empty once it was handed over
   Cleanable cleanable_;
 };
 
-// For a block that is held for several look-ups: again a reference for each value.
+// Pins a block that is held for several look-ups: each value gets a reference of its own.
 class SharedBlockPin final : public ValuePin {
  public:
   explicit SharedBlockPin(const HandleGuard<Block>* held) : held_(held) {}
 
   Cleanable* Renew() override {
-    // An object outside the cache has one owner, which goes before the values do; the bytes of a
-    // mapped file go with its reader.
+    // An object outside the cache has one owner, which may be destroyed before the values; the
+    // bytes of a mapped file go with its reader.
     if (!held_->shareable()) return nullptr;
     if (!cleanable_.HasCleanups()) held_->Share(&cleanable_);
     return &cleanable_;

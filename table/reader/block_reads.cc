@@ -26,7 +26,7 @@ void BlockReads::Add(const BlockHandle& handle) {
 void BlockReads::ReadAhead(const RandomAccessFileReader& file, const IOOptions& options) const {
   for (const Request& request : requests_) {
     const auto n = static_cast<size_t>(request.end - request.offset);
-    // Where that is not supported, the reads come one after the other.
+    // If prefetching is not supported, the reads run one after the other.
     (void)file.Prefetch(request.offset, n, options);
   }
 }
@@ -62,7 +62,8 @@ bool BlockReads::Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset,
     if (handle.offset < request.offset || end > request.end) continue;
     *offset = request.offset;
     if (request.blocks == 1) {
-      // Once: in a damaged index another block may have the same place, and the bytes may be gone.
+      // A block is found once: in a damaged index another block may have the same offset, and the
+      // bytes may be gone then.
       *bytes = std::exchange(request.result, Slice());
       *buffer = std::move(request.buffer);
     } else {

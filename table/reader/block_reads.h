@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads several blocks of one file at once, with as few requests as their places allow.
+// Reads several blocks of one file at once, with as few requests as their positions allow.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,25 +16,28 @@
 
 namespace varve {
 
-// Blocks that lie close together are one request, together with what is between them. What could
-// not be read is just not found: who wants such a block reads it alone, and sees why.
+// Blocks that lie close together are read in one request, together with the gaps between them. A
+// block that could not be read is not found; a caller that needs it reads it alone, and gets the
+// error.
 //
 // Thread safety: none.
 class BlockReads {
  public:
-  // Reading so much in vain costs less than another request.
+  // Reading this many unneeded bytes costs less than another request.
   static constexpr uint64_t kGapBytesMax = 16 << 10;
-  // Longer requests are not made of several blocks.
+  // A request of several blocks is not longer than this.
   static constexpr uint64_t kRequestBytesMax = 1 << 20;
 
-  // `handle` lies in the file, and after all that were added before.
+  // Adds a block. Requires that `handle` lies in the file, after all that were added before.
   void Add(const BlockHandle& handle);
-  // Asks the operating system to have all that was added ready, and does not wait for it.
+  // Asks the operating system to read ahead everything that was added, without waiting for it.
   void ReadAhead(const RandomAccessFileReader& file, const IOOptions& options) const;
-  // Returns how many requests were made. Those for one block are read to such a room.
+  // Reads everything that was added. Returns the number of requests. Requests for one block are
+  // read into memory of `room`.
   size_t Run(const RandomAccessFileReader& file, const IOOptions& options, const BlockRoom& room);
-  // What was read around the block with its trailer; false if that was not read whole. If it is
-  // nothing else, *buffer takes it over, and it is not found again.
+  // Sets *bytes to what was read around the block and its trailer, and *offset to its position;
+  // returns false if the block was not read whole. If nothing else was read with it, *buffer takes
+  // the memory over, and the block is not found again.
   bool Find(const BlockHandle& handle, Slice* bytes, uint64_t* offset, BlockBuffer* buffer);
 
  private:
@@ -45,7 +48,7 @@ class BlockReads {
     BlockBuffer buffer;
     Slice result;
   };
-  std::vector<Request> requests_;  // by offset
+  std::vector<Request> requests_;  // ordered by offset
 };
 
 }  // namespace varve

@@ -16,7 +16,7 @@ namespace varve {
 
 namespace {
 
-// What differs between the kinds of objects in the cache.
+// Holds what differs between the kinds of objects in the cache.
 struct Kind {
   CacheEntryRole role;
   uint32_t hit, miss, add, bytes_insert;  // tickers
@@ -30,7 +30,7 @@ constexpr Kind kKinds[] = {
      BLOCK_CACHE_FILTER_ADD, BLOCK_CACHE_FILTER_BYTES_INSERT},
 };
 
-// Part of the key: a damaged file may use one block as two kinds.
+// Part of the key, as a damaged file may use one block as two kinds.
 template <typename T>
 constexpr size_t kNumberOf = std::is_same_v<T, Block>          ? 0
                              : std::is_same_v<T, DecodedIndex> ? 1
@@ -77,7 +77,7 @@ void CountAdd(Statistics* statistics, size_t charge) {
   RecordTick(statistics, kKindOf<T>.bytes_insert, charge);
 }
 
-// False for an object that would dangle in the cache when the file is closed.
+// Returns false for an object that would dangle in the cache after the file is closed.
 bool MayBeCached(const DecodedIndex&) {
   return true;
 }
@@ -125,7 +125,7 @@ Status BlockStore::Verify(const BlockHandle& handle, const BlockReadContext& con
 
 namespace {
 
-// How many bytes follow a key in blocks whose entries can be indexed; 0: there are none.
+// Returns the number of bytes after a key in blocks whose entries can be indexed, or 0 for others.
 size_t IndexedKeyTail(const InternalKeyComparator& icmp) {
   return IsForward(icmp.order()) ? kInternalKeyTrailerBytes + icmp.timestamp_size() : 0;
 }
@@ -148,10 +148,10 @@ BlockRoom BlockStore::RoomFor(const BlockReadContext& context) const {
   return compressed_.load(std::memory_order_relaxed) ? BlockRoom() : MakePiece().Room();
 }
 
-// A block that needs more room than those before it is moved; nearly all of a table need about the
-// same.
+// Learns from a block's index size, as nearly all blocks of a table need about the same. A block
+// that needs more room than expected is moved.
 void BlockStore::LearnIndexBytes(size_t bytes) const {
-  constexpr size_t kLine = 64;  // blocks begin on one
+  constexpr size_t kLine = 64;  // blocks begin on a cache line
   const size_t known = index_bytes_.load(std::memory_order_relaxed);
   if (bytes > known || bytes + kLine < known / 2) {
     index_bytes_.store((bytes + bytes / 8 + kLine - 1) / kLine * kLine, std::memory_order_relaxed);
@@ -224,7 +224,7 @@ bool BlockStore::FindCached(const BlockCacheKey& key, HandleGuard<T>* held) cons
   return true;
 }
 
-// What a block that is not in the cache counts; OK if it may be read.
+// Counts a miss of the block cache. Returns OK if the read options allow reading the file.
 template <typename T>
 Status BlockStore::Miss(const BlockReadContext& context) const {
   if (cache != nullptr) CountMiss<T>(statistics);
@@ -232,7 +232,7 @@ Status BlockStore::Miss(const BlockReadContext& context) const {
   return Status::Incomplete("block is not in the cache, and read_tier forbids reading");
 }
 
-// After an insertion: on success the cache owns `object`.
+// Completes an insertion: on success the cache owns `object`.
 template <typename T>
 Status BlockStore::Inserted(const Status& s, std::unique_ptr<T> object, size_t charge,
                             Cache::Handle* handle, HandleGuard<T>* held) const {
@@ -318,7 +318,7 @@ Status BlockStore::Get(const BlockHandle& handle, BlockSlot* slot, const BlockRe
 Status BlockStore::GetMissing(const BlockHandle& handle, BlockSlot* slot,
                               const BlockReadContext& context, HandleGuard<Block>* block) const {
   if (slot_cache == nullptr) slot = nullptr;
-  // Another thread may have read it meanwhile.
+  // Another thread may have read it in the meantime.
   if (slot != nullptr && GetBySlot(slot, block) && !DropIfDamaged(handle, block)) {
     return Status::OK();
   }
@@ -331,7 +331,8 @@ HandleGuard<Block> BlockStore::OutOfCache(std::unique_ptr<Block> block) const {
   return HandleGuard<Block>(std::move(block), allocated ? &cache : nullptr);
 }
 
-// From the file, and into the cache if it may. `slot` is null or of the cache.
+// Reads from the file, and inserts into the cache if that is allowed. `slot` is null or of the
+// cache.
 Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
                              const BlockReadContext& context, HandleGuard<Block>* held) const {
   const bool for_cache = ForCache(context);
@@ -353,7 +354,7 @@ Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
     entry->SetPriority(Cache::Priority::LOW);
     s = slot_cache->InsertEmbedded(entry, key.AsSlice(), slot, &inserted);
     if (s.ok() && inserted == nullptr) {
-      // Rather than wait, it is read again when it is wanted again.
+      // The insertion would wait, so the block is read again when it is needed again.
       RecordTick(statistics, BLOCK_CACHE_ADD_FAILURES);
       *held = OutOfCache(std::move(block));
       return s;

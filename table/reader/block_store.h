@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The blocks of one open table: out of the block cache, or from the file and then into it.
+// Provides the blocks of one open table, from the block cache, or from the file and then into the
+// cache.
 
 #include <atomic>
 #include <cstdint>
@@ -30,47 +31,47 @@ namespace varve {
 
 class FilePrefetcher;
 
-// How one caller reads blocks.
+// Says how one caller reads blocks.
 struct BlockReadContext {
   const ReadOptions* options = nullptr;
   FilePrefetcher* prefetcher = nullptr;
   uint64_t prefetch_limit = 0;
   bool fill_cache = true;
-  Env::IOActivity activity = Env::IOActivity::kUnknown;  // unless the options have one
-  // Bytes of the file that the caller has read already, and where they start.
+  Env::IOActivity activity = Env::IOActivity::kUnknown;  // used unless the options have one
+  // Bytes of the file that the caller has read already, and their offset.
   Slice preread;
   uint64_t preread_offset = 0;
-  BlockBuffer* preread_buffer = nullptr;  // nullable: owns them, if they are one block
-  // High priority in the cache, for indexes and filters.
+  BlockBuffer* preread_buffer = nullptr;  // may be null; owns `preread`, if that is one block
+  // True for indexes and filters: they get high priority in the cache.
   bool high_priority = false;
-  // Counts the indexes and filters that are read from the file; may be null.
+  // Number of indexes and filters read from the file; may be null.
   size_t* meta_reads = nullptr;
 };
 
-// Thread safety: const methods from any thread; it is filled in before it is shared.
-// Lifetime: what a guard has from the cache goes before the store; what it is moved or shared
-// to may outlive both.
+// Thread safety: const methods may be called from any thread; the members are set before it is
+// shared. Lifetime: a guard that holds something of the cache must not outlive the store, but what
+// it is moved or shared to may outlive both.
 class BlockStore {
  public:
-  // Set once, while the table is being opened.
+  // The members below are set once, while the table is being opened.
   BlockFile file;
   std::shared_ptr<Cache> cache;  // null: every read goes to the file
-  // The same, if it is of a kind that slots may refer to; else null.
+  // The cache, if it is of a kind that slots may refer to; else null.
   ClockCache* slot_cache = nullptr;
   BlockCacheKeyBase cache_keys;
   const InternalKeyComparator* icmp = nullptr;
   Statistics* statistics = nullptr;
   IndexForm index_form;
-  // Data blocks in the cache have a checksum, which is compared when they are taken from there. One
-  // that is not what it was is dropped, and read from the file again.
+  // True: data blocks in the cache have a checksum, which is compared whenever they are taken from
+  // there. A damaged block is dropped, and read from the file again.
   bool checks_cached = false;
-  // Of the file's last bytes, while the table is being opened.
+  // The file's last bytes, while the table is being opened.
   Slice preread;
   uint64_t preread_offset = 0;
 
-  // With read_tier kBlockCacheTier, Incomplete if the block is not in the cache. MemoryLimit if the
-  // cache is full and its limit strict.
-  // `slot`, which may be null, is tried first and refers to the block from then on.
+  // Returns the block from the cache or the file. With read_tier kBlockCacheTier, returns
+  // Incomplete if the block is not in the cache. Returns MemoryLimit if the cache is full and its
+  // limit strict. `slot`, which may be null, is tried first and refers to the block afterwards.
   Status Get(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
              HandleGuard<Block>* block) const;
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
@@ -78,19 +79,19 @@ class BlockStore {
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
              HandleGuard<FilterBlock>* filter) const;
 
-  // The same for a block that GetIfCached has just not found.
+  // Like Get, for a block that GetIfCached has just not found.
   Status GetMissing(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
                     HandleGuard<Block>* block) const;
-  // The block if it is in the cache; else false, and no miss is counted.
+  // Gets the block if it is in the cache. Otherwise returns false, and counts no miss.
   bool GetIfCached(const BlockHandle& handle, BlockSlot* slot, HandleGuard<Block>* block) const;
 
-  // Whether blocks may be searched within an epoch: not where that calls a comparator of the user,
-  // nor where they are checked.
+  // True if blocks may be searched within an epoch: not if that calls a user comparator or if
+  // cached blocks are checked.
   [[nodiscard]] bool searches_in_place() const {
     return slot_cache != nullptr && BytesDecide(icmp->order()) && !checks_cached;
   }
-  // The block a slot refers to, within the current epoch; null if it refers to none. What a look-up
-  // in the cache would count is counted.
+  // Returns the block that a slot refers to, or null if it refers to none. Must be called within an
+  // epoch, in which the result stays valid. Counts a hit as a look-up in the cache would.
   [[nodiscard]] const Block* Peek(const BlockSlot& slot, CacheEntry** entry) const {
     VARVE_ASSERT(Epoch::Inside());
     *entry = slot.load(std::memory_order_acquire);
@@ -103,33 +104,33 @@ class BlockStore {
     block->WantIndex();
     return block;
   }
-  // Asks for the memory that a search after the slot starts with.
+  // Prefetches the memory that a search of the slot's block starts with.
   template <CacheLevel level = CacheLevel::kFirst>
   static void Prefetch(const BlockSlot& slot) {
-    // The block lies after its entry; the address is not read, and may be stale.
+    // The block lies after its entry; the address is not dereferenced, and may be stale.
     const CacheEntry* const entry = slot.load(std::memory_order_relaxed);
     if (entry == nullptr) return;
     PrefetchLine<level>(entry);
     Block::Prefetch<level>(BlockAfter(entry));
   }
 
-  // Past the cache, owned by the caller.
+  // Reads past the cache; the caller owns the result.
   Status Read(const BlockHandle& handle, const BlockReadContext& context,
               std::unique_ptr<DecodedIndex>* index) const;
   Status Read(const BlockHandle& handle, const BlockReadContext& context,
               std::unique_ptr<FilterBlock>* filter) const;
 
-  // The bytes of a meta block.
+  // Reads the bytes of a meta block.
   Status ReadContents(const BlockHandle& handle, const BlockReadContext& context,
                       BlockContents* contents) const;
   [[nodiscard]] BlockFetch MakeFetch(const BlockReadContext& context) const;
-  // Where a data block that is not in the cache is best read to.
+  // Returns the best room for reading a data block that is not in the cache.
   [[nodiscard]] BlockRoom RoomFor(const BlockReadContext& context) const;
-  // Reads a block and tests its checksum only.
+  // Reads a block and only tests its checksum.
   Status Verify(const BlockHandle& handle, const BlockReadContext& context) const;
 
  private:
-  // With `for_cache` in the form that blocks have in the cache.
+  // Reads a block. With `for_cache` the result has the form of blocks in the cache.
   Status Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
               std::unique_ptr<Block>* block) const;
   [[nodiscard]] bool ForCache(const BlockReadContext& context) const {
@@ -139,18 +140,20 @@ class BlockStore {
   void LearnIndexBytes(size_t bytes) const;
   Status ReadBlock(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
                    HandleGuard<Block>* held) const;
-  // What keeps the block may outlive the cache, unlike its allocator.
+  // Returns a guard of a block outside the cache. The guard keeps the cache, and so its allocator,
+  // alive if the block's memory came from there.
   [[nodiscard]] HandleGuard<Block> OutOfCache(std::unique_ptr<Block> block) const;
   bool GetBySlot(BlockSlot* slot, HandleGuard<Block>* block) const;
   bool FindByKey(const BlockHandle& handle, BlockSlot* slot, HandleGuard<Block>* block) const;
-  // Whether the block, from the cache, is damaged; then nobody has it any more.
+  // Returns true if the block, which comes from the cache, is damaged; then it was dropped and
+  // *block is empty.
   bool DropIfDamaged(const BlockHandle& handle, HandleGuard<Block>* block) const;
   void CountSlotHit(const CacheEntry& entry) const {
     AddPerfCount<&PerfContext::block_cache_hit_count>();
     if (statistics != nullptr) [[unlikely]]
       TickSlotHit(entry);
   }
-  // A block that a slot may refer to lies right after its entry.
+  // Returns the block of an entry that a slot may refer to: it lies right after the entry.
   static const Block* BlockAfter(const CacheEntry* entry) {
     return reinterpret_cast<const Block*>(entry + 1);
   }
@@ -166,8 +169,8 @@ class BlockStore {
   Status GetCached(const BlockHandle& handle, const BlockReadContext& context,
                    HandleGuard<T>* held) const;
 
-  // What data blocks that were read last were like: the next are read to where such blocks stay.
-  // Relaxed: hints.
+  // Properties of the data blocks read last: the next ones are read to where such blocks stay.
+  // Relaxed, as they are hints.
   mutable std::atomic<bool> compressed_{false};
   mutable std::atomic<size_t> index_bytes_{0};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A table's bytes under suspicion: every checksum compared, and what is left of a damaged table.
+// Checks every checksum of a table, and salvages what is left of a damaged table.
 
 #include <functional>
 #include <memory>
@@ -22,7 +22,7 @@ uint64_t StoredBytes(const BlockHandle& handle) {
 
 }  // namespace
 
-// The footer was read when the table was opened; its bytes may have changed since.
+// Checks the footer again: its bytes may have changed since the table was opened.
 Status BlockTableReader::VerifyFooter() const {
   const BlockFile& file = parts_.store->file;
   const size_t length = file.footer.length();
@@ -48,7 +48,7 @@ Status BlockTableReader::ListMetaBlocks(const BlockReadContext& context,
   if (parts_.filter != nullptr) {
     VARVE_RETURN_IF_ERROR(parts_.filter->ListBlocks(context, handles));
   } else if (parts_.unused_filter.partitioned && !parts_.unused_filter.root.IsNull()) {
-    // Before its bytes are interpreted: it was never looked at.
+    // This root was never checked, so it is verified before its bytes are interpreted.
     VARVE_RETURN_IF_ERROR(parts_.store->Verify(parts_.unused_filter.root, context));
     FilterReader::Options options = parts_.unused_filter;
     options.residency = MetaResidency::kOwned;

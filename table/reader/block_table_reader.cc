@@ -17,9 +17,9 @@ namespace varve {
 
 namespace {
 
-// Guesses from a thread's last reads whether the filter of the last table will let a key pass.
-// While the filter's memory is on its way the index can be searched and the block asked for, which
-// is work for nothing if the key is not there.
+// Guesses from a thread's last reads if the filter of the last table will let a key pass. While the
+// filter's memory is being loaded, the index can be searched and the block prefetched, which is
+// wasted if the key is not there.
 class FilterPredictor {
  public:
   bool Passes() const { return score_ >= 0; }
@@ -149,14 +149,14 @@ Status BlockTableReader::SearchBlockAt(const DecodedIndex& index, size_t i,
     result = SearchBlock(block, *store.icmp, parts_.override_seq, lookup, &pin, matched);
   }
   if (result == BlockSearchResult::kCorrupt) return MalformedEntry(store, index.handle(i));
-  // A separator beyond the key says that later blocks hold only larger keys.
+  // If the separator is of another key, later blocks have only larger keys.
   *over = result != BlockSearchResult::kEndOfBlock ||
           !index.SeparatorIsOf(i, lookup->key(), *store.icmp);
   return Status::OK();
 }
 
-// Without a reference: what is found is copied, or pinned, before the epoch is left. False if the
-// slot refers to no block, or the block must not be searched in this way.
+// Searches without a reference: what is found is copied, or pinned, before the epoch is left.
+// Returns false if the slot refers to no block, or the block must not be searched this way.
 bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
                                      BlockSearchResult* result) const {
   const BlockStore& store = *parts_.store;
@@ -164,7 +164,7 @@ bool BlockTableReader::SearchInPlace(const BlockSlot& slot, PointLookup* lookup,
   CacheEntry* entry = nullptr;
   const Block* const block = store.Peek(slot, &entry);
   if (block == nullptr) return false;
-  // Nothing but bytes may be compared here: a comparator of the user must not run in an epoch.
+  // Only bytes may be compared here: a user comparator must not run in an epoch.
   VARVE_ASSERT(store.searches_in_place());
   SlotPin pin(store.slot_cache, entry);
   *result = SearchBlock(*block, *store.icmp, parts_.override_seq, lookup, &pin, matched);

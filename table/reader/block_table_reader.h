@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The reader of block-based tables.
+// Reads block-based tables.
 
 #include <cstdint>
 #include <memory>
@@ -22,34 +22,34 @@ struct BlockTableOpenOptions : TableOpenOptions {
   BlockBasedTableOptions table;  // those of the factory
 };
 
-// Everything that opening found out.
+// Holds everything that opening has found out.
 struct BlockTableParts {
   std::unique_ptr<RandomAccessFileReader> file;
   // At a fixed address, because index and filter point to it.
   std::unique_ptr<BlockStore> store;
   std::unique_ptr<IndexReader> index;
-  std::unique_ptr<FilterReader> filter;  // null: none that may be used
+  std::unique_ptr<FilterReader> filter;  // null: there is none that may be used
   std::shared_ptr<const FragmentedTombstones> tombstones;
   std::shared_ptr<const TableProperties> properties;
   std::string newest_timestamp;
-  std::vector<BlockHandle> meta_blocks;  // for VerifyChecksum; without index and filter
-  // A filter that the file has, but that is not used: what it is made of, for VerifyChecksum.
+  std::vector<BlockHandle> meta_blocks;  // for VerifyChecksum; without those of index and filter
+  // Describes a filter of the file that is not used, for VerifyChecksum.
   FilterReader::Options unused_filter;
-  // kMaxSequenceNumber: keys have their stored sequence numbers.
+  // kMaxSequenceNumber: keys keep their stored sequence numbers.
   SequenceNumber override_seq = kMaxSequenceNumber;
   uint64_t data_end = 0;  // data blocks lie before this offset
-  // The column family's order, if the table's own is that of the keys without timestamps; else
+  // The column family's order, if the table's own order is that of keys without timestamps; else
   // null.
   const InternalKeyComparator* family_order = nullptr;
-  std::unique_ptr<const InternalKeyComparator> own_order;  // then the store's
+  std::unique_ptr<const InternalKeyComparator> own_order;  // then used by the store
   bool prefixes_in_filter = false;
   BlockBasedTableOptions options;
 };
 
-// Thread safety: as TableReader.
+// Thread safety: like TableReader.
 class BlockTableReader final : public TableReader {
  public:
-  // As that of TableReader.
+  // Implements TableReader::Open.
   static Status Open(const BlockTableOpenOptions& options,
                      std::unique_ptr<RandomAccessFileReader> file, uint64_t file_size,
                      std::unique_ptr<TableReader>* reader);
@@ -85,47 +85,48 @@ class BlockTableReader final : public TableReader {
   double CachedShare() const override;
   void ForgetBlocks() const override;
 
-  // Once, before it is shared: charges what it takes. MemoryLimit if that is refused.
+  // Charges the reader's memory; called once, before it is shared. Returns MemoryLimit if it is
+  // refused.
   Status ChargeTo(std::shared_ptr<CacheCharge> charge);
 
   [[nodiscard]] const BlockTableParts& parts() const { return parts_; }
-  // The part of Get that follows tombstones and filter. *matched is set if an entry of the key was
-  // met.
+  // The part of Get after tombstones and filter. Sets *matched if an entry of the key was met.
   Status SearchBlocks(const BlockReadContext& context, PointLookup* lookup, bool* matched) const;
-  // Searches the block of entry `i` of a leaf of the index. *over: no later one has entries of the
-  // key that the lookup still wants.
+  // Searches the block of entry `i` of a leaf of the index. Sets *over to true if no later block
+  // has entries of the key that the lookup still wants.
   Status SearchBlockAt(const DecodedIndex& index, size_t i, const BlockReadContext& context,
                        PointLookup* lookup, bool* matched, bool* over) const;
 
-  // A key in the form that NewIterator shows: `scratch` gets it, if it is not `key` itself.
+  // Sets *shown to a key in the form that NewIterator shows; it refers to `key` or to *scratch.
   Status ShownKey(const Slice& key, std::string* scratch, Slice* shown) const;
-  // Whether keys are stored without timestamps that the column family's keys have.
+  // True if keys are stored without the timestamps that the column family's keys have.
   [[nodiscard]] bool lacks_timestamps() const { return parts_.family_order != nullptr; }
 
  private:
-  // In place of one in the index.
+  // Stands for "no position" in the index.
   static constexpr size_t kNotSought = SIZE_MAX;
 
   Status GetInOwnOrder(const ReadOptions& options, PointLookup* lookup,
                        const TableHint& hint) const;
-  // For keys without the timestamps that the comparator knows.
+  // Get for keys without the timestamps that the comparator expects.
   Status GetWithoutTimestamps(const ReadOptions& options, PointLookup* lookup) const;
 
-  // From entry `first`, or where the key says, of an index that stays in memory.
+  // Searches an index that stays in memory, from entry `first`, or, if that is kNotSought, from the
+  // entry that the key leads to.
   Status SearchBlocks(const DecodedIndex& index, size_t first, const BlockReadContext& context,
                       PointLookup* lookup, bool* matched) const;
   bool SearchInPlace(const BlockSlot& slot, PointLookup* lookup, bool* matched,
                      BlockSearchResult* result) const;
   Status VerifyFooter() const;
-  // Appends the handles of all blocks but those of data.
+  // Appends the handles of all blocks except data blocks.
   Status ListMetaBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
   Status VerifyDataBlocks(const BlockReadContext& context, const PaceReads& pace) const;
 
-  BlockTableParts parts_;  // constant once it is shared
+  BlockTableParts parts_;  // constant once the reader is shared
   ChargedBytes charged_;
 };
 
-// Corruption that names the table and the block.
+// Returns Corruption that names the table and the block.
 [[nodiscard]] Status MalformedEntry(const BlockStore& store, const BlockHandle& handle);
 
 }  // namespace varve

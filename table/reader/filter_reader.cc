@@ -90,13 +90,13 @@ size_t FilterReader::FindPartition(const BlockReadContext& context, const Slice&
   if ((*root)->form().user_keys) {
     i = (*root)->Seek(*store_->icmp, internal_key);
   } else {
-    // Where the key's newest version would be: in files whose partitions end between the versions
-    // of a key, every one of these partitions has the key.
+    // Seeks to where the key's newest version would be: in files whose partitions end between the
+    // versions of a key, each of these partitions has the key.
     std::string newest;
     AppendInternalKey(&newest, ExtractUserKey(internal_key), kMaxSequenceNumber, kValueTypeForSeek);
     i = (*root)->Seek(*store_->icmp, newest);
   }
-  // The last partition covers all that follows.
+  // The last partition covers all later keys.
   return i == (*root)->size() && i > 0 ? i - 1 : i;
 }
 
@@ -159,8 +159,9 @@ bool FilterReader::PartitionMayMatch(const BlockReadContext& context, const Slic
   const size_t i = FindPartition(context, internal_key, &root);
   if (!root || i == root->size()) return true;
   if (BlockMayMatch(PartitionAt(context, *root, i), prefix)) return true;
-  // Keys of that prefix below the target may be in the partition before, and older writers do not
-  // tell this one of them. Then the separator between the two has the prefix as well.
+  // Keys with that prefix below the target may be in the previous partition, and older writers do
+  // not add the prefix to this one. In that case the separator between the two has the prefix as
+  // well.
   if (i == 0) return false;
   const Slice border = root->separator_key(i - 1, *store_->icmp);
   Slice of_border;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Asks a table's filter, whole or in partitions, whether a key or prefix may be in the table.
+// Asks a table's filter, whole or partitioned, if a key or prefix may be in the table.
 
 #include <cstdint>
 #include <memory>
@@ -18,47 +18,47 @@
 
 namespace varve {
 
-// Every doubt, an unreadable filter included, is answered with "may match": the data decides.
+// Every doubt, including an unreadable filter, is answered with "may match": then the data decides.
 //
-// Thread safety: const methods from any thread. Lifetime: the store outlives it.
+// Thread safety: const methods may be called from any thread. Lifetime: the store must outlive it.
 class FilterReader {
  public:
   struct Options {
     BlockHandle root;
     bool partitioned = false;
-    bool whole_keys = true;  // whole user keys are in it
-    // Set if prefixes are in it and are taken in the same way as today.
+    bool whole_keys = true;  // true: the filter contains whole user keys
+    // Set if the filter contains prefixes made by this extractor.
     std::shared_ptr<const SliceTransform> prefix_extractor;
     MetaResidency residency = MetaResidency::kOwned;
     bool pin_partitions = false;
     bool high_priority = false;
   };
 
-  // Reads the root, also when it will only be cached.
+  // Opens a filter. Reads the root, even if it will only be cached.
   static Status Open(const BlockStore* store, const Options& options,
                      const BlockReadContext& context, std::unique_ptr<FilterReader>* reader);
 
-  // False only if no entry of the key is in the table.
+  // Returns false only if no entry of the key is in the table.
   [[nodiscard]] bool KeyMayMatch(const BlockReadContext& context, const PointLookup& lookup) const {
     if (answers_at_once_) [[likely]]
       return bits_.MayMatch(lookup.hash());
     return KeyMayMatchSlow(context, lookup);
   }
 
-  // Asks for the memory that KeyMayMatch will read, if the filter stays in memory.
+  // Prefetches the memory that KeyMayMatch will read, if the filter stays in memory.
   void Prefetch(const PointLookup& lookup) const {
     if (answers_at_once_) bits_.Prefetch(lookup.hash());
   }
-  // The filter to ask by PointLookup::hash(), for callers with several keys. Empty where only
-  // KeyMayMatch can tell: with partitions, prefixes, another hash, or without the filter.
+  // Returns the filter to be asked by PointLookup::hash(), for callers with several keys. Empty if
+  // only KeyMayMatch can answer: with partitions, prefixes, another hash, or without a filter.
   [[nodiscard]] HandleGuard<FilterBlock> ForHashes(const BlockReadContext& context) const;
 
-  // False only if no entry with the prefix of `internal_key`'s user key is in the table.
+  // Returns false only if no entry with the prefix of `internal_key`'s user key is in the table.
   [[nodiscard]] bool PrefixMayMatch(const BlockReadContext& context,
                                     const Slice& internal_key) const;
 
   [[nodiscard]] size_t MemoryUsage() const;
-  // Appends the handles of all its blocks. For VerifyChecksum.
+  // Appends the handles of all its blocks, for VerifyChecksum.
   Status ListBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
 
  private:
@@ -68,17 +68,17 @@ class FilterReader {
   [[nodiscard]] bool KeyMayMatchSlow(const BlockReadContext& context,
                                      const PointLookup& lookup) const;
 
-  // How filter and index blocks are read: not as a part of a scan.
+  // Returns the context for filter and index blocks, which are not read as part of a scan.
   [[nodiscard]] BlockReadContext MetaContext(const BlockReadContext& context) const {
     BlockReadContext read = context;
     read.prefetcher = nullptr;
     read.high_priority = options_.high_priority;
     return read;
   }
-  // The filter in one piece; empty if it cannot be had.
+  // Returns the filter in one piece, or an empty guard if it cannot be read.
   [[nodiscard]] HandleGuard<FilterBlock> WholeFilter(const BlockReadContext& context) const;
-  // Number of the partition that has a user key, if any has; root->size() if there is none, or the
-  // root cannot be had.
+  // Returns the number of the partition that may have a user key. Returns root->size() if there is
+  // no partition or the root cannot be read.
   [[nodiscard]] size_t FindPartition(const BlockReadContext& context, const Slice& internal_key,
                                      HandleGuard<DecodedIndex>* root) const;
   [[nodiscard]] HandleGuard<FilterBlock> PartitionAt(const BlockReadContext& context,
@@ -89,11 +89,12 @@ class FilterReader {
 
   const BlockStore* const store_;
   const Options options_;
-  // Empty if only cached. Full: filter_. Partitioned: root_ and, if pinned, partitions_.
+  // Empty if only cached. A full filter uses filter_; a partitioned one root_ and, if pinned,
+  // partitions_.
   HandleGuard<FilterBlock> filter_;
   HandleGuard<DecodedIndex> root_;
   std::vector<HandleGuard<FilterBlock>> partitions_;
-  // Of filter_, when it is of whole keys by the hash that all tables share.
+  // True if filter_ is of whole keys by the hash that all tables share; then bits_ are its bits.
   bool answers_at_once_ = false;
   FilterBits bits_;
 };

@@ -103,7 +103,7 @@ void IndexCursor::Seek(const Slice& target) {
     return;
   }
   // A partition's separator is that of its last entry, so the entry is in this partition; the loop
-  // is for files where it is not.
+  // is for files that violate this.
   for (top_pos_ = root_->Seek(icmp, target); LoadLeaf(); top_pos_++) {
     pos_ = leaf_->Seek(icmp, target);
     if (pos_ < leaf_->size()) return;
@@ -126,7 +126,7 @@ void IndexCursor::SeekToLast() {
   if (!LoadRoot()) return;
   if (!reader_->two_level()) {
     leaf_ = root_.get();
-    pos_ = leaf_->size() - 1;  // wraps to an invalid position if there is none
+    pos_ = leaf_->size() - 1;  // wraps to an invalid position if the index is empty
     return;
   }
   for (top_pos_ = root_->size(); top_pos_-- > 0;) {

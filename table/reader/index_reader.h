@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A table's index: which data block may hold a key, through one level or two.
+// A table's index, of one level or two: it finds the data block that may hold a key.
 
 #include <algorithm>
 #include <atomic>
@@ -22,14 +22,14 @@
 
 namespace varve {
 
-// Where a table's index or filter lives while the table is open.
+// Says where a table's index or filter lives while the table is open.
 enum class MetaResidency : uint8_t {
-  kOwned,   // outside the cache, for good
-  kPinned,  // in the cache, referenced for good
-  kCached,  // in the cache as long as it is used
+  kOwned,   // outside the cache, permanently
+  kPinned,  // in the cache, referenced permanently
+  kCached,  // in the cache until it is evicted
 };
 
-// Thread safety: const methods from any thread. Lifetime: the store outlives it.
+// Thread safety: const methods may be called from any thread. Lifetime: the store must outlive it.
 class IndexReader {
  public:
   struct Options {
@@ -40,25 +40,25 @@ class IndexReader {
     bool high_priority = false;
   };
 
-  // Reads and checks the root, also when it will only be cached.
+  // Opens an index. Reads and checks the root, even if it will only be cached.
   static Status Open(const BlockStore* store, const Options& options,
                      const BlockReadContext& context, std::unique_ptr<IndexReader>* reader);
 
-  // The root, without a copy where it is resident.
+  // Gets the root, without a copy if it is resident.
   Status GetRoot(const BlockReadContext& context, HandleGuard<DecodedIndex>* root) const;
   [[nodiscard]] bool two_level() const { return options_.two_level; }
-  // The whole index, where it has one level and stays in memory; else null.
+  // Returns the whole index if it has one level and stays in memory; else null.
   [[nodiscard]] const DecodedIndex* resident() const {
     return options_.two_level ? nullptr : root_.get();
   }
-  // Partition `i` of `root`.
+  // Gets partition `i` of `root`.
   Status GetPartition(const BlockReadContext& context, const DecodedIndex& root, size_t i,
                       HandleGuard<DecodedIndex>* partition) const;
 
   [[nodiscard]] const BlockStore& store() const { return *store_; }
-  // Bytes outside the cache.
+  // Returns the bytes outside the cache.
   [[nodiscard]] size_t MemoryUsage() const;
-  // For VerifyChecksum.
+  // Returns the root's handle, for VerifyChecksum.
   [[nodiscard]] const BlockHandle& root_handle() const { return options_.root; }
 
  private:
@@ -70,13 +70,14 @@ class IndexReader {
   std::vector<HandleGuard<DecodedIndex>> partitions_;  // if pinned
 };
 
-// A position in an index. A one-level index costs no call to move in.
+// A position in an index. In a one-level index moving costs no call.
 //
-// Thread safety: none. Errors leave it not Valid(), with status() until the next seek.
+// Thread safety: none. After an error it is not Valid(), and status() has the error until the next
+// seek.
 class IndexCursor {
  public:
   IndexCursor() = default;
-  // `context` is copied; what it points to outlives the cursor.
+  // Attaches the cursor to an index. Copies `context`; what it points to must outlive the cursor.
   void Init(const IndexReader* reader, const BlockReadContext& context) {
     reader_ = reader;
     context_ = context;
@@ -85,54 +86,54 @@ class IndexCursor {
   [[nodiscard]] bool Valid() const { return leaf_ != nullptr && pos_ < leaf_->size(); }
   [[nodiscard]] const Status& status() const { return status_; }
 
-  // To the first entry whose separator is >= `target` (an internal key).
+  // Moves to the first entry whose separator is >= `target` (an internal key).
   void Seek(const Slice& target);
   void SeekToFirst();
   void SeekToLast();
   void Next();  // requires Valid()
   void Prev();  // requires Valid()
 
-  // These require Valid(); slices live until the next move.
+  // The methods below require Valid(); slices live until the next move.
   [[nodiscard]] BlockHandle handle() const {
     VARVE_ASSERT(Valid());
     return leaf_->handle(pos_);
   }
   [[nodiscard]] Slice separator_user_key() const { return leaf_->separator_user_key(pos_); }
-  // Where the position is: an index block, and an entry of it.
+  // Return the position: an index block, and an entry of it.
   [[nodiscard]] const DecodedIndex& leaf() const { return *leaf_; }
   [[nodiscard]] size_t pos() const { return pos_; }
-  // For BlockStore::Get.
+  // Returns the entry's slot, for BlockStore::Get.
   [[nodiscard]] BlockSlot* slot() const {
     VARVE_ASSERT(Valid());
     return leaf_->slot(pos_);
   }
-  // Asks for the index's own knowledge of the entry.
+  // Prefetches the index's own data of the entry.
   void PrefetchEntry() const { leaf_->PrefetchEntry(pos_); }
-  // Asks for the memory that a search of the entry's data block starts with.
+  // Prefetches the memory that a search of the entry's data block starts with.
   void PrefetchBlock() const {
     if (const BlockSlot* slot = leaf_->slot(pos_); slot != nullptr) {
       BlockStore::Prefetch<CacheLevel::kSecond>(*slot);
     }
   }
-  // The same for a walk into a neighbour from this side.
+  // Prefetch the neighbouring block for a walk that enters it from this side.
   void PrefetchNextBlock() const {
     if (pos_ + 1 < leaf_->size()) PrefetchLines(pos_ + 1, 0);
   }
   void PrefetchPreviousBlock() const {
-    // A walk back begins with the restart points and the last interval.
+    // A backward walk begins with the restart points and the last interval.
     if (pos_ == 0) return;
     const size_t size = leaf_->handle(pos_ - 1).size;
     PrefetchLines(pos_ - 1, size - std::min(size, kNeighbourBytes));
   }
 
  private:
-  // What a walk wants of a neighbour before it can ask itself.
+  // Bytes of a neighbour that a walk reads before it can prefetch itself.
   static constexpr size_t kNeighbourBytes = 1024;
 
-  // What is known of block `pos`, and lines of its entries from about `from` on.
+  // Prefetches the head of block `pos`, and the lines of its entries from about `from` on.
   void PrefetchLines(size_t pos, size_t from) const {
     constexpr size_t kLine = 64;
-    constexpr size_t kIndexBytes = 4 * kLine;  // where BlockStore::Prefetch ends
+    constexpr size_t kIndexBytes = 4 * kLine;  // end of what BlockStore::Prefetch covers
     const BlockSlot* const slot = leaf_->slot(pos);
     if (slot == nullptr) return;
     BlockStore::Prefetch(*slot);
@@ -142,7 +143,7 @@ class IndexCursor {
     for (size_t at = 0; at < kNeighbourBytes; at += kLine) PrefetchLine(lines + at);
   }
   bool LoadRoot();
-  // Loads partition `top_pos_` of a two-level index, if there is one.
+  // Loads partition `top_pos_` of a two-level index. Returns false if there is none or it fails.
   bool LoadLeaf();
   void Invalidate() { leaf_ = nullptr; }
 
@@ -152,8 +153,8 @@ class IndexCursor {
   HandleGuard<DecodedIndex> root_;
   HandleGuard<DecodedIndex> partition_;
   size_t top_pos_ = 0;
-  size_t loaded_partition_ = SIZE_MAX;  // which one partition_ is
-  const DecodedIndex* leaf_ = nullptr;  // root_ or partition_
+  size_t loaded_partition_ = SIZE_MAX;  // number of the partition in partition_
+  const DecodedIndex* leaf_ = nullptr;  // points to root_ or partition_
   size_t pos_ = 0;
 };
 

@@ -48,7 +48,7 @@ class ProbeBatch {
   }
 
  private:
-  // The probes of one table.
+  // Holds the probes of one table.
   struct Group {
     const BlockTableReader* table;
     size_t begin;
@@ -59,10 +59,10 @@ class ProbeBatch {
     [[nodiscard]] const BlockTableParts& parts() const { return table->parts(); }
     [[nodiscard]] const BlockStore& store() const { return *table->parts().store; }
   };
-  // A data block that one key or several need.
+  // A data block that one or more keys need.
   struct Wanted {
     const Group* group;
-    size_t pos;  // in the index
+    size_t pos;  // position in the index
     HandleGuard<Block> held;
     Status status;
 
@@ -73,13 +73,13 @@ class ProbeBatch {
   struct Key {
     PointLookup* lookup;
     Group* group;
-    size_t pos = 0;  // of the block in the index
-    // Within the epoch only.
+    size_t pos = 0;  // position of the block in the index
+    // Valid only within the epoch.
     const Block* block = nullptr;
     CacheEntry* entry = nullptr;
-    size_t wanted = 0;     // which of wanted_
-    bool matched = false;  // an entry of the key was met
-    bool over = false;     // in this table
+    size_t wanted = 0;     // index into wanted_
+    bool matched = false;  // true: an entry of the key was met
+    bool over = false;     // true: the table needs no further search
 
     [[nodiscard]] BlockSlot* slot() const { return group->index->slot(pos); }
   };
@@ -98,7 +98,7 @@ class ProbeBatch {
   void HoldBlocks();
   void ReadMissing();
   void ReadTogether(const BlockStore& store, std::span<Wanted*> blocks);
-  // Runs `use` on the missing blocks of each table.
+  // Calls `use` with the missing blocks of each table.
   template <typename Use>
   static void ForEachTable(std::span<Wanted*> missing, Use use);
   [[nodiscard]] bool MayRead() const { return context_.options->read_tier != kBlockCacheTier; }
@@ -120,7 +120,7 @@ void ProbeBatch::MakeGroups() {
     while (end < probes_.size() && probes_[end].table == any) end++;
     const BlockTableReader* const table = any->staged();
     if (table == nullptr) [[unlikely]] {
-      // What fails is told by the lookup.
+      // Errors are reported by the lookup.
       for (size_t i = begin; i < end; i++) (void)any->Get(*context_.options, probes_[i].lookup);
       continue;
     }
@@ -184,7 +184,7 @@ void ProbeBatch::SearchIndexes() {
   keys_.truncate(left);
 }
 
-// False if nothing is left to do for these keys.
+// Returns false if nothing is left to do for these keys.
 bool ProbeBatch::SearchIndex(Group* group, std::span<Key> keys) {
   const IndexReader& reader = *group->parts().index;
   if (reader.two_level()) {
@@ -208,7 +208,7 @@ bool ProbeBatch::SearchIndex(Group* group, std::span<Key> keys) {
   return true;
 }
 
-// The blocks that slots lead to, without taking references: what is found is copied, or pinned,
+// Searches the blocks that slots refer to, without references: what is found is copied, or pinned,
 // before the epoch is left.
 void ProbeBatch::SearchInPlace() {
   for (const Key& key : keys_) {
@@ -254,7 +254,7 @@ void ProbeBatch::FindInPlace() {
   }
 }
 
-// Blocks that must be held, be it that they have to be read first.
+// Searches the blocks that must be held, some of which have to be read first.
 void ProbeBatch::SearchHeld() {
   HoldBlocks();
   BoundedArray<Key*, kProbesMax> without_room;
@@ -274,7 +274,7 @@ void ProbeBatch::SearchHeld() {
     if (!key.over) GoOn(&key, key.pos + 1);
   }
   if (without_room.empty()) return;
-  // A cache of a strict limit may have room for one block where it has none for all.
+  // A cache with a strict limit may have room for one block but not for all.
   for (Wanted& wanted : wanted_) wanted.held.Reset();
   for (Key* key : without_room) GoOn(key, key->pos);
 }
@@ -308,7 +308,7 @@ void ProbeBatch::ReadMissing() {
     if (!wanted.held) missing.push_back(&wanted);
   }
   if (context_.options->async_io && MayRead()) {
-    // The first file is read while the others' transfers are under way.
+    // The first file is read while the transfers of the others are in progress.
     ForEachTable(missing.span(), [&](const BlockStore& store, std::span<Wanted*> blocks) {
       if (store.file.mapped) return;
       BlockReads reads;
@@ -323,7 +323,7 @@ void ProbeBatch::ReadMissing() {
 
 void ProbeBatch::ReadTogether(const BlockStore& store, std::span<Wanted*> blocks) {
   BlockReads reads;
-  // Of a mapped file nothing is read.
+  // A mapped file needs no reads.
   if (blocks.size() > 1 && MayRead() && !store.file.mapped) {
     BlockFetch fetch = store.MakeFetch(context_);
     if (fetch.deadline.count() == 0 ||
@@ -338,7 +338,7 @@ void ProbeBatch::ReadTogether(const BlockStore& store, std::span<Wanted*> blocks
     BlockReadContext context = context_;
     BlockBuffer buffer;
     context.preread_buffer = &buffer;
-    // What was not read now is read alone, and tells why it cannot be.
+    // A block that was not read here is read alone, and then reports its error.
     (void)reads.Find(wanted->handle(), &context.preread, &context.preread_offset, &buffer);
     wanted->status = store.GetMissing(wanted->handle(), wanted->slot(), context, &wanted->held);
   }
@@ -358,7 +358,7 @@ void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
     key->matched = false;
     return;
   }
-  // A separator beyond the key says that later blocks hold only larger keys.
+  // If the separator is of another key, later blocks have only larger keys.
   if (result == BlockSearchResult::kEndOfBlock && key->pos + 1 < index.size() &&
       index.SeparatorIsOf(key->pos, lookup->key(), *store.icmp)) {
     return;
@@ -368,7 +368,7 @@ void ProbeBatch::Search(Key* key, const Block& block, ValuePin* pin) const {
                     : Status::OK());
 }
 
-// From block `pos` on: the versions of a key may fill several.
+// Searches the blocks from `pos` on: the versions of a key may fill several.
 void ProbeBatch::GoOn(Key* key, size_t pos) const {
   const DecodedIndex& index = *key->group->index;
   Status s;

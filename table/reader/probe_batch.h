@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Looks several keys up in tables, in stages, so that the waits for memory overlap.
+// Looks up several keys in tables, in stages, so that the waits for memory overlap.
 
 #include <cstddef>
 #include <span>
@@ -13,27 +13,28 @@
 
 namespace varve {
 
-// One key in one table.
+// One look-up in one table.
 struct TableProbe {
   const TableReader* table;
   PointLookup* lookup;
 };
 
-// How many probes are worth taking through the stages together.
+// Number of probes that are worth processing together.
 inline constexpr size_t kProbesMax = 32;
 
-// What had to be read from files.
+// Counts what had to be read from files.
 struct ProbeReads {
-  size_t tables = 0;  // that blocks were read of
+  size_t tables = 0;  // tables that blocks were read from
   size_t blocks = 0;
   size_t meta_blocks = 0;  // indexes and filters
 };
 
-// As TableReader::Get for each probe; what fails is told by its lookup alone. At most kProbesMax
-// probes; those of one table are neighbours and ascend by key, duplicates allowed.
+// Does what TableReader::Get does for each probe; errors are reported only by the lookups. Requires
+// at most kProbesMax probes; those of one table must be adjacent and ascend by key, duplicates
+// allowed.
 //
-// Each stage touches only memory that the stage before it has asked for: lines of the filters, then
-// the indexes, then the data blocks. Neighbours share a block. Blocks that are in no cache are read
+// Each stage touches only memory that the previous stage has prefetched: lines of the filters, then
+// the indexes, then the data blocks. Neighbours share a block. Blocks that are not cached are read
 // together, file by file.
 ProbeReads MultiGetFromTables(const ReadOptions& options, std::span<const TableProbe> probes);
 

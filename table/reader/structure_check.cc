@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A table of a stranger: that its index and its data agree with each other, which a table of our
-// own does because we built it.
+// Checks a table made by others: that its index and its data agree, which is certain for a table
+// that we built.
 
 #include <string>
 
@@ -21,7 +21,7 @@ Status Disorder(const char* what, const BlockHandle& handle, const BlockFile& fi
                             file.name);
 }
 
-// Whether the index leads from a key to a block.
+// Checks that the index leads from a key to a block.
 Status LeadsTo(IndexCursor* cursor, const Slice& key, const BlockHandle& handle,
                const BlockFile& file) {
   cursor->Seek(key);
@@ -30,7 +30,7 @@ Status LeadsTo(IndexCursor* cursor, const Slice& key, const BlockHandle& handle,
   return Disorder("the index leads a key elsewhere", handle, file);
 }
 
-// One walk over all entries.
+// Walks all entries once and checks them.
 class EntryCheck {
  public:
   EntryCheck(const BlockTableReader& table, const ReadOptions& options,
@@ -64,7 +64,7 @@ class EntryCheck {
 
  private:
   Status Check(const Block& block, const BlockHandle& handle);
-  // That the next restart point, if it is here, is that of the entry.
+  // Checks that the next restart point, if it is here, is that of the entry.
   Status CheckRestart(const Block& block, const BlockHandle& handle, const DataBlockCursor& it);
 
   const BlockTableReader& table_;
@@ -74,9 +74,9 @@ class EntryCheck {
   BlockReadContext context_;
   IndexCursor seeker_;
   DataBlockCursor restart_;
-  uint32_t restarts_ = 0;  // of the block, met so far
+  uint32_t restarts_ = 0;  // number met so far in the block
   bool any_ = false;
-  std::string last_;  // the last key as it is stored
+  std::string last_;  // the last key in its stored form
   std::string shown_;
 };
 

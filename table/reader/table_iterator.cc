@@ -14,8 +14,8 @@ FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions
                               const BlockBasedTableOptions& table, bool direct_io) {
   if (options.readahead_size != 0) return FilePrefetcher::Fixed(options.readahead_size);
   if (iter.for_compaction) {
-    // Dozens of inputs are open at once. What the system reads ahead costs the process no memory,
-    // so only direct I/O needs the full distance in buffers of its own.
+    // Dozens of inputs are open at once. The system's own readahead costs the process no memory, so
+    // only direct I/O needs the full distance in buffers of its own.
     return FilePrefetcher::Fixed(direct_io ? FilePrefetcher::kCompactionReadahead
                                            : FilePrefetcher::kLargestReadahead / 4);
   }
@@ -23,7 +23,7 @@ FilePrefetcher MakePrefetcher(const ReadOptions& options, const TableIterOptions
                                   table.num_file_reads_for_auto_readahead);
 }
 
-// What seeks come to, counted apart for the last level.
+// Tickers of seek results, separate for the last level.
 struct SeekTickers {
   Tickers filtered;
   Tickers filter_match;
@@ -56,9 +56,9 @@ TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& o
   context_.fill_cache = options.fill_cache && !iter.for_compaction;
   context_.activity =
       iter.for_compaction ? Env::IOActivity::kCompaction : Env::IOActivity::kDBIterator;
-  // A mapped file is read ahead by the operating system.
+  // The operating system reads a mapped file ahead.
   if (!store_->file.mapped) context_.prefetcher = &prefetcher_;
-  // In steps of a size that the user has chosen, the system's own readahead does better.
+  // With a step size chosen by the user, the system's own readahead is better.
   if (options.async_io && options.readahead_size == 0) prefetcher_.AskAhead();
   if (iter.readahead != nullptr && *iter.readahead != 0) prefetcher_.GoOnFrom(*iter.readahead);
   context_.prefetch_limit = table->parts().data_end;
@@ -202,7 +202,7 @@ void TableIterator::Seek(const Slice& target) {
   if (asks) RecordTick(statistics, BLOOM_FILTER_PREFIX_TRUE_POSITIVE);
 }
 
-// Of every seek: not worth a call.
+// Runs for every seek, so it must not be a function call of its own.
 [[gnu::always_inline]] inline bool TableIterator::SeekIfMatches(const Slice& target) {
   if (!status_.ok()) [[unlikely]]
     status_ = Status::OK();
@@ -220,7 +220,7 @@ void TableIterator::Seek(const Slice& target) {
 
 void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
   if (round == SeekRound::kIndex) index_sought_ = false;
-  if (AsksFilter()) return;  // the filter may spare the seek
+  if (AsksFilter()) return;  // the filter may make the seek unnecessary
   if (round == SeekRound::kIndex) {
     index_.Seek(target);
     index_sought_ = true;
@@ -235,7 +235,7 @@ void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
       break;
     case SeekRound::kEntry:
       LimitReadahead();
-      // Seek meets what fails here again, and reports it.
+      // The next Seek meets the same error again, and reports it.
       if (LoadBlock()) cursor_.PrefetchSeek(target);
       break;
   }
@@ -279,7 +279,7 @@ size_t TableIterator::NextBatch(BatchEntry* out, size_t max) {
     return n;
   }
   Next();
-  // A key outside the block lies where the next one will.
+  // A key outside the block uses the memory that the next key needs.
   if (WriteCurrent(out) == 0 || max == 1 || !cursor_.KeyInBlock()) return valid_ ? 1 : 0;
   const size_t more = cursor_.NextBatch(out + 1, max - 1);
   if (more != 0) PublishLast(out[more]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The walk over a table's point entries: a position in the index, and one in the block it names.
+// Walks a table's point entries: a position in the index, and one in the block it refers to.
 
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ namespace varve {
 
 class TableIterator final : public InternalIterator {
  public:
-  // Table and options outlive it.
+  // Table and options must outlive it.
   TableIterator(const BlockTableReader* table, const ReadOptions& options,
                 const TableIterOptions& iter);
   ~TableIterator() override { prefetcher_.CountDiscarded(statistics_); }
@@ -50,11 +50,12 @@ class TableIterator final : public InternalIterator {
     value_ = cursor_.value();
     valid_ = true;
   }
-  // False: the filter knows of nothing with the target's prefix.
+  // Seeks, unless the filter has no key with the target's prefix; then returns false.
   bool SeekIfMatches(const Slice& target);
-  // Brings the block of the index position in; false, with status_ set, if it cannot be had.
+  // Loads the block of the index position. Returns false, with status_ set, if that fails.
   bool LoadBlock();
-  // Publishes the cursor's entry; false if it has none. Damage ends the walk with status_ set.
+  // Publishes the cursor's entry. Returns false if it has none. Damage ends the walk with status_
+  // set.
   bool Settle();
   void NextBlock();
   void PrevBlock();
@@ -64,8 +65,7 @@ class TableIterator final : public InternalIterator {
   [[nodiscard]] bool MayHavePrefixOf(const Slice& target) const;
   // True if every key after the current block is beyond iterate_upper_bound.
   [[nodiscard]] bool BlockReachesUpperBound() const;
-  // Nothing is read ahead beyond iterate_upper_bound as it stands at the first seek, with
-  // auto_readahead_size.
+  // With auto_readahead_size, stops readahead at iterate_upper_bound as it is at the first seek.
   void LimitReadahead();
 
   const BlockTableReader* const table_;
@@ -73,13 +73,13 @@ class TableIterator final : public InternalIterator {
   Statistics* const statistics_;  // outlives the table
   const ReadOptions& options_;
   const TableIterOptions iter_options_;
-  const bool has_prefixes_;  // filters can answer for prefixes, and may be asked
+  const bool has_prefixes_;  // true: filters can answer for prefixes, and may be asked
   const bool keeps_blocks_;  // pin_data
   BlockReadContext context_;
   IndexCursor index_;
-  bool index_sought_ = false;  // it stands where the seek to come wants it
+  bool index_sought_ = false;  // true: it is already where the next seek wants it
   HandleGuard<Block> block_;
-  BlockHandle block_handle_;  // of block_
+  BlockHandle block_handle_;  // handle of block_
   DataBlockCursor cursor_;
   Status status_;
   FilePrefetcher prefetcher_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opening a block-based table: from the footer to everything that a reader keeps in memory.
+// Opens a block-based table: reads everything that a reader keeps in memory, starting with the
+// footer.
 
 #include <algorithm>
 #include <deque>
@@ -25,7 +26,7 @@ namespace varve {
 
 namespace {
 
-// How much of the file's end is read at once: index and filter are about a fiftieth of a table.
+// Limits of the file's tail that is read at once: index and filter are about a fiftieth of a table.
 constexpr uint64_t kTailBytesMin = 16 * 1024;
 constexpr uint64_t kTailBytesMax = 512 * 1024;
 constexpr uint64_t kTailShare = 40;
@@ -62,7 +63,7 @@ class TableOpener {
 
   [[nodiscard]] BlockStore& store() const { return *parts_.store; }
   [[nodiscard]] const std::string& name() const { return parts_.store->file.name; }
-  // The handle of a meta block; null if there is none.
+  // Returns the handle of a meta block, or null if there is none.
   [[nodiscard]] BlockHandle MetaBlock(const char* block_name) const {
     const auto it = metaindex_.find(block_name);
     return it == metaindex_.end() ? BlockHandle() : it->second;
@@ -117,7 +118,7 @@ Status TableOpener::ReadTail() {
   if (options_.prefetch_index_and_filter) {
     RecordInHistogram(options_.statistics, TABLE_OPEN_PREFETCH_TAIL_READ_BYTES, n);
   }
-  // A file system may answer one read with memory of its own, and the next into the scratch.
+  // A file system may answer one read with memory of its own, and the next into the scratch buffer.
   file.mapped = parts_.file->maps() && tail.data() != tail_.data();
   if (!file.mapped) {
     if (tail.data() != tail_.data()) std::copy_n(tail.data(), n, tail_.data());
@@ -154,8 +155,8 @@ Status TableOpener::ReadMetaindex() {
   return Status::OK();
 }
 
-// A table that was ingested may have had its sequence number written into the properties in place,
-// without mending the checksum: the block then verifies with those bytes zero.
+// Ingestion may have written the table's sequence number into the properties in place, without
+// updating the checksum: then the block verifies with those bytes zero.
 Status TableOpener::ParsePropertiesBlock(const BlockHandle& handle) {
   const BlockFile& file = store().file;
   BlockFetch fetch = store().MakeFetch(context_);
@@ -199,7 +200,7 @@ Status TableOpener::ReadProperties() {
   BlockHandle handle = MetaBlock(meta_block::kProperties);
   if (handle.IsNull()) handle = MetaBlock(meta_block::kPropertiesOld);
   if (handle.IsNull()) {
-    // LevelDB's tables, and very old ones, have none.
+    // Tables of LevelDB, and very old ones, have none.
     parts_.properties = std::make_shared<const TableProperties>();
     return Status::OK();
   }
@@ -236,7 +237,8 @@ Status TableOpener::CheckTraits() {
   return SetOverrideSequence();
 }
 
-// Keys without the timestamps that the column family's keys have are in an order of their own.
+// Sets the order of the keys: keys without the timestamps that the column family's keys have need
+// an order of their own.
 Status TableOpener::SetOrder() {
   const bool persisted =
       options_.timestamps_persisted && parts_.properties->user_defined_timestamps_persisted != 0;
@@ -276,7 +278,7 @@ Status TableOpener::SetOverrideSequence() {
   if (seq > kMaxSequenceNumber) {
     return Status::Corruption("global sequence number out of range", name());
   }
-  // Zero is what the keys have already.
+  // The keys already have the sequence number zero.
   if (seq != 0) parts_.override_seq = seq;
   return Status::OK();
 }
@@ -298,7 +300,7 @@ Status TableOpener::ReadTombstones() {
   VARVE_RETURN_IF_ERROR(store().ReadContents(handle, context_, &contents));
   parts_.meta_blocks.push_back(handle);
   const InternalKeyComparator& icmp = *store().icmp;
-  std::deque<std::string> keys;  // the walk's own are gone with its next step
+  std::deque<std::string> keys;  // copies, as the walker's keys live until its next step
   std::vector<FragmentedTombstones::Tombstone> tombstones;
   BlockWalker walk(contents.data);
   while (walk.Next()) {
@@ -353,7 +355,7 @@ MetaResidency TableOpener::Residency(bool partitioned) const {
 }
 
 bool TableOpener::PinsPartitions() const {
-  // Without a cache every access would read them from the file.
+  // Without a cache every access would read the partitions from the file.
   if (parts_.store->cache == nullptr) return true;
   return options_.table.cache_index_and_filter_blocks &&
          IsPinned(options_.table.metadata_cache_options.partition_pinning,

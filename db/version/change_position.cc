@@ -15,7 +15,7 @@ void ChangePosition::EncodeTo(std::string* dst) const {
   }
 }
 
-// What later versions add stands behind.
+// Ignores what later versions append.
 bool ChangePosition::DecodeFrom(const Slice& bytes) {
   BoundedReader in(bytes);
   name = in.LengthPrefixed().ToString();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A named position in what was written, as the MANIFEST keeps it (FORMAT.md).
+// A named position in a change stream, as the MANIFEST stores it (FORMAT.md).
 
 #include <cstdint>
 #include <string>
@@ -14,12 +14,12 @@ namespace varve {
 // Plain data.
 struct ChangePosition {
   std::string name;
-  bool dropped = false;     // there is none of that name any more
-  SequenceNumber next = 0;  // the first that is wanted
-  uint64_t log = 0;         // from this one on logs have them
-  uint64_t max_bytes = 0;   // of logs that nothing else needs; 0: no bound
+  bool dropped = false;     // true: there is no position of that name any more
+  SequenceNumber next = 0;  // the first sequence number not delivered yet
+  uint64_t log = 0;         // logs from this one on have these changes
+  uint64_t max_bytes = 0;   // limit of logs kept for this alone; 0: none
   uint64_t max_seconds = 0;
-  // Not 0: logs have gone, and with them these numbers.
+  // Not 0: logs were deleted, and with them the changes of these sequence numbers.
   SequenceNumber first_lost = 0;
   SequenceNumber last_lost = 0;
 

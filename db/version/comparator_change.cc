@@ -9,11 +9,12 @@ namespace varve {
 
 namespace {
 
-// What sets the name of a built-in comparator with timestamps apart from that of the one without.
+// Suffix of the name of a built-in comparator with timestamps.
 constexpr char kSuffix[] = ".u64ts";
 
-// A bound of a table without timestamps. The end of a range is exclusive: it stays before all
-// versions of its key, of which the one with the largest timestamp comes first.
+// Returns a bound of a table without timestamps, with a timestamp. The end of a range is exclusive:
+// it must stay before all versions of its key, of which the one with the largest timestamp comes
+// first.
 InternalKey Padded(const InternalKey& key, size_t bytes) {
   VARVE_ASSERT(bytes > 0);
   const bool exclusive_end = key.sequence() == kMaxSequenceNumber;
@@ -47,7 +48,7 @@ Status CheckComparatorChange(const std::string& context, const FamilyOrder& befo
   } else if (before.comparator == now + kSuffix && !has_timestamps) {
     *change = TimestampSwitch::kOff;
     if (before.persist_timestamps) what = "tables hold timestamps, which cannot be switched off";
-  } else {  // In RocksDB's words, which programs compare.
+  } else {  // RocksDB's words, which programs compare
     return Status::InvalidArgument(now, "does not match existing comparator " + before.comparator);
   }
   if (what.empty()) return Status::OK();

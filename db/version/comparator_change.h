@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Opening a family with another comparator than it was last opened with. One with timestamps may
-// take the place of the same one without, and the other way round, as long as no table holds
+// Decides if a family may be opened with another comparator than before. A comparator with
+// timestamps may replace the same one without, and the other way round, as long as no table holds
 // timestamps: "X" and "X.u64ts".
 
 #include <cstdint>
@@ -18,25 +18,25 @@ namespace varve {
 
 enum class TimestampSwitch : uint8_t { kSame, kOn, kOff };
 
-// A family's comparator, and whether its tables hold the timestamps of keys, if there are any.
+// Stores a family's comparator, and if its tables hold the timestamps of keys that have any.
 struct FamilyOrder {
   std::string comparator;
   bool persist_timestamps = true;
 };
 
-// Whether a family of the one order may be opened with the other. InvalidArgument, beginning with
-// `context` and naming both, if not.
+// Sets *change if a family of order `before` may be opened with this comparator. Otherwise returns
+// InvalidArgument, beginning with `context` and naming both.
 Status CheckComparatorChange(const std::string& context, const FamilyOrder& before,
                              const Comparator& comparator, bool persist_timestamps,
                              TimestampSwitch* change);
 
-// Names it in the edit that begins a family in a MANIFEST.
+// Names the comparator in the edit that begins a family in a MANIFEST.
 void NameComparator(const Comparator& comparator, bool persist_timestamps, VersionEdit* edit);
 
-// Makes the files of an edit that was read what they are to this comparator. Those that were
-// written before timestamps were switched on have none from now on; the bounds of files without
-// timestamps get the smallest one. InvalidArgument: timestamps were switched off, but the file has
-// them. Corruption: a bound is too short to have one.
+// Adapts the files of an edit that was read to this comparator. Files written before timestamps
+// were switched on are marked as having none; the bounds of files without timestamps get the
+// smallest one. Returns InvalidArgument if timestamps were switched off but the file has them, and
+// Corruption if a bound is too short to have one.
 Status AdaptFiles(TimestampSwitch change, const InternalKeyComparator& icmp, VersionEdit* edit);
 
 }  // namespace varve

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/covered_files.h"
 
-// A file may go when each of its keys lies under a tombstone that is newer than the whole file and
-// that every reader sees. Its own tombstones may go with it: what they delete is older still, lies
-// beneath the same tombstones, and these stay in the tree as long as anything beneath them does.
+// A file may be dropped if each of its keys lies under a tombstone that is newer than the whole
+// file and visible to every reader. Its own tombstones may be dropped with it: what they delete is
+// older still and lies beneath the same newer tombstones, which stay in the tree as long as there
+// is anything beneath them.
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// Tombstones that cover one file together.
+// Maximum number of tombstones that together cover one file.
 constexpr size_t kFragmentsMax = 256;
 
 bool LiesWithin(const FileMetaData& file, const FileMetaData& owner,
@@ -35,9 +36,9 @@ const FragmentedTombstones* TombstonesOf(const FileMetaData& file) {
   return reader->tombstones().get();
 }
 
-// Tables do not change, so what tombstones of one mean for another is found out once: tombstones
-// that are new are held against all files beneath them, and files that are new against the
-// tombstones above them.
+// Tables do not change, so the effect of one table's tombstones on another file is determined once:
+// new tombstones are compared with all files beneath them, and new files with the tombstones above
+// them.
 class CoveredFinder {
  public:
   CoveredFinder(const Version& version, SequenceNumber oldest_snapshot)
@@ -90,7 +91,7 @@ class CoveredFinder {
     }
   }
 
-  // Older files of L0, and all that overlaps in deeper levels.
+  // Looks at older files of L0, and at all overlapping files of deeper levels.
   void LookBeneath(int level, size_t index, const FileMetaData& owner,
                    const FragmentedTombstones& tombstones) {
     if (level == 0) {
@@ -103,8 +104,9 @@ class CoveredFinder {
     }
   }
 
-  // Files and tombstones both ascend. Only a file that begins under one can be covered, so what
-  // begins between two of them is passed over together, and so is what lies before the file.
+  // Walks files and tombstones, which both ascend. Only a file that begins under a tombstone can be
+  // covered, so the files that begin between two tombstones are skipped together, and so are the
+  // tombstones before a file.
   void LookThrough(const FileMetaData& owner, const FragmentedTombstones& tombstones,
                    const LevelFiles& files) {
     const Slice first = icmp_.KeyOf(owner.smallest);
@@ -135,15 +137,15 @@ class CoveredFinder {
     return begins_before ? i + 1 : i;
   }
 
-  // For a file that came after tombstones were applied. It lies within the bounds of one file a
-  // level at most, or of none.
+  // Compares a file that was added after tombstones were applied. It lies within the bounds of at
+  // most one file per level.
   void LookAbove(int level, size_t index, FileMetaData* file) {
     const LevelFiles& newest = version_.level(0);
     for (size_t i = 0; i < (level == 0 ? index : newest.size()); i++) JudgeBy(*newest[i], file);
     const InternalKey first = icmp_.FirstInternalKey(icmp_.KeyOf(file->smallest));
     for (int above = 1; above < level; above++) {
       const LevelFiles& files = version_.level(above);
-      // The first of two that share the key may end with it.
+      // The first of two files that share the key may end with it.
       const size_t i = files.Find(first.Encode());
       for (size_t j = i; j < std::min(files.size(), i + 2); j++) JudgeBy(*files[j], file);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files of which range tombstones have deleted every entry: they can leave the tree unread.
+// Finds files whose entries are all deleted by range tombstones: they can be dropped unread.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,35 +15,36 @@ namespace varve {
 
 struct CoveredFile {
   int level = 0;
-  size_t index = 0;  // in the level
+  size_t index = 0;  // index in the level
 };
 
 struct CoveredFiles {
-  // Levels ascending. Nobody can see anything in them, now or later.
+  // Levels ascending. No reader can see anything in these files, now or later.
   std::vector<CoveredFile> files;
-  // Once no snapshot is older than this there will be more. kMaxSequenceNumber: nothing waits.
+  // There will be more once no snapshot is older than this. kMaxSequenceNumber: no file waits.
   SequenceNumber waits_for_snapshot = kMaxSequenceNumber;
-  // Tables with tombstones over something older that are not open: there may be more.
+  // Tables that have tombstones over older data but are not open: they may cover more files.
   std::vector<CoveredFile> unopened;
 };
 
-// What a file's keys are under.
+// Says how far a file is covered by tombstones.
 struct Cover {
-  bool whole = false;  // every entry is deleted
-  // For readers at this sequence number and later each is. kMaxSequenceNumber: for none.
+  bool whole = false;  // true: every entry is deleted
+  // Every entry is deleted for readers at this sequence number and later. kMaxSequenceNumber: for
+  // none.
   SequenceNumber whole_from = kMaxSequenceNumber;
 };
-// What tombstones of a newer table mean for a file, when no snapshot is older than
-// `oldest_snapshot`. They count as far as they lie within the bounds of `owner`, their table.
+// Returns what the tombstones of a newer table cover of a file, if no snapshot is older than
+// `oldest_snapshot`. Tombstones count only within the bounds of `owner`, their table.
 Cover CoverOf(const FileMetaData& file, const FileMetaData& owner,
               const FragmentedTombstones& tombstones, SequenceNumber oldest_snapshot);
 
-// Looks at tombstones of tables that are open: no file is read. Files that are being compacted are
-// left out, as are trees with timestamps, whose readers may look into any past. Requires the DB
-// mutex (being_compacted, cover).
-// Cost: a look at each file's metadata, and comparisons only for what was not there at the last
-// look: for new tombstones with a logarithm for each of them, or for each file beneath them,
-// whichever are fewer; for a new file one for each level and each table of L0.
+// Finds covered files by the tombstones of open tables, without reading a file. Skips files that
+// are being compacted, and trees with timestamps, whose readers may read any past state. Requires
+// the DB mutex (being_compacted, cover).
+// Cost: a look at each file's metadata. Comparisons are only needed for tombstones and files that
+// are new since the last call: for new tombstones, logarithmically many for each tombstone or for
+// each file beneath them, whichever are fewer; for a new file, one per level and per table of L0.
 CoveredFiles FindCoveredFiles(const Version& version, SequenceNumber oldest_snapshot);
 
 }  // namespace varve

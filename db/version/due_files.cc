@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/due_files.h"
 
-// A tombstone, or a version beneath a newer one, can go once nothing lies under its file and no
-// snapshot is older than it. A compaction that wrote the file while a snapshot was held had to keep
-// such entries; nothing would touch the file again, so it is due itself as soon as the snapshot is
-// gone.
+// A tombstone, or a version beneath a newer one, can be dropped once no data lies under its file
+// and no snapshot is older than it. A compaction that wrote the file while a snapshot existed had
+// to keep such entries, and no other compaction would touch the file again, so the file itself is
+// due once the snapshot is released.
 
 #include <algorithm>
 #include <utility>
@@ -63,9 +63,9 @@ class DueFinder {
         !version_.RangeMayExistFrom(level + 1, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest));
     const bool sinks =
         !bottommost && level + 1 < version_.num_levels() && file.counts().SurplusDeletions() > 0;
-    // Sinking ends: it goes a level deeper each time.
+    // Sinking ends, as the file goes one level deeper each time.
     if (!sinks && (!bottommost || file.counts().settled)) return;
-    // What a snapshot sees, or what it sees the tombstones' victims by, has to stay for now.
+    // Entries that a snapshot sees, and tombstones that hide entries from it, must stay for now.
     if (file.largest_seq > moment_.oldest_snapshot) {
       due_.waits_for_snapshot = std::min(due_.waits_for_snapshot, file.largest_seq);
       return;
@@ -82,8 +82,8 @@ class DueFinder {
     settling_.push_back({level, index, CompactionReason::kBottommostFiles});
   }
 
-  // Whether `age` seconds have passed since `time`; if not, notes when they will have. Neither is
-  // known if 0.
+  // Returns true if `age` seconds have passed since `time`; if not, notes when they will have. A
+  // value of 0 is unknown.
   bool Passed(uint64_t time, uint64_t age) {
     if (time == 0 || age == 0 || age > UINT64_MAX - time) return false;
     if (time + age < moment_.now) return true;

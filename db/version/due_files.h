@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files that want a compaction for what they hold or for their age, whatever their level's size.
+// Finds files that need a compaction because of their contents or age, whatever their level's size.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,36 +16,37 @@
 
 namespace varve {
 
-// When the shape of a tree is measured: what the answer depends on beside the tree.
+// Values at the time of measuring a tree's shape that the result depends on beside the tree.
 struct ShapeMoment {
-  SequenceNumber oldest_snapshot = kMaxSequenceNumber;  // that one: there is none
-  uint64_t now = 0;                                     // unix seconds; 0: not known, nothing ages
+  SequenceNumber oldest_snapshot = kMaxSequenceNumber;  // kMaxSequenceNumber: no snapshot
+  uint64_t now = 0;                                     // unix seconds; 0: unknown, no file ages
 };
 
 struct DueFile {
   int level = 0;
-  size_t index = 0;  // in the level
+  size_t index = 0;  // index in the level
   CompactionReason reason = CompactionReason::kUnknown;
 };
 
 struct DueFiles {
-  // Deleted by range tombstones from the first entry to the last: they leave the tree unread.
+  // Completely deleted by range tombstones: they are dropped unread.
   std::vector<CoveredFile> covered;
-  // Tables that have to be open before it is known whether there are more of these.
+  // Tables that must be opened to find out if there are more covered files.
   std::vector<CoveredFile> unopened;
-  // Most of their entries delete something beneath them: the more that frees, the earlier. Whether
-  // it is worth what has to be rewritten, the picker knows.
+  // Most of their entries delete something beneath them; those that free the most come first. The
+  // picker decides if that is worth the bytes to be rewritten.
   std::vector<DueFile> sinking;
-  // To be rewritten or pushed down in any case, in this order: dead entries with nothing beneath
-  // (kBottommostFiles), then what `ttl` and periodic_compaction_seconds say.
+  // To be rewritten or moved down in any case, in this order: dead entries with nothing beneath
+  // (kBottommostFiles), then files due by `ttl` and periodic_compaction_seconds.
   std::vector<DueFile> files;
-  // Once no snapshot is older than this there will be more. kMaxSequenceNumber: nothing waits.
+  // There will be more once no snapshot is older than this. kMaxSequenceNumber: no file waits.
   SequenceNumber waits_for_snapshot = kMaxSequenceNumber;
-  // Unix seconds at which there will be more. UINT64_MAX: nothing waits.
+  // Unix seconds at which there will be more. UINT64_MAX: no file waits.
   uint64_t next_due = UINT64_MAX;
 };
 
-// Files that are being compacted are left out. Requires the DB mutex (being_compacted).
+// Returns the due files, without those that are being compacted. Requires the DB mutex
+// (being_compacted).
 DueFiles FindDueFiles(const Version& version, const ColumnFamilyOptions& options,
                       const ShapeMoment& moment);
 

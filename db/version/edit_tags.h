@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The numbers that stand before the fields of a version edit (FORMAT.md). They are stored.
+// The stored numbers that precede the fields of a version edit (FORMAT.md).
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ enum EditTag : uint32_t {
   kTagLastSequence = 4,
   kTagCompactCursor = 5,
   kTagDeletedFile = 6,
-  kTagNewFile = 7,  // LevelDB's: without sequence numbers
+  kTagNewFile = 7,  // LevelDB's form, without sequence numbers
   kTagPrevLogNumber = 9,
   kTagMinLogNumberToKeep = 10,
   kTagNewFile2 = 100,
@@ -32,13 +32,13 @@ enum EditTag : uint32_t {
   // An unknown tag with this bit is followed by a length and may be skipped.
   kTagIgnorableBit = 1 << 13,
   kTagDbId = kTagIgnorableBit + 1,
-  kTagBlobFileAdditionOld = kTagIgnorableBit + 2,  // this and the next three carry no length
+  kTagBlobFileAdditionOld = kTagIgnorableBit + 2,  // this and the next three have no length
   kTagBlobFileGarbageOld = kTagIgnorableBit + 3,
   kTagWalAdditionOld = kTagIgnorableBit + 4,
   kTagWalDeletionOld = kTagIgnorableBit + 5,
   kTagFullHistoryTsLow = kTagIgnorableBit + 6,
   kTagPersistTimestamps = kTagIgnorableBit + 9,
-  // Our own, far above RocksDB's, which are counted from 1.
+  // Our own tags, far above RocksDB's, which are counted from 1.
   kTagMergeOperator = kTagIgnorableBit + 0x1001,
   kTagGoneTables = kTagIgnorableBit + 0x1010,
   kTagUnreadLogs = kTagIgnorableBit + 0x1011,
@@ -46,13 +46,13 @@ enum EditTag : uint32_t {
   kTagChangePosition = kTagIgnorableBit + 0x1013,
 };
 
-// Inside a log addition.
+// Tags of the fields of a log addition.
 enum WalAdditionTag : uint32_t {
   kWalAdditionEnd = 1,
   kWalAdditionSyncedSize = 2,
 };
 
-// Custom fields of kTagNewFile4.
+// Tags of the custom fields of kTagNewFile4.
 enum NewFileTag : uint32_t {
   kCustomEnd = 1,
   kNeedsCompaction = 2,
@@ -70,12 +70,12 @@ enum NewFileTag : uint32_t {
   kPathId = 65,
   // An unknown field with this bit may not be skipped.
   kCustomMustUnderstandBit = 1 << 6,
-  // Our own, far above RocksDB's, which are counted from 1.
+  // Our own fields, far above RocksDB's, which are counted from 1.
   kTableCounts = 0x1001,
 };
 
 inline constexpr size_t kUniqueIdBytes = 16;
-// What writers store that have no id to give.
+// The id stored by writers that have none.
 inline constexpr char kNullUniqueId[kUniqueIdBytes] = {};
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the engine knows of one table file: the MANIFEST's facts, and the open reader.
+// Holds what the engine knows of one table file: the facts of the MANIFEST, and the open reader.
 
 #include <atomic>
 #include <cstdint>
@@ -20,36 +20,37 @@
 
 namespace varve {
 
-// What range tombstones of newer tables mean for a file, as far as covered_files has looked.
+// Stores what covered_files has found out so far about range tombstones and a file.
 struct CoverFound {
-  // The file's own tombstones were held against all beneath it that was there then.
+  // True if the file's own tombstones were compared with all files beneath it that existed then.
   bool applied = false;
-  // All tombstones that were applied before it came were held against the file.
+  // True if the file was compared with all tombstones that were applied before it was added.
   bool judged = false;
-  // Readers at this sequence number and later see nothing of it. kMaxSequenceNumber: not known.
+  // Readers at this sequence number and later see nothing of the file. kMaxSequenceNumber: unknown.
   SequenceNumber covered_from = kMaxSequenceNumber;
 };
 
-// What the planning of compactions has noted of a file.
+// Notes of compaction planning about a file.
 struct PlanningNotes {
   bool being_compacted = false;
   bool marked_for_compaction = false;
-  int last_job = 0;  // the compaction that took it as an input, for listeners; 0: none
+  int last_job = 0;  // last compaction that had it as an input, for listeners; 0: none
   CoverFound cover;
 };
 
-// Shared by every Version that holds the file; when the last share goes and the file was deleted by
-// a logged edit, it is handed to the obsolete-file queue (ObsoleteFileQueue).
+// Shared by every Version that holds the file. When the last reference is released and a logged
+// edit has deleted the file, it is passed to the obsolete-file queue (ObsoleteFileQueue).
 //
 // Thread safety: facts are constant once the file is in a Version. `notes` are guarded by the DB
-//   mutex. `reader` and the counts are published once.
+// mutex. `reader` and the counts are published once.
 struct FileMetaData : TableFacts {
   FileMetaData() = default;
   ~FileMetaData() { delete reader.load(std::memory_order_acquire); }
   FileMetaData(const FileMetaData&) = delete;
   FileMetaData& operator=(const FileMetaData&) = delete;
 
-  // Once nobody can be reading: of an obsolete file the block cache keeps nothing either.
+  // Closes the table; requires that it has no readers any more. Drops the blocks of an obsolete
+  // file from the block cache.
   void CloseTable() {
     const std::unique_ptr<TableReader> table(reader.exchange(nullptr, std::memory_order_acq_rel));
     if (table != nullptr && obsolete.load(std::memory_order_relaxed)) table->ForgetBlocks();
@@ -59,21 +60,21 @@ struct FileMetaData : TableFacts {
     VARVE_ASSERT(paths != nullptr);
     return paths->FileName(*this);
   }
-  // The name that LevelDB gave it.
+  // Returns the name that LevelDB would give the file.
   std::string LevelDbFileName() const { return paths->LevelDbFileName(*this); }
-  // As TablePaths::UseFile.
+  // Like TablePaths::UseFile.
   template <typename Use>
   auto UseFile(const Use& use) const {
     return paths->UseFile(*this, use);
   }
 
-  // Of the table: the MANIFEST's, where it has them, else those of the properties, from the first
-  // opening on. All 0 until then.
+  // Returns the counts of the MANIFEST, if it has any, else those of the table's properties once it
+  // has been opened. All 0 until then.
   const TableCounts& counts() const {
     static constexpr TableCounts kNone;
     return counts_known_.load(std::memory_order_acquire) ? counts_ : kNone;
   }
-  // Once; callers that may meet each other exclude each other.
+  // Sets the counts unless they are known. Concurrent callers must exclude each other.
   void SetCounts(const TableCounts& counts) {
     if (!counts.known() || counts_known_.load(std::memory_order_relaxed)) return;
     counts_ = counts;
@@ -82,21 +83,22 @@ struct FileMetaData : TableFacts {
 
   PlanningNotes notes;
 
-  // Of the family, which this may outlive. Set by who puts it into a version; constant then.
+  // Paths of the family, which this file may outlive. Set before the file is put into a version;
+  // constant then.
   TablePathsRef paths;
 
-  // What this takes, charged to the block cache if the options ask for it.
+  // Charge of this metadata to the block cache, if the options ask for it.
   ChargedBytes charged;
 
   // Set by the version set once a logged edit has removed the file from the current version.
   std::atomic<bool> obsolete{false};
-  FileMetaData* next_obsolete = nullptr;  // while the obsolete-file queue has it
+  FileMetaData* next_obsolete = nullptr;  // next file in the obsolete-file queue
 
-  // The file, opened by TableCache::OpenAhead, for the reader that is made at the first use. Of the
-  // table cache, under its lock.
+  // The file, opened by TableCache::OpenAhead, for the reader created at the first use. Guarded by
+  // the table cache's lock.
   std::unique_ptr<RandomAccessFileReader> opened_ahead;
 
-  // The open reader when open files are unlimited: written once (release) by the table cache, read
+  // The open reader if open files are unlimited: written once (release) by the table cache, read
   // (acquire) by every look-up; null until first use. Owned.
   std::atomic<TableReader*> reader{nullptr};
 
@@ -105,7 +107,7 @@ struct FileMetaData : TableFacts {
   std::atomic<bool> counts_known_{false};
 };
 
-// Bytes that one file's metadata takes, without its reader.
+// Returns the bytes that one file's metadata takes, without its reader.
 size_t MemoryUsage(const FileMetaData& file);
 
 using FileRef = std::shared_ptr<FileMetaData>;

@@ -7,7 +7,8 @@ namespace varve {
 
 namespace {
 
-// A tombstone counts for what it will remove, and for making room for it on the way.
+// Weight factor of a tombstone: it counts for the data that it will remove, and for making room on
+// the way.
 constexpr double kTombstoneWeight = 2;
 
 uint64_t AddSaturating(uint64_t bytes, double more) {
@@ -23,7 +24,7 @@ FileWeights::FileWeights(const Version& version)
   double entries = 0;
   for (int level = version.num_levels() - 1; level >= 0; level--) {
     const auto average = [&] { return entries > 0 ? bytes / entries : 0; };
-    // In L0 a newer file deletes from older ones of the level, too.
+    // In L0 a newer file also deletes from older ones of the level.
     if (level > 0) beneath_[static_cast<size_t>(level)] = average();
     for (const FileRef& file : version.level(level).files()) {
       const TableCounts& counts = file->counts();

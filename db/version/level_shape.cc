@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/level_shape.h"
 
-// What users rely on, from the documentation of these options in RocksDB:
+// Implements what users rely on, from the documentation of these options in RocksDB:
 // - level_compaction_dynamic_level_bytes off: L1 may have max_bytes_for_level_base, each level
 //   below max_bytes_for_level_multiplier times as much, and its additional factor.
-// - On: sizes are laid out backwards from the largest level, so that it holds nine tenths of the
-//   data whatever that is. L0 goes straight to the first level whose size is within the base (the
-//   base level); those above it stay empty.
+// - On: sizes are computed backwards from the largest level, so that it holds nine tenths of the
+//   data whatever that is. L0 is compacted to the first level whose size is within the base (the
+//   base level); the levels above that stay empty.
 // - L0 is full with level0_file_num_compaction_trigger files, or with as many bytes as the base.
-// - Pending bytes are those of a full L0 and its base level, and for each byte that is too many in
-//   a level, that byte and its share of the next one.
+// - Pending bytes are those of a full L0 and its base level, and for each excess byte of a level,
+//   that byte and its share of the next level.
 //
-// The order of full levels follows from what a byte costs that goes down: itself, and what lies
-// under it in the next level. In a level that is too large each byte that arrives meets more, so
-// levels are drained before more is put into them. L0 waits for that, too, and gathers files
+// Full levels are ordered by the cost of a byte that moves down: the byte itself, and the data
+// under it in the next level. In a level that is too large, each arriving byte meets more data, so
+// levels are drained before more is put into them. L0 waits for that, too, and collects files
 // meanwhile, which makes each of its bytes cheaper; but only until it is as large as the base, or
-// halfway to where it slows writers down.
+// halfway to the point where it slows writers down.
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +69,8 @@ class ShapeComputer {
   double Idle(int level) const { return idle_bytes_[Index(level)]; }
   double& Score(int level) { return shape_.scores[Index(level)]; }
 
-  // Of the files that no compaction is reading, tombstones by what they will free.
+  // Sums the files that no compaction is reading; tombstones count by the bytes that they will
+  // free.
   void SumIdleBytes() {
     const FileWeights weights(version_);
     for (int level = 0; level < levels_; level++) {
@@ -93,13 +94,13 @@ class ShapeComputer {
   }
 
   void LayOutBackwards() {
-    int first_used = levels_ - 1;  // of an empty tree all data goes to the last level
+    int first_used = levels_ - 1;  // all data of an empty tree goes to the last level
     double largest = 0;
     for (int level = levels_ - 1; level > 0; level--) {
       if (Bytes(level) > 0) first_used = level;
       largest = std::max(largest, Bytes(level));
     }
-    // Of levels above the base nothing is compacted.
+    // Levels above the base level are not compacted.
     std::fill(shape_.target_bytes.begin() + 1, shape_.target_bytes.end(), kNoLimit);
     shape_.base_level = first_used;
     if (largest == 0) return;
@@ -110,7 +111,7 @@ class ShapeComputer {
     while (shape_.base_level > 1 && share(shape_.base_level) > base_bytes_) shape_.base_level--;
     double target = std::clamp(share(shape_.base_level), base_bytes_ / multiplier, base_bytes_);
     for (int level = shape_.base_level; level < levels_; level++) {
-      // A small tree is not cut into levels smaller than the base: that would only add work.
+      // No level of a small tree is smaller than the base: that would only add work.
       shape_.target_bytes[Index(level)] = Saturating(std::max(target, base_bytes_));
       target *= multiplier;
     }
@@ -119,7 +120,7 @@ class ShapeComputer {
   void ScoreLevels() {
     Score(0) = static_cast<double>(idle_l0_files_) / l0_trigger_;
     if (levels_ > 1) Score(0) = std::max(Score(0), Idle(0) / std::max(base_bytes_, 1.0));
-    // The last level has nowhere to go.
+    // The last level has no level to move data to.
     for (int level = 1; level < levels_ - 1; level++) {
       Score(level) = Idle(level) / std::max(Target(level), 1.0);
     }
@@ -133,7 +134,7 @@ class ShapeComputer {
     };
     std::vector<Full> full;
     if (Score(0) >= 1) full.push_back({0, L0MayWait(), L0Urgency()});
-    double arriving = Bytes(0);  // what the levels above will push down
+    double arriving = Bytes(0);  // bytes that the levels above will push down
     for (int level = 1; level < levels_ - 1; level++) {
       if (Score(level) >= 1) {
         full.push_back({level, false, Idle(level) / (Target(level) + arriving)});
@@ -152,8 +153,8 @@ class ShapeComputer {
     return shape_.l0_files < most && Idle(0) < base_bytes_;
   }
 
-  // Of a full L0. By bytes, as far as it outweighs the base level: neither waits for the other for
-  // ever.
+  // Returns the urgency of a full L0. It is by bytes if L0 outweighs the base level, so that
+  // neither waits forever for the other.
   double L0Urgency() const {
     const double files = static_cast<double>(idle_l0_files_) / l0_trigger_;
     const double below = std::max(levels_ > 1 ? Idle(shape_.base_level) : 0, base_bytes_);
@@ -171,7 +172,7 @@ class ShapeComputer {
     for (int level = shape_.base_level; level < levels_ - 1; level++) {
       const double bytes = Bytes(level) + arriving;
       arriving = std::max(bytes - Target(level), 0.0);
-      // Over nothing, files only move.
+      // If the next level is empty, files only move.
       const double below = Bytes(level + 1);
       if (arriving > 0 && below > 0) debt += arriving * (1 + below / bytes);
     }
@@ -183,7 +184,7 @@ class ShapeComputer {
   const int levels_;
   const double base_bytes_;
   const int l0_trigger_;
-  std::vector<double> idle_bytes_;  // by level
+  std::vector<double> idle_bytes_;  // indexed by level
   int idle_l0_files_ = 0;
   LevelShape shape_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How far a tree of tables is off the shape its options ask for: level targets, what wants
-// compaction, debt.
+// Measures how far a tree of tables is from the shape its options ask for: level targets, full
+// levels, compaction debt.
 
 #include <cstdint>
 #include <vector>
@@ -14,13 +14,13 @@
 
 namespace varve {
 
-// Sizes that the levels should have, and how far they are off.
+// Target sizes of the levels, and how far these are from them.
 struct LevelShape {
-  int base_level = 1;                  // where L0 is compacted to
-  std::vector<uint64_t> target_bytes;  // per level; [0] unused
-  std::vector<double> scores;          // per level: its share of its target; from 1 on it is full
-  std::vector<int> full_levels;        // that want compaction, the most urgent first
-  uint64_t pending_compaction_bytes = 0;  // estimate of what must be rewritten to get in shape
+  int base_level = 1;                     // level that L0 is compacted to
+  std::vector<uint64_t> target_bytes;     // per level; [0] is unused
+  std::vector<double> scores;             // per level: size divided by target; full from 1 on
+  std::vector<int> full_levels;           // levels that need compaction, the most urgent first
+  uint64_t pending_compaction_bytes = 0;  // estimate of the bytes to rewrite for that
   int l0_files = 0;
   DueFiles due;
 };

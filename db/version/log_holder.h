@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LogHolder: what needs logs beside memtables.
+// LogHolder: an object that needs logs to stay for another reason than memtables.
 
 #include <cstdint>
 #include <map>
 
 namespace varve {
 
-// Thread safety: any thread, also under the DB mutex.
+// Thread safety: methods may be called from any thread, also under the DB mutex.
 class LogHolder {
  public:
-  // By family id: the log from which on there are updates that are not in tables.
+  // Maps a family's id to the first log that may have updates which are not in tables.
   using FamilyLogs = std::map<uint32_t, uint64_t>;
 
   virtual ~LogHolder() = default;
-  // The oldest log that has to stay once families are there; UINT64_MAX: none has.
+  // Returns the oldest log that must stay for this holder, given the families; UINT64_MAX if none
+  // must.
   virtual uint64_t OldestLogHeld(const FamilyLogs& families) const = 0;
 };
 

@@ -94,8 +94,8 @@ Status ManifestReplay::Read(FileSystem* fs, const FileOptions& file_options) {
   VARVE_RETURN_IF_ERROR(reader.io_status());
   if (point_ != nullptr) return Status::OK();
   const wal::LogDamage& damage = reader.damage();
-  // A crash can leave zeros, or a record without some of its sectors, at the end. Nothing that
-  // writes MANIFESTs leaves zeros before a whole record.
+  // A crash can leave zeros, or a record without some of its sectors, at the end. No writer of a
+  // MANIFEST leaves zeros before a whole record.
   if (damage.hole && !damage.torn_tail)
     return Status::Corruption(path_, "has zeros before its last record");
   if (damage.first_bad_offset != UINT64_MAX && !damage.torn_tail) {
@@ -116,8 +116,8 @@ Status ManifestReplay::CheckComplete() const {
   return Status::OK();
 }
 
-// A record that belongs to an atomic group counts the records that are still to come; none of the
-// group takes effect before the last is here.
+// Handles atomic groups. A record of a group stores how many records are still to come; the group
+// takes effect only with the last.
 Status ManifestReplay::TakeRecord(VersionEdit edit) {
   if (!edit.atomic_group_remaining.has_value()) {
     if (!group_.empty()) return Bad("a record interrupts an atomic group");
@@ -147,7 +147,7 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
   if (edit.db_id.has_value()) db_id_ = edit.db_id;
   if (edit.log_number.has_value()) log_number_ = edit.log_number;
   if (edit.numbers.next_file.has_value()) {
-    // Nobody has it yet, but its predecessors may be in use.
+    // The number itself is unused, but the numbers before it may be in use.
     if (*edit.numbers.next_file > 0) {
       VARVE_RETURN_IF_ERROR(NoteNumber(*edit.numbers.next_file - 1));
     }
@@ -178,7 +178,7 @@ Status ManifestReplay::ApplyGlobals(const VersionEdit& edit) {
   return Status::OK();
 }
 
-// A file that is deleted and added moves.
+// A file that is deleted and added is moved.
 void ManifestReplay::NoteTables(const VersionEdit& edit, Family* family) {
   for (const auto& [level, number] : edit.deleted_files) {
     if (!IsPresent(number)) continue;
@@ -277,8 +277,8 @@ Status ManifestReplay::ApplyUnlessRefused(const VersionEdit& edit, Family* famil
   return Status::OK();
 }
 
-// That of a family whose timestamps were switched off means nothing any more. Nobody else has the
-// family yet.
+// Takes the value over. It has no meaning for a family whose timestamps were switched off. Other
+// threads do not have the family yet.
 Status ManifestReplay::TakeFullHistoryTsLow(const std::string& low, const Family& family) const
     VARVE_NO_THREAD_SAFETY_ANALYSIS {
   const size_t size = family.versions->icmp->timestamp_size();
@@ -292,7 +292,7 @@ Status ManifestReplay::TakeFullHistoryTsLow(const std::string& low, const Family
   return Status::OK();
 }
 
-// Nobody else has the family yet.
+// Needs no lock, as other threads do not have the family yet.
 Status ManifestReplay::ApplyToFamily(const VersionEdit& edit,
                                      Family* family) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   FamilyVersions& versions = *family->versions;

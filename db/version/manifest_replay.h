@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Puts together what the records of a MANIFEST say.
+// Computes the state that the records of a MANIFEST describe.
 
 #include <cstdint>
 #include <map>
@@ -21,13 +21,14 @@
 
 namespace varve {
 
-// Of files in a MANIFEST. Far from where the counter would wrap around.
+// Largest number of a file in a MANIFEST. It is far from where the counter would wrap around.
 inline constexpr uint64_t kMaxFileNumber = uint64_t{1} << 62;
-// Of files that the counter goes beyond because they are there: it shall never get to the other.
+// Largest number of a found file that raises the counter: the counter must never reach the limit
+// above.
 inline constexpr uint64_t kMaxFoundFileNumber = kMaxFileNumber / 2;
 
-// Reads CURRENT. Corruption, naming the MANIFESTs that exist, unless it holds exactly the name of
-// one and a newline.
+// Reads CURRENT. Returns Corruption, naming the MANIFESTs that exist, unless it holds exactly the
+// name of one and a newline.
 Status ReadCurrent(FileSystem* fs, const std::string& db_name, uint64_t* manifest_number);
 
 // Used once. Writes nothing; thread safety: none.
@@ -36,43 +37,45 @@ class ManifestReplay {
   struct Family {
     std::shared_ptr<FamilyVersions> versions;
     std::string context;  // "<manifest>: column family <name>"
-    // Null when the family was not named by the opener: its files are not looked at.
+    // Null if the opener did not name the family: then its files are ignored.
     std::unique_ptr<VersionBuilder> builder;
     TimestampSwitch timestamps = TimestampSwitch::kSame;
-    std::set<uint64_t> tables;  // of those that were asked for
-    // Not OK: why it is not as the opener wants the family of its name. No more of it is taken, and
-    // if it is still there at the end, nothing is opened: the name may have passed to another.
+    std::set<uint64_t> tables;  // those of the requested tables that belong to it
+    // Not OK: the reason why the family does not fit what the opener wants for its name. The rest
+    // of it is ignored. If the family still exists at the end, the opening fails; but the name may
+    // have passed to another family.
     Status refusal;
   };
 
-  // `wanted`, borrowed, names the families whose trees are to be built.
+  // `wanted` is borrowed and names the families whose trees are to be built.
   ManifestReplay(std::string path, const std::vector<FamilyToOpen>* wanted,
                  std::shared_ptr<ObsoleteFileQueue> queue);
 
-  // Of the tables that edits, or the end of their family, remove it tells those that are among
-  // `tables`, which is borrowed; without this, none. A MANIFEST may name many that are long gone.
+  // Reports those of `tables`, which is borrowed, that edits or the end of their family remove.
+  // Without this call none is reported, as a MANIFEST may name many that are long gone.
   void TellGoneAmong(const std::set<uint64_t>* tables) { present_ = tables; }
 
-  // Takes no more than `point`, which is borrowed, says. What lies behind is no damage.
+  // Applies no more than `point`, which is borrowed, allows. Later records are not treated as
+  // damage.
   void GoBackTo(const ManifestPoint* point) { point_ = point; }
 
-  // Families that are known already keep their comparators, and of files that are in `files` the
-  // metadata are used again, if they are the same: they may be open.
+  // Continues an earlier replay: known families keep their comparators, and the metadata of
+  // unchanged files in `files` are reused, since they may be open.
   void Succeed(std::map<uint32_t, std::shared_ptr<FamilyVersions>> families,
                std::unordered_map<uint64_t, FileRef> files) {
     before_ = std::move(families);
     reused_ = std::move(files);
   }
 
-  // What was not used again so far is not any more: it would stay open for nobody.
+  // Drops the files that were not reused, as they would stay open without need.
   void EndSucceeding() { reused_.clear(); }
 
   Status Read(FileSystem* fs, const FileOptions& file_options);
-  // Instead of Read, for who reads records by himself: Begin, then each with its offset. What
-  // belongs to an atomic group takes effect with its last record.
+  // Alternative to Read for a caller that reads records itself: call Begin, then Take for each
+  // record with its offset. Records of an atomic group take effect with its last one.
   Status Begin();
   Status Take(const Slice& record, uint64_t offset);
-  // What only a database that is to be opened must fulfil.
+  // Checks conditions that only a database to be opened must meet.
   Status CheckComplete() const;
 
   std::map<uint32_t, Family>& families() { return families_; }
@@ -81,8 +84,8 @@ class ManifestReplay {
   SequenceNumber last_sequence() const { return last_sequence_.value_or(0); }
   uint64_t min_log_number_to_keep() const { return min_log_number_to_keep_; }
   uint32_t max_family_id() const { return max_family_id_; }
-  uint64_t largest_number() const { return largest_number_; }  // of any file named
-  uint64_t end() const { return end_; }                        // of the last record
+  uint64_t largest_number() const { return largest_number_; }  // largest number of any file named
+  uint64_t end() const { return end_; }                        // end of the last record
   std::set<uint64_t> TakeGoneTables() { return std::move(gone_tables_); }
   const std::vector<std::pair<uint64_t, uint64_t>>& unread_logs() const { return unread_logs_; }
   uint64_t ttl_clock() const { return ttl_clock_; }
@@ -115,7 +118,7 @@ class ManifestReplay {
   std::map<uint32_t, std::shared_ptr<FamilyVersions>> before_;
   std::unordered_map<uint64_t, FileRef> reused_;
   std::set<std::string> names_;
-  std::vector<VersionEdit> group_;  // of an atomic group that is not complete yet
+  std::vector<VersionEdit> group_;  // records of an incomplete atomic group
   uint64_t record_offset_ = 0;
   uint64_t end_ = 0;
 

@@ -30,7 +30,7 @@ FileRef ObsoleteFileQueue::Track(std::shared_ptr<ObsoleteFileQueue> queue,
   VARVE_ASSERT(queue != nullptr && file != nullptr);
   return FileRef(file.release(), [queue = std::move(queue)](FileMetaData* last) {
     std::unique_ptr<FileMetaData> owned(last);
-    // Acquire: pairs with the version set's release, so that the thread that releases the last
+    // Acquire pairs with the version set's release, so that the thread that releases the last
     // reference sees the flag.
     if (!owned->obsolete.load(std::memory_order_acquire)) return;
     const bool somebody_looks = LeaveOpen::InForce();

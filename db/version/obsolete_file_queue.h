@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Table files that a logged edit removed and that no reader holds any more.
+// Queue of table files that a logged edit removed and that have no readers any more.
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +16,9 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread; its mutex is a leaf, but for what the waker takes. In
-// a child of fork(), which may release what it has of its parent's database, files end here.
+// Thread safety: all methods may be called from any thread. Its mutex is a leaf, except for locks
+// that the waker takes. In a child of fork(), which may release references of its parent's
+// database, files are dropped here.
 class ObsoleteFileQueue final : private ForkWatch {
  public:
   ObsoleteFileQueue() { Watch(nullptr); }
@@ -25,8 +26,9 @@ class ObsoleteFileQueue final : private ForkWatch {
   ObsoleteFileQueue& operator=(const ObsoleteFileQueue&) = delete;
   ~ObsoleteFileQueue() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
-  // While one lives, tables of obsolete files that this thread releases stay open until a thread
-  // takes them from here: closing one takes milliseconds, too much under the DB mutex.
+  // While an object of this class exists, tables of obsolete files that this thread releases stay
+  // open until a thread takes them from the queue: closing one takes milliseconds, too long under
+  // the DB mutex.
   class LeaveOpen {
    public:
     LeaveOpen() { alive_++; }
@@ -42,23 +44,23 @@ class ObsoleteFileQueue final : private ForkWatch {
     static thread_local int alive_;
   };
 
-  // A FileRef whose last release closes the table and, if the file is obsolete by then, puts it
-  // here.
+  // Returns a FileRef whose last release closes the table and, if the file is obsolete by then,
+  // adds it to the queue.
   static FileRef Track(std::shared_ptr<ObsoleteFileQueue> queue,
                        std::unique_ptr<FileMetaData> file);
 
-  // From now on `waker` is called with each file that a thread leaves here without LeaveOpen: a
-  // reader, as a rule, after whom nobody looks here for long. Null: nobody is. It must not throw,
-  // wait or call this queue, and may be called under the DB mutex. Once this has returned, the one
-  // before is not called any more.
+  // Sets a function that is called for each file that a thread adds without LeaveOpen: usually a
+  // reader, after which no thread checks the queue for long. Null: none is called. It must not
+  // throw, wait or call this queue, and may be called under the DB mutex. After the return the
+  // previous waker is not called any more.
   void SetWaker(std::function<void()> waker);
 
-  // The newest first. Without memory for that it throws, and all stay here.
+  // Returns all files, the newest first. If memory is out it throws, and all stay in the queue.
   std::vector<std::unique_ptr<FileMetaData>> TakeAll();
-  // One of what was taken whose file is still there.
+  // Puts back a file that was taken and still exists on disk.
   void Requeue(std::unique_ptr<FileMetaData> file) noexcept;
   bool Empty() const;
-  // Of the files that are here.
+  // Returns the total size of the queued files.
   uint64_t Bytes() const;
 
  private:
@@ -66,7 +68,7 @@ class ObsoleteFileQueue final : private ForkWatch {
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   mutable Mutex mu_{lock_ranks::kObsoleteFiles};
-  FileMetaData* newest_ VARVE_GUARDED_BY(mu_) = nullptr;  // owned, as all after it
+  FileMetaData* newest_ VARVE_GUARDED_BY(mu_) = nullptr;  // owned, like all that follow
   size_t size_ VARVE_GUARDED_BY(mu_) = 0;
   std::function<void()> waker_ VARVE_GUARDED_BY(mu_);
 };

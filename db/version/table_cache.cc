@@ -25,7 +25,7 @@ void DeleteReader(Cache::ObjectPtr reader, MemoryAllocator*) {
 
 constexpr Cache::CacheItemHelper kReaderHelper(CacheEntryRole::kMisc, &DeleteReader);
 
-// A reader's key in the limited cache: its number, which no other table of the database has.
+// A reader's key in the limited cache: the file's number, which is unique in the database.
 class ReaderKey {
  public:
   explicit ReaderKey(uint64_t file_number) { EncodeFixed64(bytes_ + 8, file_number); }
@@ -64,7 +64,8 @@ TableCache::TableCache(TableCacheOptions options)
 std::shared_ptr<Cache> TableCache::NewLimitedCache(int max_open_files) {
   LRUCacheOptions options;
   options.capacity = static_cast<size_t>(std::max(max_open_files, 1));
-  // A shard keeps its share alone: small limits would be overrun by shares of one reader or two.
+  // Each shard enforces its own part of the limit: with small limits the parts would be one or two
+  // readers.
   options.num_shard_bits = max_open_files >= 1024 ? 4 : 0;
   options.metadata_charge_policy = kDontChargeCacheMetadata;
   return options.MakeSharedCache();
@@ -135,7 +136,7 @@ Status TableCache::FindSlow(FileMetaData* file, int level, const ReadOptions& op
   Cache::Handle* handle = nullptr;
   s = cache->Insert(key.slice(), reader.get(), &kReaderHelper, /*charge=*/1, &handle);
   if (!s.ok()) return s;
-  (void)reader.release();  // the cache's now
+  (void)reader.release();  // owned by the cache now
   borrow(handle);
   return s;
 }
@@ -251,7 +252,7 @@ void TableCache::Adopt(FileMetaData* file, std::unique_ptr<TableReader> reader) 
   }
   const ReaderKey key(file->number);
   if (cache->Insert(key.slice(), reader.get(), &kReaderHelper, /*charge=*/1).ok()) {
-    (void)reader.release();  // the cache's now
+    (void)reader.release();  // owned by the cache now
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Open table readers of one column family: hung off the file's metadata when open files are
-// unlimited, kept by recency within max_open_files otherwise.
+// Open table readers of one column family: attached to the file's metadata if open files are
+// unlimited, else kept in an LRU cache within max_open_files.
 
 #include <functional>
 #include <memory>
@@ -23,7 +23,7 @@
 
 namespace varve {
 
-// A borrowed reader; while it lives the reader stays open. Movable.
+// A borrowed reader, which stays open while this object lives. Movable.
 class TableRef {
  public:
   TableRef() = default;
@@ -44,33 +44,34 @@ class TableRef {
  private:
   friend class TableCache;
   const TableReader* reader_ = nullptr;
-  // Set when the reader is held by recency.
+  // Set if the reader is in the LRU cache.
   Cache* cache_ = nullptr;
   Cache::Handle* handle_ = nullptr;
 };
 
-// What is the same for every table of the family.
+// Options that are the same for every table of the family.
 struct TableCacheOptions {
-  TablePathsRef paths;  // where table files are
+  TablePathsRef paths;  // directories of the table files
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
-  const InternalKeyComparator* icmp = nullptr;            // outlives the cache
+  const InternalKeyComparator* icmp = nullptr;            // must outlive the cache
   std::shared_ptr<const ColumnFamilyOptions> cf_options;  // table factory, prefix extractor
   Statistics* statistics = nullptr;
   SystemClock* clock = nullptr;
-  // Shared by all families of the database when max_open_files limits them; null: unlimited.
+  // Shared by all families of the database if max_open_files limits them; null: unlimited.
   std::shared_ptr<Cache> limited;
   bool verify_unique_id = true;
 };
 
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 class TableCache {
  public:
   explicit TableCache(TableCacheOptions options);
-  // The LRU for `limited`: holds max_open_files readers.
+  // Returns the LRU cache for `limited`, which holds max_open_files readers.
   static std::shared_ptr<Cache> NewLimitedCache(int max_open_files);
 
-  // The file's reader, opened if need be. Hot: an acquire load when open files are unlimited.
+  // Returns the file's reader, and opens it if needed. The fast path is an acquire load, if open
+  // files are unlimited.
   Status Find(FileMetaData* file, int level, const ReadOptions& options, TableRef* table) {
     if (TableReader* reader = file->reader.load(std::memory_order_acquire)) {
       table->Reset();
@@ -80,18 +81,19 @@ class TableCache {
     return FindSlow(file, level, options, table);
   }
 
-  // Opens the file, but reads nothing: the reader that a later Find makes takes it over. A process
-  // that deletes it meanwhile takes nothing away. Where open files are limited it is only opened
-  // and closed. `look` is called with the file, and its status returned.
+  // Opens the file, but reads nothing: the reader made by a later Find takes it over, even if
+  // another process deletes the file meanwhile. If open files are limited, the file is only opened
+  // and closed. Calls `look` with the file, and returns its status.
   Status OpenAhead(FileMetaData* file, int level,
                    const std::function<Status(const RandomAccessFileReader&)>& look);
 
-  // A reader of a file that is not in the tree yet, at `path`: nobody else knows of it. Messages
-  // call it `name`. The level is where it is expected to come. With a largest_seq of
-  // kMaxSequenceNumber entries have the numbers that stand in the file.
+  // Opens a reader of a file at `path` that is not in the tree yet and not known to other threads.
+  // Messages call it `name`. `level` is its expected level. If largest_seq is kMaxSequenceNumber,
+  // entries have their stored sequence numbers.
   Status OpenOutside(const TableFacts& file, const std::string& path, const std::string& name,
                      int level, std::unique_ptr<TableReader>* reader);
-  // Keeps such a reader as if Find had opened it. Before anybody else meets the file. Best effort.
+  // Keeps such a reader as if Find had opened it. Requires that other threads do not know the file
+  // yet. Best effort.
   void Adopt(FileMetaData* file, std::unique_ptr<TableReader> reader);
 
   // Drops an obsolete file's reader from the limited cache.
@@ -101,15 +103,16 @@ class TableCache {
   static void Evict(Cache* limited, uint64_t file_number);
   std::string FileName(const FileMetaData& file) const;
   const TableCacheOptions& options() const { return options_; }
-  // How long reads of files took, by the levels in which these were opened; null: of none.
+  // Returns the latencies of file reads, by the level at which the file was opened; null for levels
+  // without reads.
   std::vector<std::shared_ptr<SharedHistogram>> read_latencies() const;
   void ForgetReadLatencies();
-  // Bytes of the block cache that stand for open readers.
+  // Returns the bytes of the block cache that are charged for open readers.
   size_t charged() const { return charge_ == nullptr ? 0 : charge_->charged(); }
 
  private:
   Status FindSlow(FileMetaData* file, int level, const ReadOptions& options, TableRef* table);
-  // TimedOut once the options' deadline has passed: no table is opened then.
+  // Returns TimedOut if the options' deadline has passed: then no table is opened.
   Status CheckTime(const ReadOptions& options, const FileMetaData& file) const;
   std::shared_ptr<SharedHistogram> ReadLatenciesOf(int level);
   RandomAccessFileReader::Options ReaderOptions(const TableFacts& file, int level);
@@ -120,16 +123,18 @@ class TableCache {
                    std::unique_ptr<RandomAccessFileReader> handle,
                    std::unique_ptr<TableReader>* reader);
 
-  // Opens of one file wait for each other, so that it is opened once; those of others rarely do.
+  // Openings of one file wait for each other, so that it is opened once; openings of different
+  // files rarely wait.
   static constexpr size_t kStripes = 16;
   struct Stripe {
-    // Of no rank: held over I/O, in which a file system of the user may call the database.
+    // Has no lock rank: it is held over I/O, during which a user's file system may call the
+    // database.
     IoMutex mu;
   };
   IoMutex& StripeOf(uint64_t file_number) { return opening_[file_number % kStripes].mu; }
 
   const TableCacheOptions options_;
-  // What open readers are charged to; null: nothing.
+  // Charged for open readers; null: nothing is charged.
   const std::shared_ptr<CacheCharge> charge_;
   Stripe opening_[kStripes];
   mutable Mutex latencies_mu_;

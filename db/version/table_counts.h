@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How many entries of which kind a table holds: what weights, scores and estimates are made of.
+// Counts a table's entries by kind, as a base of weights, scores and estimates.
 
 #include <cstdint>
 
@@ -10,20 +10,20 @@
 namespace varve {
 
 struct TableCounts {
-  uint64_t entries = 0;    // range deletions included; 0: the counts are not known
+  uint64_t entries = 0;    // including range deletions; 0: the counts are unknown
   uint64_t deletions = 0;  // of keys and of ranges
   uint64_t range_deletions = 0;
   uint64_t raw_key_bytes = 0;
   uint64_t raw_value_bytes = 0;
-  // Entries beneath a newer one of their key in the same table. No property says it: 0 for tables
-  // whose counts come from there.
+  // Number of entries beneath a newer one of their key in the same table. No property has it: 0 for
+  // tables whose counts come from properties.
   uint64_t hidden = 0;
-  // Nothing held back the compaction that made the table, and nothing lay beneath: another one
-  // would gain nothing.
+  // True if the compaction that made the table was not held back, and no data lay beneath: another
+  // compaction would gain nothing.
   bool settled = false;
 
   bool known() const { return entries != 0; }
-  // Deletions that more than outnumber the other entries: a file with any is on its way to free
+  // Returns by how much deletions outnumber the other entries. A file with a surplus exists to free
   // space, not to hold data.
   uint64_t SurplusDeletions() const {
     return deletions * 2 > entries ? deletions * 2 - entries : 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The directories of one family's tables. The MANIFEST says of each table in which one it is.
+// Stores the directories of one family's tables. The MANIFEST says for each table which one it is
+// in.
 
 #include <cstdint>
 #include <memory>
@@ -18,20 +19,20 @@ namespace varve {
 // Thread safety: immutable.
 class TablePaths {
  public:
-  // The database's directory alone, if no others are given. Where it is among them it has its own
-  // name, however it was written.
+  // Uses only the database's directory if `paths` is empty. If that directory is in `paths`, it is
+  // stored under the database's own name, however it was written.
   explicit TablePaths(const std::string& db_name, const std::vector<DbPath>& paths = {});
 
   size_t size() const { return directories_.size(); }
   const std::vector<std::string>& directories() const { return directories_; }
-  // `path_id` is below size().
+  // Requires that `path_id` is below size().
   const std::string& directory(uint32_t path_id) const;
   std::string FileName(const TableFacts& file) const { return FileName(file.number, file.path_id); }
   std::string FileName(uint64_t number, uint32_t path_id) const;
-  // The name that LevelDB gave it.
+  // Returns the name that LevelDB would give the file.
   std::string LevelDbFileName(const TableFacts& file) const;
-  // Calls use(path) for the file, whichever of the names it has. Where it is missing, the status is
-  // of the first, which is what one should look for.
+  // Calls use(path) with the name under which the file exists. If it is missing, returns the status
+  // for the first name, which is the one to look for.
   template <typename Use>
   auto UseFile(const TableFacts& file, const Use& use) const {
     auto s = use(FileName(file));
@@ -42,7 +43,7 @@ class TablePaths {
   }
 
  private:
-  std::vector<std::string> directories_;  // absolute, if the database's name is
+  std::vector<std::string> directories_;  // absolute if the database's name is
 };
 
 using TablePathsRef = std::shared_ptr<const TablePaths>;

@@ -12,7 +12,7 @@ void TombstoneRuns::Add(const Slice& begin, const Slice& end, const Moment& mome
   if (!Before(begin, end) || std::max(begin.size(), end.size()) > kKeyBytesMax) return;
   Range added{begin.ToString(), end.ToString(), moment};
   const MutexLock lock(&mu_);
-  // Those that share keys with it become part of it.
+  // Ranges that share keys with the new one are merged into it.
   const auto first = std::partition_point(ranges_.begin(), ranges_.end(), [&](const Range& range) {
     return !Before(added.begin, range.end);
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What iterators have found out about ranges of a tree in which every key is deleted, so that the
-// next one does not walk over the same deletions again.
+// Stores ranges of a tree that iterators found to be completely deleted, so that later ones do not
+// walk over the same deletions again.
 
 #include <atomic>
 #include <cstddef>
@@ -19,29 +19,30 @@
 
 namespace varve {
 
-// Belongs to one version, whose files do not change. A range that held nothing live at a sequence
-// number, in those files and the memtables before them, and no entry that is newer, has nothing
-// live in the files for any later reader: what came later is in memtables. So a later reader may
-// leave the files' entries out, but not the memtables'.
+// Belongs to one version, whose files do not change. Suppose a range has no live key at a sequence
+// number, in those files and the memtables before them, and no newer entry. Then the files have no
+// live key there for any later reader, because later entries are in memtables. So a later reader
+// may skip the files' entries, but not the memtables'.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 class TombstoneRuns {
  public:
   explicit TombstoneRuns(const InternalKeyComparator* icmp) : icmp_(icmp) {}
   TombstoneRuns(const TombstoneRuns&) = delete;
   TombstoneRuns& operator=(const TombstoneRuns&) = delete;
 
-  // Who looks, or has looked: both numbers as the reader was made.
+  // The state a reader sees: both numbers as of the reader's creation.
   struct Moment {
     SequenceNumber sequence = 0;
     uint64_t super_version = 0;
   };
 
-  // No user key between `begin` and `end`, which do not belong to the range, was live at `moment`,
-  // and no entry there is newer. May be forgotten at any time.
+  // Adds a range (exclusive on both sides) in which no user key was live at `moment` and no entry
+  // is newer. The range may be forgotten at any time.
   void Add(const Slice& begin, const Slice& end, const Moment& moment);
 
-  // The known range with the user key in it, for a reader at `moment`.
+  // Finds the known range that contains the user key, for a reader at `moment`. Returns false if
+  // there is none.
   bool Find(const Slice& user_key, const Moment& moment, std::string* begin,
             std::string* end) const;
 
@@ -62,7 +63,7 @@ class TombstoneRuns {
   const InternalKeyComparator* const icmp_;
   std::atomic<bool> any_{false};
   mutable Mutex mu_{lock_ranks::kTombstoneRuns};
-  std::vector<Range> ranges_ VARVE_GUARDED_BY(mu_);  // ascending, disjoint
+  std::vector<Range> ranges_ VARVE_GUARDED_BY(mu_);  // ascending and disjoint
   size_t next_victim_ VARVE_GUARDED_BY(mu_) = 0;
 };
 

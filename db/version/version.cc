@@ -11,8 +11,8 @@ namespace varve {
 
 namespace {
 
-// Number of prefixes below `prefix`. The loop's length depends on n alone, and its only decision is
-// a conditional move.
+// Returns the number of prefixes below `prefix`. The number of iterations depends on n alone, and
+// the only decision is a conditional move.
 size_t LowerBound(const uint64_t* prefixes, size_t n, uint64_t prefix) {
   if (n == 0) return 0;
   const uint64_t* base = prefixes;
@@ -46,7 +46,7 @@ LevelFiles::LevelFiles(const InternalKeyComparator* icmp, int level, std::vector
     return icmp->Compare(a->smallest.Encode(), b->smallest.Encode()) < 0;
   });
   if (files_.empty() || !IsForward(icmp->order())) return;
-  // Every bound lies between these two, and so shares what they share.
+  // Every bound lies between these two, and so shares their common prefix.
   const Slice first = icmp->KeyOf(files_.front()->smallest);
   const Slice last = icmp->KeyOf(files_.back()->largest);
   shared_prefix_ = std::string(
@@ -100,7 +100,7 @@ std::vector<FileMetaData*> LevelFiles::Overlapping(const Slice* begin, const Sli
       if (level_ > 0) break;
       continue;
     }
-    // At deeper levels Find has seen to it.
+    // At deeper levels Find has checked this.
     if (level_ == 0 && begin != nullptr &&
         icmp_->CompareKey(icmp_->KeyOf(file->largest), *begin) < 0) {
       continue;

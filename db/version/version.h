@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One immutable state of a column family's tree of tables, laid out for searching.
+// One immutable state of a column family's tree of tables, arranged for searching.
 
 #include <cstdint>
 #include <memory>
@@ -16,10 +16,10 @@
 namespace varve {
 
 // The files of one level. L0: newest first (descending epoch, then largest sequence, then number).
-// Deeper levels: ascending, disjoint.
+// Deeper levels: ascending and disjoint.
 //
-// Searching compares 8-byte key prefixes, taken after what all bounds begin with, and a whole key
-// only to decide ties.
+// A search compares 8-byte key prefixes, taken after the common prefix of all bounds, and compares
+// a whole key only to decide ties.
 class LevelFiles {
  public:
   LevelFiles() = default;
@@ -34,12 +34,12 @@ class LevelFiles {
   const std::vector<FileRef>& files() const { return files_; }
   uint64_t bytes() const { return bytes_; }
 
-  // Levels >= 1: index of the first file whose largest key >= target (an internal key); size() if
-  // none.
+  // Levels >= 1: returns the index of the first file whose largest key is >= the target (an
+  // internal key), or size() if there is none.
   size_t Find(const Slice& internal_key) const;
 
-  // Levels >= 1: the files that may overlap [begin, end] (user keys, both inclusive, null = open).
-  // L0: every such file, in order, without transitive growth.
+  // Levels >= 1: returns the files that may overlap [begin, end] (user keys, both inclusive, null =
+  // open). L0: returns every such file, in order, without transitive growth.
   std::vector<FileMetaData*> Overlapping(const Slice* begin, const Slice* end) const;
 
  private:
@@ -51,7 +51,7 @@ class LevelFiles {
   uint64_t bytes_ = 0;
 };
 
-// Thread safety: immutable but for what readers note, shared by std::shared_ptr.
+// Thread safety: immutable except for the notes of readers; shared by std::shared_ptr.
 class Version {
  public:
   Version(const InternalKeyComparator* icmp, uint64_t version_number,
@@ -62,13 +62,13 @@ class Version {
     VARVE_ASSERT(l >= 0 && l < num_levels());
     return levels_[static_cast<size_t>(l)];
   }
-  // Levels 0..non_empty_levels()-1 are all that hold files.
+  // Returns the smallest n such that only levels 0..n-1 hold files.
   int non_empty_levels() const { return non_empty_levels_; }
   const InternalKeyComparator* icmp() const { return icmp_; }
   uint64_t version_number() const { return version_number_; }
   TombstoneRuns& tombstone_runs() const { return tombstone_runs_; }
 
-  // True when a file at `level` or deeper may hold the user-key range [begin, end].
+  // True if a file at `level` or deeper may overlap the user-key range [begin, end].
   bool RangeMayExistFrom(int level, const Slice& begin, const Slice& end) const;
   FileRef FindByNumber(uint64_t number, int* level) const;
   uint64_t TotalBytes() const;

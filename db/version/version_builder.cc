@@ -16,7 +16,7 @@ std::string Describe(const FileMetaData& file, int level) {
   return "table " + std::to_string(file.number) + " (L" + std::to_string(level) + ")";
 }
 
-// Short ones lie in the string itself.
+// Returns the heap bytes of a string; short ones are stored in the object itself.
 size_t HeapBytes(const std::string& text) {
   constexpr size_t kInPlace = 15;
   return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
@@ -79,7 +79,7 @@ Status VersionBuilder::ApplyDeletion(int level, uint64_t number) {
     added_.erase(it);
     return Status::OK();
   }
-  // Whether base has it there shows when base is walked.
+  // The walk over base will show if base has it there.
   const bool may_be_in_base = base_ != nullptr && base_->non_empty_levels() > 0;
   if (!may_be_in_base || !deleted_from_base_.emplace(number, level).second) {
     return Bad(name + " is deleted from L" + std::to_string(level) + " but is not there");
@@ -104,7 +104,7 @@ Status VersionBuilder::ApplyAddition(const NewFile& file) {
   if (file.smallest_seq > file.largest_seq) {
     return Bad(name + " has a smallest sequence above its largest");
   }
-  // A table of one entry does not ask the user's comparator.
+  // A table of one entry must not call the user's comparator.
   const Slice smallest = file.smallest.Encode();
   const Slice largest = file.largest.Encode();
   if (smallest != largest && icmp_->Compare(smallest, largest) > 0) {
@@ -144,8 +144,8 @@ void VersionBuilder::FinishRecovery(SequenceNumber last_sequence, uint64_t* next
     return;
   }
   made_up_ = true;
-  // Oldest first: the deepest level, where one epoch does for all, up to L0, where each has its
-  // own.
+  // Sorts oldest first: the deepest level, whose files share one epoch, up to L0, where each file
+  // has its own.
   std::sort(files.begin(), files.end(), [](const Added* a, const Added* b) {
     const FileMetaData& x = *a->file;
     const FileMetaData& y = *b->file;
@@ -207,7 +207,7 @@ Status VersionBuilder::TakeBase(std::vector<std::vector<FileRef>>* levels,
 }
 
 Status VersionBuilder::ChargeFile(FileMetaData* file) const {
-  // A file that moves has its charge.
+  // A file that is moved has its charge already.
   if (charge_ == nullptr || file->charged.bytes() != 0) return Status::OK();
   file->charged = ChargedBytes(charge_);
   const Status s = file->charged.TrySet(MemoryUsage(*file));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes the next Version of a column family out of the last one and edits.
+// Builds the next Version of a column family from the last one and edits.
 
 #include <cstdint>
 #include <memory>
@@ -16,38 +16,39 @@
 
 namespace varve {
 
-// Thread safety: none; needs no lock, since a Version does not change.
-// Errors: Corruption naming the files for what cannot be. Nothing shared has changed then.
+// Thread safety: none; needs no lock, since a Version does not change. Errors: Corruption, naming
+// the files, for an impossible edit. Then nothing shared has changed.
 class VersionBuilder {
  public:
-  // `base` may be null: the empty tree. It, icmp and `context` (names the MANIFEST and family in
-  // messages) outlive the builder.
+  // `base` may be null, which means the empty tree. `base`, `icmp` and `context` (which names the
+  // MANIFEST and family in messages) must outlive the builder.
   VersionBuilder(const InternalKeyComparator* icmp, int num_levels, const Version* base,
                  std::shared_ptr<ObsoleteFileQueue> queue, const std::string* context);
 
-  // Build charges the metadata of files that are new in the version; null: it does not.
+  // Makes Build charge the metadata of files that are new in the version; null: nothing is charged.
   void ChargeFilesTo(std::shared_ptr<CacheCharge> charge) { charge_ = std::move(charge); }
-  // Where the files of edits are: what asks their metadata for a name needs it.
+  // Sets the directories of the edits' files, which are needed to name them.
   void PlaceFilesIn(TablePathsRef paths) { paths_ = std::move(paths); }
 
-  // Files that an edit adds are these, by number, where they are the same; borrowed.
+  // Makes edits reuse these files, found by number, if they are unchanged; borrowed.
   void ReuseFiles(const std::unordered_map<uint64_t, FileRef>* files) { reused_ = files; }
 
-  // Deletions first, then additions.
+  // Applies the edit's deletions, then its additions.
   Status Apply(const VersionEdit& edit);
 
-  // For a whole MANIFEST that was read: gives files without a known sequence range (LevelDB's) the
-  // widest one up to `last_sequence`, and when any file has no epoch, gives all new ones from the
-  // order that their sequences or numbers tell. *next_epoch is one past the largest epoch.
+  // Must be called after a whole MANIFEST was read. Files without a known sequence range
+  // (LevelDB's) get the widest one up to `last_sequence`. If any file has no epoch, all new files
+  // get one from the order of their sequence numbers or file numbers. Sets *next_epoch to one past
+  // the largest epoch.
   void FinishRecovery(SequenceNumber last_sequence, uint64_t* next_epoch);
 
-  // Whether FinishRecovery had to make epochs, or sequence ranges, up.
+  // True if FinishRecovery had to invent epochs or sequence ranges.
   bool made_up() const { return made_up_; }
 
-  // Checks the levels. `removed` gets the files of base that the result does not hold. MemoryLimit
-  // if a charge is refused.
+  // Checks the levels and builds the version. `removed` gets the files of base that the result does
+  // not have. Returns MemoryLimit if a charge is refused.
   Status Build(uint64_t version_number, VersionRef* version, std::vector<FileRef>* removed);
-  // The files of the edits that base does not have.
+  // Returns the files of the edits that base does not have.
   std::vector<FileRef> NewFiles() const;
 
  private:
@@ -59,10 +60,10 @@ class VersionBuilder {
 
   Status ApplyDeletion(int level, uint64_t number);
   Status ApplyAddition(const NewFile& file);
-  // Null if it is not among those that are used again.
+  // Returns null if the file is not among those to be reused.
   [[nodiscard]] FileRef FindReused(const NewFile& file) const;
-  // Keeps base's files unless they were deleted; a file that was deleted and added again, which is
-  // how files move, stays the same object with its open reader.
+  // Keeps base's files unless they were deleted. A file that was deleted and added again, which is
+  // how files move, keeps its object with the open reader.
   Status TakeBase(std::vector<std::vector<FileRef>>* levels, std::vector<FileRef>* removed);
   Status ChargeFile(FileMetaData* file) const;
   Status CheckLevel(int level, std::vector<FileRef>* files) const;
@@ -78,12 +79,12 @@ class VersionBuilder {
   const std::unordered_map<uint64_t, FileRef>* reused_ = nullptr;
   bool made_up_ = false;
   std::unordered_map<uint64_t, Added> added_;
-  std::unordered_map<uint64_t, int> deleted_from_base_;  // level by number
+  std::unordered_map<uint64_t, int> deleted_from_base_;  // maps a number to its level
 };
 
-// What an edit says of a file, as the file's metadata.
+// Returns the file's metadata as the edit describes it.
 std::unique_ptr<FileMetaData> MakeFileMetaData(const NewFile& file);
-// The other way round.
+// Returns the edit's description of the file.
 NewFile DescribeFile(const FileMetaData& file, int level);
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/version/version_edit.h"
 
-// The field tags of the MANIFEST and the decoder of what may stand after them.
+// Encodes and decodes the fields of the MANIFEST's records.
 
 #include <algorithm>
 
@@ -14,14 +14,14 @@ namespace varve {
 
 namespace {
 
-// No tree has more; what a family's own limit is, the version set knows.
+// Limit for any tree; the version set knows a family's own limit.
 constexpr uint32_t kMaxLevels = 256;
 
 void PutKey(std::string* dst, const InternalKey& key) {
   PutLengthPrefixedSlice(dst, key.Encode());
 }
 
-// Without the last bytes of its user key.
+// Puts the key without the last `bytes` bytes of its user key.
 void PutShortenedKey(std::string* dst, const InternalKey& key, size_t bytes) {
   if (bytes == 0) return PutKey(dst, key);
   const Slice user_key = key.user_key();
@@ -110,7 +110,7 @@ void PutTagged(std::string* dst, uint32_t tag, const std::optional<std::string>&
   PutLengthPrefixedSlice(dst, *value);
 }
 
-// Numbers without a count: the field's length says how many.
+// Puts numbers without a count: the field's length determines how many there are.
 void PutNumbers(std::string* dst, uint32_t tag, const std::vector<uint64_t>& numbers) {
   if (numbers.empty()) return;
   std::string bytes;
@@ -118,7 +118,7 @@ void PutNumbers(std::string* dst, uint32_t tag, const std::vector<uint64_t>& num
   PutCustom(dst, tag, bytes);
 }
 
-// One pass over a record. Every method leaves a reason in error_ when it fails.
+// Decodes a record in one pass. Every method that fails stores a reason in error_.
 class EditDecoder {
  public:
   EditDecoder(const Slice& record, VersionEdit* edit) : in_(record), edit_(edit) {}
@@ -136,7 +136,7 @@ class EditDecoder {
   }
 
  private:
-  // These return null, or what is wrong. Input that is too short shows in in_.ok().
+  // These return null, or a description of the error. Input that is too short shows in in_.ok().
   const char* Field(uint32_t tag);
   const char* FileField(uint32_t tag);
   const char* FamilyField(uint32_t tag);
@@ -293,8 +293,7 @@ const char* EditDecoder::NumbersField(uint32_t tag) {
   return numbers.ok() ? nullptr : "numbers of files";
 }
 
-// Tags whose fields came into being before the rule that ignorable ones carry their length, and the
-// rule itself.
+// Handles tags older than the rule that ignorable ones have a length, and the rule itself.
 const char* EditDecoder::OldFormatField(uint32_t tag) {
   switch (tag) {
     case kTagBlobFileAddition:
@@ -382,7 +381,7 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
       return field.ok() ? nullptr : "new file (creation time)";
     case kEpochNumber:
       file->epoch_number = field.Varint64();
-      // The next ones are counted up from the largest.
+      // The following epochs are counted up from the largest.
       return field.ok() && file->epoch_number <= UINT64_MAX / 2 ? nullptr
                                                                 : "new file (epoch number)";
     case kTailSize:
@@ -410,7 +409,7 @@ const char* EditDecoder::CustomField(uint32_t tag, const Slice& value, NewFile* 
   }
 }
 
-// What a later version may add follows.
+// Ignores what later versions may append.
 const char* EditDecoder::CountsField(const Slice& value, TableCounts* counts) {
   BoundedReader field(value);
   counts->entries = field.Varint64();
@@ -458,7 +457,7 @@ void AppendNumberText(const char* name, const std::optional<T>& value, std::stri
 }  // namespace
 
 bool VersionEdit::EncodeTo(std::string* dst, size_t timestamp_size) const {
-  if (has_blob_files) return false;  // what is known of them is not kept
+  if (has_blob_files) return false;  // the details of blob files are not kept
   PutTagged(dst, kTagDbId, db_id);
   PutTagged(dst, kTagComparator, family.comparator);
   PutTagged(dst, kTagLogNumber, log_number);

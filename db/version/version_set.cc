@@ -21,7 +21,7 @@ namespace varve {
 
 namespace {
 
-// Appends to *faults if a table is not there, or not as the MANIFEST has it.
+// Appends to *faults if a table is missing, or has another size than in the MANIFEST.
 Status VerifyTable(FileSystem* fs, const FileMetaData& file, std::string* faults) {
   uint64_t size = 0;
   const IOStatus s = file.UseFile(
@@ -39,7 +39,7 @@ Status VerifyTable(FileSystem* fs, const FileMetaData& file, std::string* faults
   return Status::OK();
 }
 
-// The same by what directories list, where asking for each file's size takes too long.
+// Verifies existence by directory listings, for when asking for each file's size takes too long.
 class ListedTables {
  public:
   explicit ListedTables(FileSystem* fs) : fs_(fs) {}
@@ -60,8 +60,8 @@ class ListedTables {
 
  private:
   FileSystem* const fs_;
-  std::set<std::string> listed_;   // directories
-  std::set<std::string> present_;  // their files
+  std::set<std::string> listed_;   // directories that were listed
+  std::set<std::string> present_;  // paths of their files
 };
 
 }  // namespace
@@ -102,7 +102,7 @@ Status VersionSet::CreateNew(const FamilyToOpen& default_family, const std::stri
   return Recover({default_family});
 }
 
-// Nobody else has the set, nor what the replay has made.
+// Needs no lock: other threads have neither the set nor the replay's results.
 Status VersionSet::Recover(const std::vector<FamilyToOpen>& families, const wal::SyncedMark& known,
                            const std::set<uint64_t>& present,
                            const ManifestPoint* point) VARVE_NO_THREAD_SAFETY_ANALYSIS {
@@ -182,7 +182,7 @@ Status VersionSet::VerifyTables() const {
                             faults.substr(1));
 }
 
-// A MANIFEST that ends with a whole record too early is found out by nothing in it.
+// Compares with `known`, because nothing in a MANIFEST shows that it was cut after a whole record.
 Status VersionSet::CheckNotCut(const wal::SyncedMark& known, uint64_t manifest,
                                uint64_t end) const {
   if (known.manifest < manifest || (known.manifest == manifest && known.manifest_bytes <= end)) {
@@ -269,7 +269,7 @@ bool VersionSet::TableInDoubt(uint64_t number) const {
 }
 
 std::vector<uint64_t> VersionSet::TakeObsoleteManifests() {
-  // The room stays: an edit under way counts on it.
+  // Copies, so that the vector keeps its capacity, which an edit in progress relies on.
   std::vector<uint64_t> taken = rep_->obsolete_manifests;
   rep_->obsolete_manifests.clear();
   VARVE_ASSERT(std::ranges::find(taken, manifest_file_number_) == taken.end());
@@ -288,7 +288,7 @@ Status VersionSet::CloseManifest() {
   return s.ok() ? closed : s;
 }
 
-// Ranges become coarser rather than many.
+// If there are too many ranges, merges some into coarser ones.
 void VersionSet::NoteUnreadLogs(uint64_t first, uint64_t end) {
   constexpr size_t kRangesMax = 16;
   VARVE_ASSERT(first <= end);

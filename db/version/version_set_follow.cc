@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The trees of a MANIFEST that another process writes: built from what was read of it so far, and
-// put in force as a whole.
+// Builds the trees of a MANIFEST that another process writes, from what was read of it so far, and
+// installs them as a whole.
 
 #include <utility>
 
@@ -13,7 +13,7 @@
 
 namespace varve {
 
-// The replay goes on meanwhile, or later: nothing of it is shared but comparators and files.
+// The replay continues meanwhile, or later, so only comparators and files are shared with it.
 Status VersionSet::BuildFollowed(ManifestReplay* replay, FollowedTrees* trees) {
   VARVE_RETURN_IF_ERROR(replay->CheckComplete());
   trees->by_family.clear();
@@ -21,7 +21,7 @@ Status VersionSet::BuildFollowed(ManifestReplay* replay, FollowedTrees* trees) {
   for (auto& [id, family] : replay->families()) {
     if (family.builder == nullptr) continue;
     const auto known = families_.find(id);
-    if (known == families_.end() && !families_.empty()) continue;  // made since the opening
+    if (known == families_.end() && !families_.empty()) continue;  // created since the opening
     std::vector<FileRef> removed;
     FollowedTree& tree = trees->by_family[id];
     family.builder->FinishRecovery(replay->last_sequence(), &tree.next_epoch_number);
@@ -38,7 +38,7 @@ void VersionSet::Follow(ManifestReplay* replay, uint64_t manifest_number,
   const bool first = families_.empty();
   for (auto& [id, replayed] : replay->families()) {
     const auto& family = replayed;
-    // Nobody writes to what the replay has while the caller is here.
+    // No thread changes the replay's families during this call.
     const auto copy_facts = [&](FamilyVersions* to) VARVE_NO_THREAD_SAFETY_ANALYSIS {
       const FamilyVersions& from = *family.versions;
       to->log_number = from.log_number;

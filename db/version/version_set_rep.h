@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The private parts of VersionSet, shared by the files that implement it.
+// Declares the private parts of VersionSet, shared by the files that implement it.
 
 #include <cstdint>
 #include <deque>
@@ -24,26 +24,26 @@ struct VersionSet::Rep {
   CondVar turn_given;
   std::deque<const Turn*> queue VARVE_GUARDED_BY(kDbMutex);  // the front has the turn
 
-  // Null until the first edit, and in doubt. Changed under the DB mutex by the thread that has the
-  // turn, which writes to it without.
+  // Null until the first edit, and while in doubt. Changed under the DB mutex by the thread that
+  // has the turn, which writes to it without the mutex.
   std::unique_ptr<wal::LogWriter> manifest;
-  bool closed VARVE_GUARDED_BY(kDbMutex) = false;  // no edit follows
-  // MANIFESTs of which CURRENT may name any while it is in doubt, and failed ones that could not be
-  // deleted; they go when a new one is in force.
+  bool closed VARVE_GUARDED_BY(kDbMutex) = false;  // no edits are accepted any more
+  // While in doubt, the MANIFESTs that CURRENT may name; also failed ones that could not be
+  // deleted. They are deleted when a new one is in force.
   std::vector<uint64_t> doubtful_manifests VARVE_GUARDED_BY(kDbMutex);
   std::vector<uint64_t> obsolete_manifests VARVE_GUARDED_BY(kDbMutex);
-  // Tables of edits that failed, and that one of these MANIFESTs, or the abandoned one, may hold:
-  // they become obsolete when a new one is in force.
+  // Tables of failed edits that one of these MANIFESTs, or the abandoned one, may have. They become
+  // obsolete when a new one is in force.
   std::vector<FileRef> doubtful_tables VARVE_GUARDED_BY(kDbMutex);
-  // A sync of the directory failed when tables with smaller numbers may have been new: the system
-  // may have dropped their names, and no later sync would say so.
+  // A sync of the directory failed when tables with smaller numbers may have been new. The system
+  // may have lost their names without reporting that at a later sync.
   uint64_t doubtful_tables_end VARVE_GUARDED_BY(kDbMutex) = 0;
 
   std::vector<std::weak_ptr<const Version>> versions VARVE_GUARDED_BY(kDbMutex);
   uint64_t next_version_number VARVE_GUARDED_BY(kDbMutex) = 1;
 };
 
-// The right to change the set: given in the order of asking, kept until the end of the scope.
+// The right to change the set: granted in order of arrival, kept until the end of the scope.
 struct VersionSet::Turn {
   explicit Turn(Rep* r) VARVE_REQUIRES(kDbMutex) : rep(r) {
     rep->queue.push_back(this);
@@ -60,26 +60,26 @@ struct VersionSet::Turn {
   Rep* const rep;
 };
 
-// One family's part of a change on its way from the edits to the new version.
+// One family's part of a change, from the edits to the new version.
 struct VersionSet::FamilyChange {
   FamilyVersions* family = nullptr;
   std::vector<VersionEdit*> edits;
   VersionRef base;
-  VersionRef version;  // null: the files stay as they are
+  VersionRef version;  // null: the files do not change
   std::vector<FileRef> removed;
   std::function<void(const std::vector<FileRef>&)> made;
 };
 
-// What is written without the mutex.
+// Describes a write to the MANIFEST, which runs without the mutex.
 struct VersionSet::ManifestWrite {
-  bool fresh = false;                       // a new file, which CURRENT is switched to
-  uint64_t number = 0;                      // of the file that is written
-  std::set<std::string> table_directories;  // with names that are to be made durable first
+  bool fresh = false;                       // to a new file, which CURRENT will name
+  uint64_t number = 0;                      // of the file
+  std::set<std::string> table_directories;  // directories to sync first
   std::vector<std::string> records;
-  std::vector<FileRef> tables;  // that the records add
+  std::vector<FileRef> tables;  // added by the records
   FSDirectory* dir = nullptr;
-  std::unique_ptr<wal::LogWriter> writer;  // out, of a fresh file
-  // Out, after a failure.
+  std::unique_ptr<wal::LogWriter> writer;  // output: writer of a fresh file
+  // Outputs after a failure.
   bool in_doubt = false;        // the records may be in force
   bool left_behind = false;     // a fresh file with some of them could not be deleted
   bool names_in_doubt = false;  // the sync of the directories failed

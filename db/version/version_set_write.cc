@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The half of VersionSet that changes things: an edit goes to the MANIFEST, is made durable, and
-// only then becomes what readers see.
+// The half of VersionSet that changes state: an edit is written to the MANIFEST, made durable, and
+// only then shown to readers.
 
 #include <algorithm>
 #include <chrono>
@@ -38,7 +38,8 @@ IOStatus SyncDir(FileSystem* fs, const std::string& path, FSDirectory* dir) {
   return dir->FsyncWithDirOptions(IOOptions(), nullptr, reason);
 }
 
-// After a failure to make it that: a rename that failed has changed nothing, as a rule.
+// True if CURRENT may name this MANIFEST after a failure to set it: a failed rename usually has
+// changed nothing.
 bool MayBeCurrent(FileSystem* fs, const std::string& db_name, uint64_t manifest) {
   uint64_t named = 0;
   const Status s = ReadCurrent(fs, db_name, &named);
@@ -121,7 +122,7 @@ Status VersionSet::CheckCanBeMade(const FamilyToOpen& family) const {
   return Status::OK();
 }
 
-// The first version of a family that is about to be made; *files are its files.
+// Builds the first version of a family that is about to be created; *files are its files.
 Status VersionSet::BuildFirstVersion(const FamilyVersions& family, const VersionEdit& tables,
                                      VersionRef* version, std::vector<FileRef>* files) {
   const std::string context = options_.db_name + ": column family " + family.name;
@@ -142,7 +143,7 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   const Turn turn(rep_.get());
   VARVE_RETURN_IF_ERROR(CheckCanBeMade(family));
   auto versions = std::make_shared<FamilyVersions>();
-  // Used up even if this fails: the record may be on disk.
+  // The id is used up even if this fails: the record may be on disk.
   versions->id = ++max_family_id_;
   versions->name = family.name;
   versions->comparator_name = family.comparator->Name();
@@ -160,7 +161,8 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   NameComparator(*family.comparator, family.persist_timestamps, &edit);
   if (!family.merge_operator.empty()) edit.family.merge_operator = family.merge_operator;
   edit.log_number = log_number;
-  // By a rule as old as families, a record that adds one adds no files: they are in a second one.
+  // By a rule as old as families, a record that adds one adds no files: they are in a second
+  // record.
   VersionEdit filled;
   filled.column_family = versions->id;
   filled.new_files = tables;
@@ -173,7 +175,7 @@ Status VersionSet::CreateFamily(const FamilyToOpen& family, uint64_t log_number,
   for (const NewFile& file : tables) {
     versions->next_epoch_number = std::max(versions->next_epoch_number, file.epoch_number + 1);
   }
-  // All that takes memory comes before the record: once that is written, the family is there.
+  // All memory is allocated before the record is written: after that the family exists.
   VersionRef first;
   std::vector<FileRef> files;
   VARVE_RETURN_IF_ERROR(BuildFirstVersion(*versions, filled, &first, &files));
@@ -221,7 +223,7 @@ Status VersionSet::DropFamily(FamilyVersions* family, FSDirectory* dir) try {
   return CaughtException();
 }
 
-// Epochs order L0: what is added later is newer, and what was made of files is as old as they are.
+// Epochs order L0: files added later are newer, and a file made from others is as old as they are.
 void VersionSet::FillInEpochs(FamilyChange* change) {
   uint64_t& next = change->family->next_epoch_number;
   for (VersionEdit* edit : change->edits) {
@@ -251,8 +253,8 @@ void VersionSet::FillInEpochs(FamilyChange* change) {
   }
 }
 
-// Once nobody needs a log any more, the next open shall not even look at it. The bound stands in
-// a record of the default family; *extra becomes one if there is none.
+// Once no family needs a log any more, the next open must not read it. The bound is stored in a
+// record of the default family; *extra becomes one if there is none.
 void VersionSet::PlanMinLog(const std::vector<FamilyChange>& changes,
                             std::vector<VersionEdit*>* edits, VersionEdit* extra) const {
   bool any_log_number = false;
@@ -293,8 +295,8 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector
     FamilyChange& change = (*changes)[i];
     const bool any =
         std::any_of(change.edits.begin(), change.edits.end(), [](const VersionEdit* edit) {
-          // A flush that wrote nothing drops a memtable: what was found out about the version held
-          // beside it only (db/version/tombstone_runs.h).
+          // A flush that wrote nothing drops a memtable: findings about the version held only
+          // together with it (db/version/tombstone_runs.h).
           return !edit->new_files.empty() || !edit->deleted_files.empty() ||
                  edit->log_number.has_value();
         });
@@ -313,8 +315,8 @@ Status VersionSet::BuildVersions(std::vector<FamilyChange>* changes, std::vector
   return Status::OK();
 }
 
-// The numbers of the whole database go into every record: a MANIFEST cut off after any of them must
-// not hand out a number that is in use, nor hide an entry.
+// Puts the numbers of the whole database into every record: a MANIFEST cut off after any of them
+// must neither hand out a number that is in use nor hide an entry.
 void VersionSet::FillInNumbers(const std::vector<VersionEdit*>& edits) {
   SequenceNumber sequence = std::max(logged_sequence_, last_sequence());
   for (const VersionEdit* edit : edits) {
@@ -364,7 +366,7 @@ const FamilyVersions* VersionSet::FamilyOf(const VersionEdit& edit,
   return it == families_.end() ? nullptr : it->second.get();
 }
 
-// Nothing is thrown: once a record may be in the file, the outcome decides what may follow.
+// Throws nothing: once a record may be in the file, the outcome decides how to continue.
 IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   FileSystem* const fs = options_.fs.get();
   IOStatus s;
@@ -396,20 +398,20 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   } else {
     write->in_doubt = true;
   }
-  // A power loss may take any sectors of what is not synced. Of two records it could keep the
-  // second alone, which nobody could tell from a damage to synced ones, and which would refuse the
-  // next open; so each is synced before the next is there. Nothing names a fresh file yet.
+  // A power loss may lose any sectors that are not synced. Of two records it could keep only the
+  // second, which looks like damage to synced ones and would make the next open fail; so each
+  // record is synced before the next is written. A fresh file is not named by anything yet.
   for (size_t i = 0; i < write->records.size() && s.ok(); i++) {
     s = writer->AddRecord(write->records[i]);
     const bool last = i + 1 == write->records.size();
     if (s.ok() && (last || !write->fresh)) s = writer->Sync(options_.use_fsync);
   }
   if (write->fresh) {
-    // CURRENT may not name a file whose own name a crash could undo.
+    // CURRENT must not name a file whose own name a crash could undo.
     if (s.ok()) s = SyncDir(fs, options_.db_name, write->dir);
     if (s.ok() && options_.detached_manifest != 0) return s;
     if (s.ok()) {
-      write->in_doubt = true;  // also of what is thrown
+      write->in_doubt = true;  // stays so if an exception is thrown
       s = SetCurrentFile(fs, options_.db_name, write->number, write->dir, &write->in_doubt);
       if (write->in_doubt) write->in_doubt = MayBeCurrent(fs, options_.db_name, write->number);
     }
@@ -427,7 +429,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
   return status_to_io_status(CaughtException());
 }
 
-// Notes in which directories new tables are, of a set that writes.
+// Notes the directories of new tables, for a set that writes.
 Status VersionSet::CheckNames(const VersionEdit& edit, const TablePaths& paths,
                               ManifestWrite* write) const {
   for (const NewFile& file : edit.new_files) {
@@ -523,8 +525,8 @@ void VersionSet::AfterFailure(ManifestWrite* write, const IOStatus& error) {
            error.ToString().c_str());
 }
 
-// The MANIFEST that ends the doubt tells a later opening that they are gone. Without memory for
-// that it sets them aside.
+// Keeps the tables until the doubt ends: the MANIFEST that ends it tells a later opening that they
+// are gone. If memory is out, that opening sets them aside.
 void VersionSet::KeepDoubtfulTables(std::vector<FileRef> tables) {
   BestEffort([&] {
     mu_->AssertHeld();
@@ -535,14 +537,14 @@ void VersionSet::KeepDoubtfulTables(std::vector<FileRef> tables) {
 }
 
 void VersionSet::ReleaseDoubtfulTables() {
-  // Release: as in Install.
+  // Release, as in Install.
   for (const FileRef& table : rep_->doubtful_tables) {
     table->obsolete.store(true, std::memory_order_release);
   }
   rep_->doubtful_tables.clear();
 }
 
-// Install has no way back, so what it assigns and adds has its room before the edits are written.
+// Reserves memory before the edits are written, as Install cannot be undone and so must not fail.
 void VersionSet::MakeRoomToInstall(const std::vector<FamilyChange>& changes) {
   rep_->versions.reserve(rep_->versions.size() + changes.size());
   for (const FamilyChange& change : changes) {
@@ -571,9 +573,9 @@ void VersionSet::Install(std::vector<FamilyChange>* changes) {
       ttl_clock_ = edit->ttl_clock.value_or(ttl_clock_);
     }
     if (change.version == nullptr) continue;
-    // Release: pairs with the acquire of the thread that releases the file last.
+    // Release pairs with the acquire of the thread that releases the file last.
     for (const FileRef& file : change.removed) {
-      // Without memory for it, a later opening sets the file aside.
+      // If memory is out, a later opening sets the file aside.
       VARVE_ASSERT(!file->obsolete.load(std::memory_order_relaxed));
       BestEffort([&] {
         mu_->AssertHeld();

@@ -10,7 +10,7 @@ namespace varve {
 
 namespace {
 
-// Keeps records well below the size at which they are refused.
+// Keeps records well below the size limit.
 constexpr size_t kFilesPerRecord = 50 * 1000;
 
 Status Add(const VersionEdit& edit, size_t timestamp_size, std::vector<std::string>* records) {
@@ -33,7 +33,8 @@ Status VersionState::EncodeTo(std::vector<std::string>* records) const {
     VersionEdit header;
     header.column_family = family.id;
     header.family.comparator = family.comparator_name;
-    // Of a family that was not opened nothing is written: such a set is for reading.
+    // May be wrong for a family that was not opened, but such a set is read-only and writes
+    // nothing.
     if (timestamp_size != 0) header.family.persist_timestamps = family.persist_timestamps;
     if (family.id != 0) header.family.added = family.name;
     if (!one.merge_operator.empty()) header.family.merge_operator = one.merge_operator;

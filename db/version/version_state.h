@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a MANIFEST has to say of a database as it is at one moment: the records that a fresh one
-// begins with.
+// Describes a database at one moment: encodes the records that a fresh MANIFEST begins with.
 
 #include <cstdint>
 #include <memory>
@@ -21,17 +20,17 @@ namespace varve {
 struct FamilyVersions;
 
 // Plain data that holds its versions, and thereby their tables. VersionSet::State fills it in; what
-// is taken out of it then is not in the records.
+// the caller then removes from it is not in the records.
 struct VersionState {
   struct Family {
-    std::shared_ptr<const FamilyVersions> family;  // only what is constant of it is read
+    std::shared_ptr<const FamilyVersions> family;  // only its constant members are read
     VersionRef version;
     uint64_t log_number = 0;
     std::string full_history_ts_low;
     std::string merge_operator;
   };
 
-  std::vector<Family> families;  // by id; the default one is among them
+  std::vector<Family> families;  // ordered by id, including the default family
   std::string db_id;             // empty: not written
   uint64_t min_log_to_keep = 0;
   uint64_t next_file = 0;
@@ -43,7 +42,7 @@ struct VersionState {
   std::vector<ChangePosition> change_positions;
   bool one_directory = false;  // of a copy: all tables lie in the first path
 
-  // Appends them. InvalidArgument: a file cannot be stored. Needs no mutex.
+  // Appends the records. Returns InvalidArgument if a file cannot be stored. Needs no mutex.
   Status EncodeTo(std::vector<std::string>* records) const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who may end a compaction before its time, and what it is then told.
+// Flags that cancel a compaction, and the status that it then ends with.
 
 #include <atomic>
 
@@ -9,16 +9,15 @@
 
 namespace varve {
 
-// Borrowed; null where nobody can.
+// Borrowed pointers; null if that cancellation is impossible.
 //
-// Thread safety: they may be set at any time. Only when that is seen matters: nothing else is
-// published by them.
+// Thread safety: the flags may be set at any time. They publish no other data.
 struct CancelFlags {
   const std::atomic<bool>* closing = nullptr;  // the database is being closed
-  const std::atomic<bool>* manual = nullptr;   // all manual compactions are to stop
-  const std::atomic<bool>* user = nullptr;     // CompactRangeOptions::canceled and its like
+  const std::atomic<bool>* manual = nullptr;   // all manual compactions must stop
+  const std::atomic<bool>* user = nullptr;     // CompactRangeOptions::canceled and similar
 
-  // OK, or why to stop.
+  // Returns OK, or the reason to stop.
   [[nodiscard]] Status Check() const {
     const auto set = [](const std::atomic<bool>* flag) {
       return flag != nullptr && flag->load(std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The orders that compaction_pri names.
+// Implements the orders that compaction_pri names.
 
 #include "db/compaction/candidate_order.h"
 
@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// Bytes of the next level that have to be rewritten for each byte that goes down.
+// Returns the bytes of the next level that must be rewritten for each byte that moves down.
 std::vector<double> OverlapRatios(const Version& version, int level) {
   const FileWeights weights(version);
   const InternalKeyComparator& icmp = *version.icmp();
@@ -40,7 +40,8 @@ std::vector<double> OverlapRatios(const Version& version, int level) {
   return ratios;
 }
 
-// Where the last compaction out of the level ended: after the newest table of the next level.
+// Returns where the last compaction out of the level ended: after the newest table of the next
+// level.
 size_t RoundRobinStart(const Version& version, int level) {
   const InternalKeyComparator& icmp = *version.icmp();
   const LevelFiles& files = version.level(level);
@@ -63,7 +64,7 @@ std::vector<size_t> OrderCandidates(const Version& version, int level, Compactio
   const LevelFiles& files = version.level(level);
   std::vector<size_t> order(files.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // `before(a, b)`: file a is the better candidate. Ties keep the order of keys.
+  // `before(a, b)` is true if file a is the better candidate. Ties keep the order of keys.
   const auto sort = [&](auto before) { std::stable_sort(order.begin(), order.end(), before); };
   switch (priority) {
     case kByCompensatedSize: {

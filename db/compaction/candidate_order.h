@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which file of an oversized level goes first.
+// Chooses which file of an oversized level is compacted first.
 
 #include <cstddef>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// Indices of the level's files (level >= 1), best candidate first.
+// Returns the indices of the level's files (level >= 1), best candidate first.
 std::vector<size_t> OrderCandidates(const Version& version, int level, CompactionPri priority);
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One pass over the merged input of a flush or a compaction.
+// Implements one pass over the merged input of a flush or a compaction.
 
 #include "db/compaction/compaction_iterator.h"
 
@@ -17,7 +17,7 @@ namespace varve {
 
 namespace {
 
-// How many entries may pass before a cancellation is noticed.
+// Number of entries that may pass before a cancellation is noticed.
 constexpr uint32_t kEntriesPerPoll = 512;
 
 }  // namespace
@@ -207,13 +207,14 @@ bool CompactionIterator::IsOlder(const Slice& internal_key) const {
          options_.icmp->TimestampOf(ExtractUserKey(internal_key)) == Slice(last_timestamp_);
 }
 
-// Readers as of a time between an entry and its tombstone still see the entry.
+// Limits tombstones to those before full_history_ts_low: readers as of a time between an entry and
+// its tombstone still see the entry.
 void CompactionIterator::LimitToPast() {
   if (timestamp_bytes_ == 0 || !has_tombstones_) return;
   tombstones_->SetTimestampLimit({options_.history.full_history_ts_low, /*inclusive=*/false});
 }
 
-// Readers as of the current timestamp or a later one see these.
+// Considers the tombstones that readers as of the current timestamp or a later one see.
 SequenceNumber CompactionIterator::CoveringSeqOfMoment(size_t stripe) {
   tombstones_->SetTimestampLimit({last_timestamp_, /*inclusive=*/true});
   const SequenceNumber newest =
@@ -222,7 +223,8 @@ SequenceNumber CompactionIterator::CoveringSeqOfMoment(size_t stripe) {
   return newest;
 }
 
-// Some who see an entry do not see what a later tombstone covers below it; others do.
+// Considers tombstones of all timestamps: some readers of an entry do not see what a later
+// tombstone covers below it; others do.
 SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
   const Slice latest = options_.icmp->user_comparator()->GetMaxTimestamp();
   tombstones_->SetTimestampLimit({latest, /*inclusive=*/true});
@@ -233,9 +235,10 @@ SequenceNumber CompactionIterator::CoveringSeqOfAnyTime(SequenceNumber newest) {
 
 CompactionIterator::Step CompactionIterator::JudgeEntry(SequenceNumber sequence, ValueType type) {
   const size_t stripe = rules_.StripeOf(sequence);
-  // Where older timestamps are asked for, too, a SingleDelete hides them as a Delete does. But
-  // under a newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
-  // timestamp, and come back once a later SingleDelete has gone together with the newer value.
+  // If older timestamps may be read too, a SingleDelete hides them as a Delete does. But under a
+  // newer value it is not hidden as a Delete is: its own value may lie deeper, at an older
+  // timestamp, and would reappear once a later SingleDelete is dropped together with the newer
+  // value.
   const bool single_delete =
       type == kTypeSingleDeletion &&
       (!KeepsHistory() || (rules_.BuriedByValue(stripe) && !VARVE_CANARY(kForgetBuriedDelete)));
@@ -286,7 +289,7 @@ bool CompactionIterator::WantsJump() {
   return ++covered_here_ >= options_.covered_before_jump && input_.NextMoves();
 }
 
-// What is older than a tombstone of stripe 0, which all readers see, is of that stripe, too.
+// An entry older than a tombstone of stripe 0, which all readers see, is of that stripe, too.
 CompactionIterator::Step CompactionIterator::LeaveCovered(size_t stripe) {
   VARVE_ASSERT(timestamp_bytes_ == 0 && has_tombstones_);
   CoveredJump::Place place;
@@ -336,7 +339,7 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
   Advance();
   in_place_ = false;
   const DropRules::Follower next = PeekFollower();
-  // A failed input may hold the value that belongs to this entry: nothing can be said.
+  // A failed input may hold the value that belongs to this entry, so nothing can be decided.
   if (!input_.Valid() && !input_.status().ok()) return Fail(input_.status());
   switch (rules_.JudgeSingleDelete(sequence, stripe, next, [this] { return MayExistDeeper(); })) {
     case DropRules::Verdict::kKeep:
@@ -371,13 +374,13 @@ CompactionIterator::Step CompactionIterator::JudgeSingleDelete(SequenceNumber se
         "SingleDelete of a key" + which + " that was deleted by Delete before",
         "use one kind of deletion for a key, or turn enforce_single_del_contracts off"));
   }
-  counts_.dropped_hidden++;  // the Delete beneath does more
+  counts_.dropped_hidden++;  // the Delete beneath deletes more
   return Step::kDropped;
 }
 
 CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence, size_t stripe) {
   if (collected_ == nullptr) {
-    // The same entry twice is one operand.
+    // A repeated entry counts as one operand.
     if (!is_newest_ && ExtractTrailer(key_) == last_trailer_) {
       counts_.dropped_hidden++;
       return Step::kDropped;
@@ -394,11 +397,11 @@ CompactionIterator::Step CompactionIterator::JudgeMerge(SequenceNumber sequence,
   DropRules::Follower next;
   const Step step = CollectOperands(stripe, covered, &next);
   if (step != Step::kEmit) {
-    collected_->Start();  // nothing of them shall come out later
+    collected_->Start();  // the collected operands must not come out later
     return step;
   }
   const size_t operands = collected_->size();
-  // A filter removed them all: what is beneath is the key's newest entry then.
+  // A filter removed all of them: the entry beneath is now the key's newest.
   if (operands == 0) return Step::kUnseen;
 
   if (operand_stays_) {
@@ -427,7 +430,7 @@ bool CompactionIterator::StandsAlone() const {
          (next->same_key == SameKey::kNo || !IsOlder(next->key()));
 }
 
-// Where keys have one operand each, this is the way of every entry: nothing is collected.
+// Fast path for keys with one operand each: nothing is collected.
 CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber sequence,
                                                               size_t stripe,
                                                               SequenceNumber covered) {
@@ -449,8 +452,8 @@ CompactionIterator::Step CompactionIterator::JudgeLoneOperand(SequenceNumber seq
   return Step::kEmit;
 }
 
-// From the operand at the input to the last one of the stripe. *next is the entry of the key after
-// them; kDropped: there is nothing left to say of the key.
+// Collects from the operand at the input to the last one of the stripe. Sets *next to the key's
+// entry after them. Returns kDropped if the key needs no further entries.
 CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, SequenceNumber covered,
                                                              DropRules::Follower* next) {
   const bool filtered =
@@ -475,7 +478,7 @@ CompactionIterator::Step CompactionIterator::CollectOperands(size_t stripe, Sequ
           rules_.StripeOf(next->sequence) != stripe) {
         return Step::kEmit;
       }
-      // The same entry twice is one operand.
+      // A repeated entry counts as one operand.
       again = ExtractTrailer(input_.key()) == last_trailer_;
       if (again) counts_.dropped_hidden++;
     }
@@ -502,7 +505,7 @@ MergeCollector::Base CompactionIterator::BaseOf(const DropRules::Follower& next,
         return Base::kUnknown;
     }
   }
-  // With timestamps, there may be versions that are not covered, or not for everybody.
+  // With timestamps, there may be versions that are not covered, or not for all readers.
   if (timestamp_bytes_ == 0 && covered != 0 && rules_.StripeOf(covered) == stripe) {
     return Base::kNone;
   }
@@ -545,7 +548,8 @@ CompactionFilter::Decision CompactionIterator::CallFilter(CompactionFilter::Valu
   return CompactionFilter::Decision::kUndetermined;
 }
 
-// kUnseen: the operand goes. kDropped: so do all others of the key, and keys after it.
+// Returns kUnseen if the operand is dropped; kDropped if all other entries of the key, and
+// following keys, are dropped too.
 CompactionIterator::Step CompactionIterator::FilterOperand() {
   using Decision = CompactionFilter::Decision;
   const Decision decision = CallFilter(CompactionFilter::kMergeOperand);
@@ -570,8 +574,8 @@ CompactionIterator::Step CompactionIterator::FilterOperand() {
   }
 }
 
-// Who asks whether the key was changed finds it. Later compactions ask the filter again, so nothing
-// is made of it and of others meanwhile.
+// Keeps a trace for readers that ask if the key was changed. Later compactions call the filter
+// again, so the operand is not merged with others meanwhile.
 CompactionIterator::Step CompactionIterator::RemoveOperand() {
   if (UnpackSequence(last_trailer_) > options_.traces_since) {
     operand_stays_ = true;
@@ -600,7 +604,7 @@ CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, 
       return Step::kEmit;
     case Decision::kRemoveAndSkipUntil:
       if (!MaySkip()) return Step::kEmit;
-      // What is skipped leaves nothing: each key is asked for then.
+      // Skipped entries leave no trace, so the filter is called for each key.
       if (LeavesTraces()) return RemoveByFilter(sequence, kTypeDeletion, stripe);
       SkipUntil();
       return Step::kDropped;
@@ -627,7 +631,7 @@ CompactionIterator::Step CompactionIterator::RemoveByFilter(SequenceNumber seque
     counts_.dropped_by_filter++;
     return Step::kDropped;
   }
-  // What is written in its place counts as written, and an entry counts once.
+  // The entry written in its place counts as written; an entry counts once.
   if (VARVE_CANARY(kFilterCountsTwice)) counts_.dropped_by_filter++;
   SetTrailer(sequence, marker);
   return Step::kEmit;
@@ -647,7 +651,7 @@ void CompactionIterator::SkipUntil() {
 }
 
 bool CompactionIterator::MayExistDeeper() {
-  // What is read as of an older timestamp exists.
+  // An entry that is read as of an older timestamp exists.
   if (KeepsHistory()) return true;
   if (options_.bottommost || VARVE_CANARY(kDropTombstoneEarly)) return false;
   return options_.deeper == nullptr || options_.deeper->MayHold(key_without_timestamp());
@@ -668,7 +672,7 @@ void CompactionIterator::SetTrailer(SequenceNumber sequence, ValueType type) {
 
 void CompactionIterator::SetLastTrailer(size_t stripe, SequenceNumber sequence, ValueType type) {
   const size_t judged = VARVE_CANARY(kZeroUnderSnapshot) ? 0 : stripe;
-  // A tombstone of a later time may have been written earlier: it must not come to cover the entry.
+  // A tombstone with a later timestamp may have been written earlier: it must not cover the entry.
   const bool zero =
       rules_.MayZero(judged, type) && !KeepsHistory() &&
       (timestamp_bytes_ == 0 || !has_tombstones_ || CoveringSeqOfAnyTime(kMaxSequenceNumber) == 0);

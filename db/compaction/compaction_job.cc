@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The carrying out of a plan: opens inputs, cuts the work into pieces, runs them, sums up.
+// Executes a plan: opens inputs, cuts the work into pieces, runs them, sums up.
 
 #include "db/compaction/compaction_job.h"
 
@@ -30,21 +30,23 @@ namespace varve {
 
 namespace {
 
-// A jump is a seek in each input: worth it where a tombstone covers more than a block or so.
+// A jump is a seek in each input, which is worth it if a tombstone covers more than about one
+// block.
 constexpr uint32_t kCoveredBeforeJump = 64;
 
-// What the tables of one walk of the merge, a table of L0 or a level, say they hold.
+// Entries, according to their properties, of the tables of one child of the merge: a table of L0 or
+// a level.
 struct SourceEntries {
   uint64_t entries = 0;
-  bool known = true;  // false: some table does not say it all, as LevelDB's do
+  bool known = true;  // false: some table lacks a count, as LevelDB's do
 };
 
-// What the pieces of one compaction share; constant while they run.
+// State that the pieces of one compaction share; constant while they run.
 struct SharedInputs {
   std::vector<CompactionInputFile> files;
-  std::vector<LevelFiles> levels;  // of the plan's inputs, by index; empty for L0
+  std::vector<LevelFiles> levels;  // indexed as the plan's inputs; empty for L0
   std::vector<std::shared_ptr<const FragmentedTombstones>> tombstones;
-  std::vector<SourceEntries> sources;  // of point entries, by the order of the merge's children
+  std::vector<SourceEntries> sources;  // point entries, indexed as the merge's children
   SourceEntries all;
   TablePropertiesCollection properties;
 };
@@ -57,14 +59,14 @@ struct Piece {
   std::vector<NewFile> files;
   std::vector<TableProperties> properties;
   CompactionCounts counts;
-  std::vector<CountedInput::Count> sources;  // with range tombstones only
-  uint64_t bytes_visited = 0;                // of data blocks
+  std::vector<CountedInput::Count> sources;  // only with range tombstones
+  uint64_t bytes_visited = 0;                // in data blocks
   uint64_t cpu_micros = 0;
   FileWriteTimes file_times;
   Status status;
 };
 
-// What is counted once more, for those who ask why there are so many compactions.
+// Counts bytes by reason, to explain why there are so many compactions.
 void CountByReason(CompactionReason reason, uint64_t read, uint64_t written,
                    Statistics* statistics) {
   switch (reason) {
@@ -156,8 +158,8 @@ void Job::CountEntries() {
   const auto add = [](const CompactionInputFile& input, SourceEntries* source) {
     const auto& properties = input.table->properties();
     source->entries += properties->num_entries - properties->num_range_deletions;
-    // No table is empty, so 0 is the property missing; and range deletions that are not counted are
-    // those of a table from before there was a property for them.
+    // No table is empty, so 0 means that the property is missing. Uncounted range deletions mean
+    // that the table is older than their property.
     const auto& tombstones = input.table->tombstones();
     const bool uncounted =
         properties->num_range_deletions == 0 && tombstones != nullptr && !tombstones->empty();
@@ -192,7 +194,7 @@ std::unique_ptr<InternalIterator> Job::NewInputIterator(Piece* piece) const {
                                         context_.icmp, read_options_, iter_options,
                                         /*tombstones=*/nullptr));
   }
-  // Without tombstones no walk jumps, and one count of all says the same.
+  // Without tombstones no child jumps, so the total count is enough.
   if (!inputs_.tombstones.empty()) piece->sources.resize(children.size());
   for (size_t i = 0; i < piece->sources.size(); i++) {
     children[i] = std::make_unique<CountedInput>(std::move(children[i]), context_.icmp, piece->end,
@@ -223,7 +225,7 @@ uint64_t Job::OldestAncestorTime() const {
   return oldest == 0 ? context_.build.creation_time : oldest;
 }
 
-// As old as the oldest input: what stays in L0 must not come before newer files.
+// Returns the epoch of the oldest input: an output in L0 must not come before newer files.
 uint64_t Job::OutputEpoch() const {
   uint64_t oldest = kUnknownEpochNumber;
   for (const CompactionInputFile& input : inputs_.files) {
@@ -259,9 +261,8 @@ Status Job::OpenOutput(std::unique_ptr<TableOutput>* output) const {
   return TableOutput::Create(context_.output, build, output);
 }
 
-// Whether each piece has a processor to spare for a thread that fills its tables. Not where a
-// user's filter and a user's property collectors, which may share something, would run side by
-// side.
+// True if each piece has a spare processor for a thread that fills its tables. False if a user's
+// filter and a user's property collectors, which may share state, would run in parallel.
 bool Job::WritesBeside(const CompactionFilter* filter) const {
   if (filter != nullptr && !context_.options->table_properties_collector_factories.empty()) {
     return false;
@@ -275,7 +276,7 @@ Status Job::RunPiece(Piece* piece) {
   const uint64_t cpu_start = clock == nullptr ? 0 : clock->CPUMicros();
   std::unique_ptr<CompactionFilter> own_filter;
   VARVE_RETURN_IF_ERROR(MakeFilter(&own_filter));
-  // What stays within L0 has older files beside it, which no level says: everything may be there.
+  // An output in L0 has older files beside it, which no level tells: every key may exist there.
   DeeperLevels deeper(plan_.output_level == 0 ? nullptr : plan_.version.get(),
                       plan_.output_level + 1);
   const SurvivingTombstones tombstones(inputs_.tombstones, *context_.icmp, snapshots_,
@@ -312,7 +313,7 @@ Status Job::RunPiece(Piece* piece) {
       plan_.output_level == 0 ? nullptr : &splitter, &tombstones,
       [this](std::unique_ptr<TableOutput>* output) { return OpenOutput(output); },
       WritesBeside(options.filter));
-  // Whatever comes of it, the files that are finished have to be known.
+  // The finished files must be known whatever the result is.
   const Status s = Guarded([&] { return writer.Run(&iterator, piece->begin, piece->end); });
   piece->files = std::move(writer.files());
   piece->properties = std::move(writer.properties());
@@ -324,7 +325,7 @@ Status Job::RunPiece(Piece* piece) {
   return s;
 }
 
-// A user's comparator or factory may throw: in a thread of its own that would end the process.
+// A user's comparator or factory may throw, which would end the process in a thread of its own.
 void Job::RunPieceGuarded(Piece* piece) {
   if (context_.on_subcompaction) context_.on_subcompaction(Describe(*piece, false));
   piece->status = Guarded([&] { return RunPiece(piece); });
@@ -355,13 +356,13 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
       threads.emplace_back([this, piece = &(*pieces)[begun], pace = GiveWay::CurrentPace(),
                             duty = duties::innermost] {
         const DutiesOf own(duty);
-        // Each asks for judgement: the first may be over long before the others.
+        // Each thread follows the pace separately: the first may be over long before the others.
         const GiveWay at_pace(pace);
         RunPieceGuarded(piece);
       });
     }
   } catch (...) {
-    // Where the system gives no more threads, or no memory for them, this one does the rest.
+    // If the system gives no more threads, or no memory for them, this thread does the rest.
   }
   VARVE_ASSERT(begun >= 1 && begun <= pieces->size());
   RunPieceGuarded(&pieces->front());
@@ -375,7 +376,8 @@ Status Job::Miscounted(uint64_t held, uint64_t read) const {
                                 std::to_string(read) + " were read");
 }
 
-// What a jump passed over in one walk nobody has counted; the others have to be whole.
+// Checks that inputs without jumps were read completely; a jump skips entries without counting
+// them.
 Status Job::CheckSources(const std::vector<Piece>& pieces) const {
   VARVE_ASSERT(pieces.front().sources.size() == inputs_.sources.size());
   for (size_t i = 0; i < inputs_.sources.size(); i++) {
@@ -409,8 +411,8 @@ Status Job::CheckCount(const CompactionCounts& counts, const std::vector<Piece>&
   return Status::OK();
 }
 
-// Whether the file holds only what the same inputs would always leave: nothing lies beneath, or the
-// level was rewritten in place, and no snapshot is older than any of it.
+// True if the same inputs would always leave the file's entries: there is no data beneath, or the
+// level was rewritten in place, and no snapshot is older than any of them.
 bool Job::Settles(const NewFile& file) const {
   if (plan_.output_level == 0) return false;
   if (!plan_.bottommost && plan_.output_level != plan_.start_level) return false;
@@ -439,7 +441,7 @@ void Job::Collect(std::vector<Piece>* pieces, CompactionResult* result) const {
   }
   result->bytes_in = plan_.InputBytes();
   result->bytes_read = counts.jumped ? bytes_visited : result->bytes_in;
-  // Tables that hold more than they say are no proof of how much was passed over.
+  // If a table has more entries than its properties say, the number of skipped entries is unknown.
   const bool covers = counts.entries_in <= inputs_.all.entries;
   if (counts.jumped && !counts.skipped && inputs_.all.known && covers) {
     counts.dropped_covered += inputs_.all.entries - counts.entries_in;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Carries out a plan: merges the inputs, drops what no reader can need, writes the outputs.
+// Executes a plan: merges the inputs, drops entries that no reader can need, writes the outputs.
 
 #include <functional>
 #include <memory>
@@ -25,7 +25,7 @@ namespace varve {
 struct Subcompaction {
   size_t index = 0;  // within the job
   bool over = false;
-  // Once it is over.
+  // The members below are set when it is over.
   Status status;
   CompactionJobStats stats;
 };
@@ -34,27 +34,28 @@ struct CompactionContext {
   const InternalKeyComparator* icmp = nullptr;
   std::shared_ptr<const ColumnFamilyOptions> options;
   std::shared_ptr<TableCache> table_cache;
-  std::vector<SequenceNumber> snapshots;             // ascending, at the job's start
+  std::vector<SequenceNumber> snapshots;             // ascending, as of the job's start
   SequenceNumber traces_since = kMaxSequenceNumber;  // as in DropRules::Options
   HistoryBounds history;
   TableOutputContext output;
-  TableBuildOptions build;                    // template: file number and times per output
-  std::function<uint64_t()> new_file_number;  // any thread
+  TableBuildOptions build;                    // template; file number and times are set per output
+  std::function<uint64_t()> new_file_number;  // may be called from any thread
   CancelFlags cancel;
   Statistics* statistics = nullptr;
   Logger* info_log = nullptr;
-  Env* env = nullptr;  // threads for sub-compactions
+  Env* env = nullptr;  // provides threads for sub-compactions
   std::string family_name;
   EntryChecks checks;
-  // Told when each begins and when it is over; may be null. On its thread; does not throw.
+  // Called on the sub-compaction's thread when it begins and when it is over; may be null. Must not
+  // throw.
   std::function<void(const Subcompaction&)> on_subcompaction;
 };
 
 struct CompactionResult {
-  std::vector<NewFile> outputs;  // level set to the plan's output level
+  std::vector<NewFile> outputs;  // their level is the plan's output level
   std::vector<TableProperties> output_properties;
-  // Bytes of the input tables, and what of them was read: where a range tombstone covers many
-  // entries, these are passed over. They count among the entries, of which they were dropped.
+  // Bytes of the input tables, and the part of them that was read: if a range tombstone covers many
+  // entries, these are skipped, but counted as dropped entries.
   uint64_t bytes_in = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
@@ -65,15 +66,15 @@ struct CompactionResult {
   uint32_t subcompactions = 1;
   uint64_t micros = 0;
   uint64_t cpu_micros = 0;
-  FileWriteTimes file_times;  // with TableOutputContext::time_files
+  FileWriteTimes file_times;  // set with TableOutputContext::time_files
 };
 
-// No lock is held or needed. On an error every output file is removed. Not called for trivial
-// moves.
+// Runs a compaction. No lock is held or needed. On an error every output file is removed. Not
+// called for trivial moves.
 Status RunCompaction(const CompactionPlan& plan, const CompactionContext& context,
                      CompactionResult* result);
 
-// The edit that installs the result: inputs deleted, outputs added (or moved).
+// Fills in the edit that installs the result: inputs deleted, outputs added (or moved).
 void FillCompactionEdit(const CompactionPlan& plan, const CompactionResult& result,
                         VersionEdit* edit);
 

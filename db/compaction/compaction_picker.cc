@@ -13,10 +13,10 @@ struct Style {
   const CompactionPicker& picker;
 };
 
-// Every style that there is.
+// All existing styles.
 constexpr Style kStyles[] = {
     {kCompactionStyleLevel, kLeveledPicker},
-    {kCompactionStyleNone, kLeveledPicker},  // what is asked for is picked as with levels
+    {kCompactionStyleNone, kLeveledPicker},  // manual compactions are picked as with levels
 };
 
 const CompactionPicker& PickerOf(const ColumnFamilyOptions& options) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An input of a compaction that counts what it hands over: so that it is known to be all, where
-// nothing was passed over.
+// An input of a compaction that counts the entries it returns, so that they can be checked for
+// completeness if none was skipped.
 
 #include <cstdint>
 #include <memory>
@@ -14,14 +14,15 @@
 
 namespace varve {
 
-// Walks forward only. Entries from `end` on, a key without timestamp, do not count; null: all do.
+// Walks forward only. Does not count entries from `end` on, a key without timestamp; null: counts
+// all.
 //
-// Thread safety: none. Lifetime: what it is given outlives it.
+// Thread safety: none. Lifetime: its arguments must outlive it.
 class CountedInput final : public InternalIterator {
  public:
   struct Count {
     uint64_t entries = 0;
-    bool jumped = false;  // it was moved ahead, over entries that nobody counts
+    bool jumped = false;  // it was moved over entries that were not counted
   };
 
   CountedInput(std::unique_ptr<InternalIterator> input, const InternalKeyComparator* icmp,
@@ -65,7 +66,7 @@ class CountedInput final : public InternalIterator {
   bool IsValuePinned() const override { return input_->IsValuePinned(); }
   bool IsKeyPinned() const override { return input_->IsKeyPinned(); }
 
-  // Nobody goes back.
+  // Moving backward is never needed.
   void SeekToLast() override { valid_ = false; }
   void SeekForPrev(const Slice& /*target*/) override { valid_ = false; }
   void Prev() override { valid_ = false; }
@@ -81,7 +82,7 @@ class CountedInput final : public InternalIterator {
     key_ = input_->key();
     value_ = input_->value();
   }
-  // A seek begins the walk; others that follow are jumps.
+  // Handles a new position. The first seek begins the walk; later ones are jumps.
   void Arrive() {
     Publish();
     count_->jumped |= begun_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The walk through the levels beneath an output.
+// Walks the levels beneath an output.
 
 #include "db/compaction/deeper_levels.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether the levels beneath a compaction's output may hold a key: asked for ascending keys.
+// Tells if the levels beneath a compaction's output may hold a key; asked for ascending keys.
 
 #include <cstddef>
 #include <vector>
@@ -10,17 +10,18 @@
 
 namespace varve {
 
-// Keeps a place in each level, so that a walk over all keys costs one comparison a level.
+// Keeps a position in each level, so that a walk over all keys costs one comparison per level.
 //
-// Thread safety: none. The version outlives it.
+// Thread safety: none. The version must outlive it.
 class DeeperLevels {
  public:
-  // Levels from `first_level` on. A null version: anything may exist deeper.
+  // Covers the levels from `first_level` on. A null version means that anything may exist deeper.
   DeeperLevels(const Version* version, int first_level);
 
-  // Keys of the calls ascend (equal ones are allowed).
+  // True if the key may exist deeper. Keys of successive calls must ascend (equal ones are
+  // allowed).
   bool MayHold(const Slice& user_key);
-  // The same for the range [begin, end); may be asked in any order.
+  // Does the same for the range [begin, end); may be called in any order.
   bool MayHoldRange(const Slice& begin, const Slice& end) const;
 
  private:

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which entries of a key survive a flush or a compaction: a state machine that is told a key's
-// entries, newest first, and says keep or drop.
+// Decides which entries of a key survive a flush or a compaction: a state machine that is given a
+// key's entries, newest first, and answers keep or drop.
 //
-// Snapshots cut the sequence numbers into stripes: stripe 0 holds what the oldest snapshot can see,
-// the last one what only new readers can. No reader can tell two entries of one stripe apart but by
-// the newer one, so of each stripe a key needs its newest base entry (a value or a deletion), and
-// the merge operands above it.
+// Snapshots cut the sequence numbers into stripes: stripe 0 has the entries that the oldest
+// snapshot can see, the last stripe those that only new readers can. Of two entries in one stripe
+// every reader sees only the newer, so a key needs from each stripe its newest base entry (a value
+// or a deletion), and the merge operands above it.
 //
-// With timestamps "a key" is a key with one timestamp, as a reader may ask for every one; versions
-// below full_history_ts_low count as one key.
+// With timestamps, "a key" means a key with one timestamp, as a reader may ask for every one;
+// versions below full_history_ts_low count as one key.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,29 +22,29 @@
 
 namespace varve {
 
-// Thread safety: none. Inlined: it runs for every entry of a compaction.
+// Thread safety: none. Inlined, because it runs for every entry of a compaction.
 class DropRules {
  public:
   struct Options {
     // Ascending; borrowed.
     std::span<const SequenceNumber> snapshots;
-    // No level beneath the output holds any key of the inputs.
+    // True: no level beneath the output holds any key of the inputs.
     bool bottommost = false;
-    // Somebody will ask whether a key was changed after this; kMaxSequenceNumber: nobody. One of
-    // the snapshots, or not older than the first.
+    // A reader will ask if a key was changed after this; kMaxSequenceNumber: none will. One of the
+    // snapshots, or at least as new as the first.
     SequenceNumber traces_since = kMaxSequenceNumber;
   };
 
   enum class Verdict : uint8_t {
     kKeep,
-    kHidden,    // a newer entry of the stripe makes it invisible
+    kHidden,    // a newer entry of the stripe hides it
     kExpired,   // a deletion with nothing left to delete
-    kDropPair,  // a SingleDelete and the value after it: both go
-    kKeepPair,  // both stay, as a trace; of the value nobody reads the bytes
-    kBroken,    // a SingleDelete above a Delete: the user broke the rules of SingleDelete
+    kDropPair,  // a SingleDelete and the value after it: both are dropped
+    kKeepPair,  // both stay as a trace; the value's bytes are not needed
+    kBroken,    // a SingleDelete above a Delete: the user violated the rules of SingleDelete
   };
 
-  // What follows a SingleDelete in the input: an older entry of the same key, or nothing.
+  // The entry after a SingleDelete in the input: an older one of the same key, or none.
   struct Follower {
     bool present = false;
     SequenceNumber sequence = 0;
@@ -53,7 +53,7 @@ class DropRules {
 
   explicit DropRules(const Options& options) : options_(options) {}
 
-  // Before a key's newest entry.
+  // Must be called before a key's newest entry.
   void StartKey() {
     base_stripe_ = kNoStripe;
     pair_stripe_ = kNoStripe;
@@ -67,36 +67,37 @@ class DropRules {
         std::lower_bound(options_.snapshots.begin(), options_.snapshots.end(), sequence);
     return static_cast<size_t>(it - options_.snapshots.begin());
   }
-  // The newest number that readers of the stripe can see.
+  // Returns the newest sequence number that readers of the stripe can see.
   [[nodiscard]] SequenceNumber StripeTop(size_t stripe) const {
     return stripe < options_.snapshots.size() ? options_.snapshots[stripe] : kMaxSequenceNumber;
   }
-  // True when only readers newer than every snapshot see the entry.
+  // True if only readers newer than every snapshot see the entry.
   [[nodiscard]] bool NoSnapshotSees(size_t stripe) const {
     return stripe == options_.snapshots.size();
   }
 
-  // Whether a newer entry of its stripe hides an entry, or, where entries come in the order of
-  // timestamps, of an older one: a reader that sees the entry sees that, too. Not for SingleDelete,
-  // which may have to outlive the value above it: its own value may be in another file.
+  // True if a newer entry of its stripe hides an entry, or, if entries come in the order of
+  // timestamps, one of an older stripe: a reader that sees the entry sees that, too. Not for
+  // SingleDelete, which may have to outlive the value above it: its own value may be in another
+  // file.
   [[nodiscard]] bool Hides(size_t stripe, ValueType type) const {
     return base_stripe_ <= stripe || HidesInStripe(stripe, type);
   }
-  // The same by an entry of its own stripe alone. One of an older stripe may be under a tombstone
-  // that readers of this one see, and then is as if it were not there for them.
+  // Like Hides, but considers only entries of the same stripe. An entry of an older stripe may be
+  // covered by a tombstone that readers of this stripe see, and then hides nothing from them.
   [[nodiscard]] bool HidesInStripe(size_t stripe, ValueType type) const {
     if (base_stripe_ == stripe) return true;
     return pair_stripe_ == stripe && type != kTypeDeletion;
   }
 
-  // Whether newer entries of its stripe, among them a value and no Delete after that, decide what
-  // is read where an entry of the stripe stands.
+  // True if newer entries of the stripe, including a value without a Delete after it, decide what
+  // readers see at an entry of the stripe.
   [[nodiscard]] bool BuriedByValue(size_t stripe) const {
     return base_stripe_ == stripe && !base_deletes_;
   }
 
-  // Of an entry that is neither hidden nor covered by a range tombstone of its stripe, and no
-  // SingleDelete. `may_exist_deeper` is called for deletions only.
+  // Judges an entry that is neither hidden, nor covered by a range tombstone of its stripe, nor a
+  // SingleDelete. Calls `may_exist_deeper` for deletions only.
   template <typename MayExistDeeper>
   [[nodiscard]] Verdict Judge(size_t stripe, ValueType type, MayExistDeeper&& may_exist_deeper) {
     VARVE_ASSERT(stripe <= options_.snapshots.size() && type != kTypeSingleDeletion);
@@ -107,27 +108,27 @@ class DropRules {
     return Verdict::kKeep;
   }
 
-  // Of a SingleDelete that no range tombstone of its stripe covers.
+  // Judges a SingleDelete that no range tombstone of its stripe covers.
   template <typename MayExistDeeper>
   [[nodiscard]] Verdict JudgeSingleDelete(SequenceNumber sequence, size_t stripe,
                                           const Follower& next, MayExistDeeper&& may_exist_deeper) {
     VARVE_ASSERT(stripe == StripeOf(sequence));
     const bool buried = base_stripe_ == stripe;  // newer entries of the stripe decide what is read
     if (buried && base_deletes_) return Verdict::kHidden;
-    // One in a stripe is enough.
+    // One trace per stripe is enough.
     const bool is_trace = !buried && pair_stripe_ != stripe &&
                           (sequence > options_.traces_since || trace_stripe_ == stripe);
     if (next.present && StripeOf(next.sequence) == stripe) {
       switch (next.type) {
         case kTypeSingleDeletion:
-          // Either of them does the same for readers.
+          // For readers both have the same effect.
           if (!is_trace) return Verdict::kHidden;
           trace_stripe_ = stripe;
           return Verdict::kKeep;
         case kTypeDeletion:
           return buried ? JudgeBuried(stripe, may_exist_deeper) : Verdict::kBroken;
         case kTypeMerge:
-          // Not allowed either; deletes the operand and whatever it applies to.
+          // This is not allowed either; it deletes the operand and what the operand applies to.
           if (buried) return JudgeBuried(stripe, may_exist_deeper);
           base_stripe_ = stripe;
           base_deletes_ = true;
@@ -137,21 +138,21 @@ class DropRules {
       }
       if (buried) return Verdict::kDropPair;
       pair_stripe_ = stripe;
-      // Without its value a SingleDelete would stand above what is older, which may be a Delete.
+      // Without its value a SingleDelete would be above older entries, which may be a Delete.
       return is_trace ? Verdict::kKeepPair : Verdict::kDropPair;
     }
     if (stripe == 0 && !may_exist_deeper()) return Verdict::kExpired;
     return Verdict::kKeep;
   }
 
-  // An operand that was kept was merged into a value.
+  // Notes that a kept operand was merged into a value.
   void BecameValue(size_t stripe) {
     VARVE_ASSERT(stripe <= options_.snapshots.size());
     base_stripe_ = stripe;
     base_deletes_ = false;
   }
 
-  // A filter turned the entry judged last, which was kept, into a deletion.
+  // Handles a filter that turned the last judged entry, which was kept, into a deletion.
   template <typename MayExistDeeper>
   [[nodiscard]] Verdict BecameDeletion(size_t stripe, MayExistDeeper&& may_exist_deeper) {
     base_stripe_ = stripe;
@@ -159,7 +160,7 @@ class DropRules {
     return stripe == 0 && !may_exist_deeper() ? Verdict::kExpired : Verdict::kKeep;
   }
 
-  // Whether a kept entry's sequence number may become 0: no reader can tell, and tables shrink.
+  // True if a kept entry's sequence number may become 0: no reader can notice, and tables shrink.
   [[nodiscard]] bool MayZero(size_t stripe, ValueType type) const {
     return options_.bottommost && stripe == 0 &&
            (type == kTypeValue || type == kTypeWideColumnEntity);
@@ -168,20 +169,20 @@ class DropRules {
  private:
   static constexpr size_t kNoStripe = SIZE_MAX;
 
-  // Of a SingleDelete under a value, with what it must not stand above. Where that value may have
-  // become sequence 0, nothing may come after it.
+  // Judges a SingleDelete under a value, followed by an entry that it must not be above. If that
+  // value may have got sequence number 0, no entry may come after it.
   template <typename MayExistDeeper>
   Verdict JudgeBuried(size_t stripe, MayExistDeeper&& may_exist_deeper) {
     return stripe == 0 && !may_exist_deeper() ? Verdict::kHidden : Verdict::kKeep;
   }
 
   Options options_;
-  size_t base_stripe_ = kNoStripe;  // of the key's last base entry
-  bool base_deletes_ = false;       // it is a Delete
-  // Of the last SingleDelete that met its value. Older values there are none of the readers'
-  // business; older deletions are, for they may have work in deeper levels.
+  size_t base_stripe_ = kNoStripe;  // stripe of the key's last base entry
+  bool base_deletes_ = false;       // that entry is a Delete
+  // Stripe of the last SingleDelete that met its value. Older values in it do not concern readers;
+  // older deletions do, as they may delete data in deeper levels.
   size_t pair_stripe_ = kNoStripe;
-  // Of a SingleDelete that was kept as a trace above an older one, which then has to stay, too.
+  // Stripe of a SingleDelete that was kept as a trace above an older one, which then must stay too.
   size_t trace_stripe_ = kNoStripe;
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What flushes and compactions check of their entries, as DBOptions have it.
+// Checks of entries by flushes and compactions, as set in DBOptions.
 
 namespace varve {
 
 struct EntryChecks {
   bool enforce_single_del_contracts = true;
-  bool count = true;  // that the inputs' entries are all there: flush_verify_memtable_count and
+  bool count = true;  // checks that all input entries are read: flush_verify_memtable_count and
                       // compaction_verify_record_count
-  bool allow_data_in_errors = false;  // what a failed check says may show keys
+  bool allow_data_in_errors = false;  // messages of failed checks may show keys
 };
 
 }  // namespace varve

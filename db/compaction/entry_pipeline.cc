@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The chunks' way round.
+// Moves chunks between the two threads.
 
 #include "db/compaction/entry_pipeline.h"
 

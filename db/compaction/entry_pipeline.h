@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Entries on their way from the merge that finds them to the tables that take them: copied into
-// chunks, which a second thread empties, so that merging and building go on at once.
+// Passes entries from the merge to the table builder: they are copied into chunks, which a second
+// thread empties, so that merging and building run in parallel.
 
 #include <array>
 #include <cstddef>
@@ -19,12 +19,12 @@
 
 namespace varve {
 
-// Entries back to back.
+// A chunk of contiguous entries.
 //
 // Thread safety: none.
 class EntryChunk {
  public:
-  // An entry that does not fit into an empty chunk is better not copied.
+  // Returns false for an entry that does not fit into an empty chunk and should not be copied.
   [[nodiscard]] static bool CanHold(const Slice& key, const Slice& value) {
     return sizeof(Header) + key.size() + value.size() <= kBytes;
   }
@@ -44,7 +44,7 @@ class EntryChunk {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   void Clear() { size_ = 0; }
 
-  // Calls take(key, value, starts_user_key) for each entry until one call fails.
+  // Calls take(key, value, starts_user_key) for each entry until a call fails.
   template <typename Take>
   Status ForEach(Take&& take) const {
     const char* const end = bytes_.get() + size_;
@@ -74,16 +74,17 @@ class EntryChunk {
   size_t size_ = 0;
 };
 
-// Thread safety: one thread calls everything. Chunks are taken in order, by the pipeline's thread,
-// or by the caller's where the system gives no thread. Errors: the first one of `take`, or
-// Aborted for what it throws, stays; what comes after it is dropped.
+// Thread safety: one thread makes all calls. Chunks are taken in order, by the pipeline's thread,
+// or by the caller's if the system gives no thread. Errors: the first error of `take`, or Aborted
+// for an exception, is kept; later entries are dropped.
 class EntryPipeline {
  public:
   using Take = std::function<Status(const EntryChunk&)>;
 
   explicit EntryPipeline(Take take);
 
-  // False when taking has failed: no more is wanted. The chunk can hold the entry.
+  // Returns false if taking has failed: then no more is wanted. Requires that a chunk can hold the
+  // entry.
   bool Add(const Slice& key, const Slice& value, bool starts_user_key) {
     if (!filling_->HasRoomFor(key, value)) [[unlikely]] {
       if (!HandOver()) return false;
@@ -91,13 +92,13 @@ class EntryPipeline {
     filling_->Add(key, value, starts_user_key);
     return true;
   }
-  // Waits until all is taken. Until the next Add nobody takes anything.
+  // Waits until everything is taken. Nothing is taken until the next Add.
   Status Sync();
-  // Ends the thread, after Sync. Returns its processor time in microseconds.
+  // Ends the thread; must be called after Sync. Returns its processor time in microseconds.
   uint64_t Stop() { return pipeline_.Stop(); }
 
  private:
-  // One is filled and one emptied; the others even out that chunks differ in work.
+  // One is filled and one emptied; the others compensate for differences in work.
   static constexpr size_t kChunks = 4;
 
   bool HandOver();
@@ -105,7 +106,7 @@ class EntryPipeline {
   const Take take_;
   std::array<EntryChunk, kChunks> chunks_;
   EntryChunk* filling_ = chunks_.data();
-  OrderedPipeline pipeline_;  // the first to go: its thread takes chunks
+  OrderedPipeline pipeline_;  // destroyed first, as its thread takes chunks
 };
 
 }  // namespace varve

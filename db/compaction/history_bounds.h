@@ -7,10 +7,10 @@
 
 namespace varve {
 
-// Each is empty where nothing is said.
+// Empty strings mean "not set".
 struct HistoryBounds {
-  std::string full_history_ts_low;  // of versions before it nobody may ask for any but the newest
-  std::string trim_ts;              // those after it are as if they had never been written
+  std::string full_history_ts_low;  // of versions before it only the newest may be read
+  std::string trim_ts;              // versions after it are treated as never written
 };
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ranges, clean cuts and clusters.
+// Computes ranges, clean cuts and clusters.
 
 #include "db/compaction/input_span.h"
 
@@ -12,8 +12,8 @@ namespace varve {
 
 namespace {
 
-// Whether entries of one user key may lie in both of two neighbours. A file that ends in a range
-// tombstone's exclusive end holds nothing of that key.
+// True if entries of one user key may lie in both of two neighbours. A file that ends in a range
+// tombstone's exclusive end has no entry of that key.
 bool ShareBorderKey(const InternalKeyComparator& icmp, const FileMetaData& left,
                     const FileMetaData& right) {
   if (!icmp.EqualKey(icmp.KeyOf(left.largest), icmp.KeyOf(right.smallest))) return false;

@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// Keys, without timestamps, both inclusive. Slices point into files' bounds.
+// Keys without timestamps, both inclusive. Slices point into files' bounds.
 struct KeyRange {
   bool set = false;
   Slice smallest;
@@ -33,18 +33,18 @@ struct FileSpan {
   bool empty() const { return first == last; }
 };
 
-// Null bounds are open.
+// Returns the files that overlap the range; null bounds are open.
 FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& icmp,
                          const Slice* begin, const Slice* end);
-// Takes neighbours in as long as they share the key at the border: older entries of a key must
-// not stay above newer ones.
+// Adds neighbours as long as they share the key at the border: older entries of a key must not stay
+// above newer ones.
 void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span);
 KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp, const FileSpan& span);
 bool AnyBeingCompacted(const LevelFiles& files, const FileSpan& span);
 uint64_t BytesOf(const LevelFiles& files, const FileSpan& span);
 std::vector<FileRef> FilesOf(const LevelFiles& files, const FileSpan& span);
 
-// Adds to `chosen` (by index in L0) every L0 file that overlaps the chosen ones' range, until none
+// Adds to `chosen` (indexed as L0) every L0 file that overlaps the chosen ones' range, until none
 // does. Returns the range.
 KeyRange GrowL0Cluster(const LevelFiles& files, const InternalKeyComparator& icmp,
                        std::vector<bool>* chosen);

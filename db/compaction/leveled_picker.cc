@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Automatic choices of levelled compaction.
+// Picks automatic compactions of the leveled style.
 
 #include "db/compaction/leveled_picker.h"
 
@@ -18,19 +18,20 @@ namespace varve {
 
 namespace {
 
-// Of n files that are merged within L0, each of the n - 1 that go costs the writing of n / (n - 1).
-// From four on, to wait for one more saves less than a tenth of that.
+// Minimum number of files merged within L0. If n files are merged into one, each of the n - 1 that
+// disappear costs n / (n - 1) files written. From four on, waiting for one more saves less than a
+// tenth of that.
 constexpr size_t kFewestWithinL0 = 4;
-// Files of L0 above its trigger before that is done.
+// Number of L0 files above its trigger before files are merged within L0.
 constexpr size_t kSpareWithinL0 = 2;
 
-// What a compaction of tombstones frees, against what it rewrites.
+// Compares what a compaction of tombstones frees with what it rewrites.
 class SinkingGain {
  public:
   explicit SinkingGain(const Version& version) : version_(version) {}
 
-  // True when at least half of the bytes it reads are expected to be gone after it: so each
-  // tombstone pays for at most two entries, however often the estimate is wrong.
+  // True if at least half of the bytes it reads will probably be gone afterwards: so each tombstone
+  // pays for at most two entries, however often the estimate is wrong.
   bool Worth(const CompactionPlan& plan) const {
     const double cost = static_cast<double>(plan.InputBytes());
     double deletions = 0;
@@ -59,7 +60,8 @@ class SinkingGain {
   }
 
  private:
-  // Of the entries that the tombstones may delete: those in the inputs, not deeper.
+  // Returns the share of the entries that the tombstones may delete which is in the inputs, not
+  // deeper.
   double ShareOfLevel(const CompactionPlan& plan, double values) const {
     if (plan.bottommost) return 1;
     double deeper = 0;
@@ -103,8 +105,8 @@ class Picker {
   }
 
  private:
-  // What range tombstones have deleted whole goes by an edit alone, and first: nothing else should
-  // read it.
+  // Picks files that range tombstones have deleted completely. An edit alone drops them, and this
+  // comes first, as no other compaction should read them.
   std::unique_ptr<CompactionPlan> PickCovered() {
     std::unique_ptr<CompactionPlan> plan;
     for (const CoveredFile& covered : shape_.due.covered) {
@@ -130,7 +132,8 @@ class Picker {
   std::unique_ptr<CompactionPlan> PickFromL0() {
     const LevelFiles& files = version_.level(0);
     const bool busy = AnyBeingCompacted(files, {0, files.size()});
-    // One compaction out of L0 at a time: two would have to agree on which files are older.
+    // Only one compaction out of L0 runs at a time: two would have to agree on which files are
+    // older.
     if (!busy && shape_.base_level > 0) {
       if (auto plan = PickL0Move()) return plan;
       if (auto plan = PickL0Cluster(CompactionReason::kLevelL0FilesNum)) return plan;
@@ -138,9 +141,9 @@ class Picker {
     return PickWithinL0();
   }
 
-  // From the oldest file on, as many as overlap neither each other nor the base level: they go down
-  // as they are. Files that are newer may overlap them. Null where they have to be rewritten:
-  // tables of the base level may lie between them, and an output must not reach over these.
+  // Picks the oldest files that overlap neither each other nor the base level: they are moved down
+  // unchanged. Newer files may overlap them. Returns null if they must be rewritten: tables of the
+  // base level may lie between them, and an output must not reach over these.
   std::unique_ptr<CompactionPlan> PickL0Move() {
     const LevelFiles& files = version_.level(0);
     if (!builder_.SameCompression(0, shape_.base_level)) return nullptr;
@@ -165,7 +168,7 @@ class Picker {
     return plan;
   }
 
-  // The cluster of the oldest file that can be compacted now. Clusters do not overlap.
+  // Picks the cluster of the oldest file that can be compacted now. Clusters do not overlap.
   std::unique_ptr<CompactionPlan> PickL0Cluster(CompactionReason reason) {
     const LevelFiles& files = version_.level(0);
     std::vector<bool> tried(files.size(), false);
@@ -180,10 +183,11 @@ class Picker {
     return nullptr;
   }
 
-  // The newest files among themselves, while L0 cannot go down: fewer files to read meanwhile. So
-  // many as are together at least twice the largest of them, as in the logarithmic method (Bentley
-  // and Saxe, 1980): a byte is rewritten within L0 only when what it is in at least doubles. While
-  // there are hardly more files than make a compaction the way down may be free before this ends.
+  // Merges the newest files while L0 cannot be compacted down, so that there are fewer files to
+  // read meanwhile. Takes so many that their total is at least twice the largest of them, as in the
+  // logarithmic method (Bentley and Saxe, 1980): a byte is rewritten within L0 only if the size of
+  // its file at least doubles. Does nothing if there are hardly more files than a compaction needs,
+  // as the way down may be free before this ends.
   std::unique_ptr<CompactionPlan> PickWithinL0() {
     const LevelFiles& files = version_.level(0);
     const int trigger = std::max(options_.level0_file_num_compaction_trigger, 1);
@@ -213,7 +217,7 @@ class Picker {
                                      CompactionReason::kLevelMaxLevelSize);
       if (plan == nullptr) continue;
       if (!plan->trivial_move) builder_.GrowStartLevel(plan.get());
-      // Of each file that goes along the partitioner would have to be asked.
+      // The partitioner would have to be asked about each further file.
       const bool extends = plan->trivial_move && options_.sst_partitioner_factory == nullptr;
       if (extends) ExtendMove(level, plan.get());
       return plan;
@@ -221,7 +225,7 @@ class Picker {
     return nullptr;
   }
 
-  // Moves are nearly free: the files after it go along until the level has its size.
+  // Moves are nearly free: adds the following files until the level has its target size.
   void ExtendMove(int level, CompactionPlan* plan) {
     const LevelFiles& files = version_.level(level);
     const uint64_t target = shape_.target_bytes[static_cast<size_t>(level)];
@@ -244,14 +248,15 @@ class Picker {
     builder_.Complete(plan);
   }
 
-  // Where something lies beneath, or L0: elsewhere a file would be rewritten for nothing.
+  // Picks marked files of L0 and of levels with data beneath: elsewhere a file would be rewritten
+  // for nothing.
   std::unique_ptr<CompactionPlan> PickMarked() {
     const LevelFiles& l0 = version_.level(0);
     for (size_t i = 0; i < l0.size(); i++) {
       if (!l0[i]->notes.marked_for_compaction) continue;
       auto plan = FromL0ClusterOf(i, CompactionReason::kFilesMarkedForCompaction);
       if (plan == nullptr) continue;
-      plan->trivial_move = false;  // a move would keep what the file was marked for
+      plan->trivial_move = false;  // a move would not do what the file was marked for
       return plan;
     }
     for (int level = 1; level + 1 < version_.non_empty_levels(); level++) {
@@ -268,7 +273,7 @@ class Picker {
     return nullptr;
   }
 
-  // Tombstones, where what they free is worth what has to be rewritten.
+  // Picks tombstones if what they free is worth the bytes to be rewritten.
   std::unique_ptr<CompactionPlan> PickSinking() {
     if (shape_.due.sinking.empty()) return nullptr;
     const SinkingGain gain(version_);
@@ -277,7 +282,7 @@ class Picker {
                                  : builder_.FromLevel(due.level, {due.index, due.index + 1},
                                                       due.level + 1, due.reason);
       if (plan == nullptr) continue;
-      // Where nothing lies beneath, a move would only hide them.
+      // If there is no data beneath, a move would achieve nothing.
       if (plan->bottommost) plan->trivial_move = false;
       if (plan->trivial_move || gain.Worth(*plan)) return plan;
     }
@@ -293,7 +298,8 @@ class Picker {
     return nullptr;
   }
 
-  // What is too old for its level goes down; the rest is rewritten where it is.
+  // Plans the compaction of a due file: a file too old for its level moves down; others are
+  // rewritten in place.
   std::unique_ptr<CompactionPlan> PlanOfDue(const DueFile& due) const {
     if (due.level == 0) {
       auto plan = FromL0ClusterOf(due.index, due.reason);
@@ -328,8 +334,9 @@ bool AnyInputBeingCompacted(const CompactionPlan& plan) {
   });
 }
 
-// What is merged may be written anywhere in the range of the inputs. By internal keys, as a file
-// may end where the next one begins, in a tombstone's exclusive end.
+// True if the plan's output may reach over another file, as merged entries may be written anywhere
+// in the range of the inputs. Compares internal keys, as a file may end where the next one begins,
+// in a tombstone's exclusive end.
 bool ReachesOverAnother(const CompactionPlan& plan) {
   if (plan.trivial_move || plan.deletion_only || plan.output_level == 0) return false;
   const InternalKeyComparator& icmp = *plan.version->icmp();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Leveled compaction (O'Neil et al., "The log-structured merge-tree", 1996, in the form that
-// LevelDB gave it): levels past their size first, then what tombstones free, then files that are
+// Leveled compaction (O'Neil et al., "The log-structured merge-tree", 1996, in LevelDB's form):
+// first levels above their size, then tombstones by the space they free, then files that are
 // marked, dead or old.
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Choices of compactions that a user asked for.
+// Picks compactions that a user asked for.
 
 #include "db/compaction/manual_picker.h"
 
@@ -15,9 +15,8 @@ namespace varve {
 
 namespace {
 
-// The first span of files with something left to rewrite. Only neighbours may be rewritten
-// together:
-// an output must not reach over a file that stays.
+// Returns the first span of files with something left to rewrite. Only neighbours may be rewritten
+// together: an output must not reach over a file that stays.
 FileSpan FirstUnwrittenRun(const LevelFiles& files, const InternalKeyComparator& icmp,
                            FileSpan span, const Remainder& remainder) {
   FileSpan run{span.first, span.first};
@@ -45,7 +44,8 @@ bool L0Overlaps(const InternalKeyComparator& icmp, const FileMetaData& file, con
          (begin == nullptr || icmp.CompareKey(icmp.KeyOf(file.largest), *begin) >= 0);
 }
 
-// Everything that has to come along with chosen files of several levels into the output level.
+// Collects everything that must be compacted into the output level with chosen files of several
+// levels.
 class SetGrower {
  public:
   SetGrower(const Version& version, int output_level)
@@ -93,7 +93,7 @@ class SetGrower {
   }
 
  private:
-  // What stays in L0 must not lie between two inputs in age.
+  // A file that stays in L0 must not lie between two inputs in age.
   void GrowWithinL0() {
     std::vector<bool>& chosen = chosen_[0];
     const auto first = std::find(chosen.begin(), chosen.end(), true);
@@ -101,8 +101,8 @@ class SetGrower {
     if (first < last) std::fill(first, last, true);
   }
 
-  // One span of the level: from the first to the last file that is chosen or that overlaps what
-  // comes from above. The gaps are filled, as the outputs may reach over them.
+  // Chooses one span of the level: from the first to the last file that is chosen or overlaps what
+  // comes from above. Fills the gaps, as the outputs may reach over them.
   void GrowLevel(int level, std::vector<bool>* chosen, KeyRange* range) {
     const LevelFiles& files = version_.level(level);
     KeyRange own = *range;

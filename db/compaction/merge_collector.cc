@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Operands, kept together and handed to the operator.
+// Collects operands and passes them to the operator.
 
 #include "db/compaction/merge_collector.h"
 
@@ -10,7 +10,7 @@ namespace varve {
 
 namespace {
 
-// Memory beyond it is not kept for the next round.
+// More memory than this is not kept for the next round.
 constexpr size_t kKeptBytes = 1 << 20;
 
 }  // namespace
@@ -44,7 +44,7 @@ void MergeCollector::Own() {
   }
 }
 
-// The copies move no more: values may point to them.
+// Sets the values: the copies do not move any more.
 void MergeCollector::Settle() {
   for (Entry& entry : entries_) {
     if (entry.owned_at == kBorrowed) continue;

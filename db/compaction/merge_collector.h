@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The merge operands of one key between two snapshots, and what a flush or a compaction makes of
-// them: a value where what they apply to is known, otherwise as few operands as the user's operator
-// can make.
+// Collects the merge operands of one key between two snapshots for a flush or a compaction, and
+// merges them: into a value if their base is known, otherwise into as few operands as the user's
+// operator can make.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,48 +19,50 @@
 
 namespace varve {
 
-// One round for each run of operands: Start, Add or AddCopy newest first, Merge or Leave, then Take
-// until it says no. Used again, it allocates nothing for runs as small as those before.
+// Used in rounds, one for each run of operands: Start, Add or AddCopy newest first, Merge or Leave,
+// then Take until it returns false. A reused object allocates nothing for runs as small as earlier
+// ones.
 //
 // Thread safety: none.
 class MergeCollector {
  public:
-  // What the operands apply to.
+  // Says what the operands apply to.
   enum class Base : uint8_t {
     kUnknown,  // not seen: it may be deeper
     kNone,
     kValue,
   };
 
-  // `merge`, borrowed, may be without an operator: then operands stay as they are.
+  // `merge` is borrowed and may have no operator: then operands do not change.
   explicit MergeCollector(const MergeCaller* merge)
       : merge_(merge), wants_single_operand_(merge->WantsSingleOperand()) {}
   MergeCollector(const MergeCollector&) = delete;
   MergeCollector& operator=(const MergeCollector&) = delete;
 
   void Start();
-  // The bytes live until the end of the round, or until Own.
+  // Adds an operand, whose bytes must live until the end of the round, or until Own.
   void Add(SequenceNumber sequence, const Slice& operand) {
     entries_.push_back({sequence, operand, kBorrowed});
   }
   void AddCopy(SequenceNumber sequence, const Slice& operand);
-  // Copies what was added so far.
+  // Copies the operands added so far.
   void Own();
-  [[nodiscard]] size_t size() const { return entries_.size(); }  // entries to be taken, or left
+  [[nodiscard]] size_t size() const { return entries_.size(); }  // entries to be taken
 
-  // Makes one entry of the operands, at least one, with the newest one's sequence, if it can.
-  // Corruption: the operator failed on what it must be able to do, and the operands are as they
-  // were. `value` is the base's, and lives to the end of the round.
+  // Merges the operands, at least one, into one entry with the newest one's sequence number, if
+  // possible. Returns Corruption, with the operands unchanged, if the operator failed where it must
+  // not. `value` is that of the base, and must live to the end of the round.
   Status Merge(const Slice& user_key, Base base, const Slice& value);
-  // All operands stay as they are.
+  // Leaves all operands unchanged.
   void Leave() { Settle(); }
-  // Merges a single operand on nothing, outside of rounds. *result lives until the next call.
+  // Merges a single operand without a base, outside of rounds. *result lives until the next call.
   Status MergeAlone(const Slice& user_key, const Slice& operand, Slice* result);
   [[nodiscard]] bool wants_single_operand() const { return wants_single_operand_; }
-  // Of all entries: kTypeValue, of one, or kTypeMerge.
+  // Returns the type of all entries: kTypeValue (of one entry) or kTypeMerge.
   [[nodiscard]] ValueType type() const { return type_; }
 
-  // The next entry, newest first; the value lives until Start. False: there are no more.
+  // Returns the next entry, newest first; the value lives until Start. Returns false if there are
+  // no more.
   bool Take(SequenceNumber* sequence, Slice* value) {
     if (taken_ == entries_.size()) return false;
     *sequence = entries_[taken_].sequence;
@@ -75,7 +77,7 @@ class MergeCollector {
   struct Entry {
     SequenceNumber sequence;
     Slice value;
-    size_t owned_at;  // where in owned_ its bytes are; kBorrowed: they are elsewhere
+    size_t owned_at;  // offset of its bytes in owned_; kBorrowed: they are elsewhere
   };
 
   void Settle();
@@ -90,7 +92,7 @@ class MergeCollector {
   ValueType type_ = kTypeMerge;
   std::string owned_;
   std::string merged_;
-  // As the operator wants them, oldest first.
+  // The operands as the operator wants them, oldest first.
   std::vector<Slice> operands_;
   std::deque<Slice> partial_operands_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The walk along the grandparents' borders.
+// Walks along the grandparents' borders.
 
 #include "db/compaction/output_splitter.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where an output file ends: at its target size, before it overlaps too much of the level that it
-// will be compacted into next, and where the user's partitioner says so.
+// Decides where an output file ends: at its target size, before it overlaps too much of the level
+// that it will be compacted into next, and where the user's partitioner says so.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,20 +16,19 @@
 
 namespace varve {
 
-// Asked once for each key, without timestamp, in order; the caller never asks between entries of
-// one key.
+// Asked once for each key, without timestamp, in order; never between entries of one key.
 //
-// Thread safety: none. The pointers outlive it.
+// Thread safety: none. The pointers must outlive it.
 class OutputSplitter {
  public:
-  // `grandparents`: files of the level after the output's, ascending. A target of UINT64_MAX and
-  // no grandparents: one file. `partitioner` may be null.
+  // `grandparents` are the files of the level after the output's, ascending. With a target of
+  // UINT64_MAX and no grandparents there is one file. `partitioner` may be null.
   OutputSplitter(const InternalKeyComparator* icmp, const std::vector<FileRef>* grandparents,
                  uint64_t target_file_bytes, uint64_t max_overlap_bytes,
                  SstPartitioner* partitioner = nullptr);
 
-  // Whether a new file should begin with the key. `reaches(bytes)` says whether the open one has as
-  // many bytes; `open_bytes` is how many, needed only if HasPartitioner().
+  // True if a new file should begin with the key. `reaches(bytes)` says if the open file has this
+  // many bytes; `open_bytes` is their number, needed only if HasPartitioner().
   template <typename Reaches>
   bool ShouldStopBefore(const Slice& key, Reaches&& reaches, uint64_t open_bytes = 0) {
     if (partitioner_ != nullptr && EndsPartition(key, open_bytes)) [[unlikely]]
@@ -43,16 +42,16 @@ class OutputSplitter {
     return crossed && (WouldOverlapTooMuch() || reaches(nearly_full_));
   }
   [[nodiscard]] bool HasPartitioner() const { return partitioner_ != nullptr; }
-  // What it is asked for: an internal key's key.
+  // Returns the key in the form that it must be passed in.
   [[nodiscard]] Slice KeyOf(const Slice& internal_key) const { return icmp_->KeyOf(internal_key); }
-  // A file begins with this key.
+  // Notes that a file begins with this key.
   void StartFile(const Slice& key);
 
  private:
   bool EndsPartition(const Slice& key, uint64_t open_bytes);
   void PassBoundaries(const Slice& key);
   void SetBoundary();
-  // Of a file that goes on into the next grandparent.
+  // True if the file would overlap too much by continuing into the next grandparent.
   bool WouldOverlapTooMuch() const {
     const uint64_t next_bytes = has_boundary_ ? grandparents_[next_]->size : 0;
     return passed_bytes_ + next_bytes > max_overlap_bytes_;
@@ -62,15 +61,15 @@ class OutputSplitter {
   const std::vector<FileRef>& grandparents_;
   const uint64_t target_file_bytes_;
   const uint64_t max_overlap_bytes_;
-  // A file this full ends at a grandparent's border: the next compaction then has fewer files to
-  // rewrite for each of the two.
+  // A file this full ends at a grandparent's border: then the next compaction of each of the two
+  // files has fewer files to rewrite.
   const uint64_t nearly_full_;
   size_t next_ = 0;            // the first grandparent that does not end before the last key
   uint64_t passed_bytes_ = 0;  // of grandparents that ended within the open file
   bool has_boundary_ = false;
   Slice boundary_;  // largest key of grandparents_[next_]
   SstPartitioner* const partitioner_;
-  std::string last_key_;  // that it was asked for, if there is a partitioner
+  std::string last_key_;  // the last key passed, if there is a partitioner
 };
 
 }  // namespace varve

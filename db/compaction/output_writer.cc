@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The loop of every flush and compaction.
+// Implements the main loop of every flush and compaction.
 
 #include "db/compaction/output_writer.h"
 
@@ -15,12 +15,13 @@ namespace varve {
 
 namespace {
 
-// How many entries may pass before a failed write is noticed.
+// Number of entries that may pass before a failed write is noticed.
 constexpr uint32_t kEntriesPerCheck = 1024;
-// Fewer are written sooner than a thread is started.
+// Fewer entries are written faster than a thread is started.
 constexpr uint64_t kEntriesWorthAThread = 1024;
 
-// Then one thread will do: a second one is in the way of others, who wait for both.
+// True if the work is not urgent: then one thread is enough, and a second one would delay other
+// work.
 bool NobodyNeedsIt() {
   const WorkPace* const pace = GiveWay::CurrentPace();
   return pace != nullptr && pace->urgency() != Urgency::kHurry;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a user's partitioner is asked of a compaction.
+// Asks a user's partitioner about a compaction.
 
 #include <memory>
 
@@ -13,14 +13,14 @@
 
 namespace varve {
 
-// Null: the column family has no partitioner, or none for this compaction. Throws what the factory
-// throws.
+// Returns null if the column family has no partitioner, or none for this compaction. Throws what
+// the factory throws.
 std::unique_ptr<SstPartitioner> MakePartitioner(const CompactionPlan& plan,
                                                 const InternalKeyComparator& icmp,
                                                 const ColumnFamilyOptions& options);
 
-// Whether the partitioner, if there is one, lets all inputs go to another level as they are. False
-// if it throws.
+// True if the partitioner, if there is one, allows all inputs to be moved to another level
+// unchanged. False if it throws.
 bool PartitionerLetsMove(const CompactionPlan& plan, const InternalKeyComparator& icmp,
                          const ColumnFamilyOptions& options) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sizes and text of plans.
+// Computes sizes and texts of plans.
 
 #include "db/compaction/plan.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// From chosen files to complete plans.
+// Builds complete plans from chosen files.
 
 #include "db/compaction/plan_builder.h"
 
@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-// Output files per compaction when max_compaction_bytes leaves the choice to the engine.
+// Number of output files per compaction if max_compaction_bytes leaves the choice to the engine.
 constexpr uint64_t kDefaultFilesPerCompaction = 25;
 
 bool MutuallyDisjoint(const InternalKeyComparator& icmp, const std::vector<FileRef>& files) {
@@ -35,7 +35,7 @@ CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int leve
   }
   const std::vector<CompressionType>& per_level = options.compression_per_level;
   if (per_level.empty()) return options.compression;
-  // Entry 0 is L0's, entry 1 the base level's.
+  // Entry 0 is for L0, entry 1 for the base level.
   const int index = level == 0 ? 0 : level - std::max(1, base_level) + 1;
   const int last = static_cast<int>(per_level.size()) - 1;
   return per_level[static_cast<size_t>(std::clamp(index, 0, last))];
@@ -47,9 +47,9 @@ uint32_t PathOfLevel(const ColumnFamilyOptions& options, const LevelShape& shape
   size_t path = 0;
   uint64_t room = paths[0].target_size;
   for (int l = 0; l <= level; l++) {
-    // Between L0 and the base level nothing is.
+    // Levels between L0 and the base level are empty.
     if (l > 0 && l < shape.base_level && l < level) continue;
-    // Nobody knows yet how large a tree will be that is all in L0: the first step is a small one.
+    // The final size of a tree that is all in L0 is unknown: the first step is a small one.
     const uint64_t target = l == 0 ? UINT64_MAX : shape.target_bytes[static_cast<size_t>(l)];
     const uint64_t bytes = target == UINT64_MAX ? options.max_bytes_for_level_base : target;
     while (path + 1 < paths.size() && bytes > room) room = paths[++path].target_size;
@@ -94,7 +94,7 @@ bool PlanBuilder::SameCompression(int from_level, int to_level) const {
 
 bool PlanBuilder::TakenByRunning(const KeyRange& range, int level) const {
   return std::any_of(running_.begin(), running_.end(), [&](const CompactionPlan* plan) {
-    // A deletion brings nothing.
+    // A deletion has no outputs.
     return !plan->deletion_only && plan->output_level == level &&
            range.Overlaps(icmp_, RangeOf(icmp_, *plan));
   });

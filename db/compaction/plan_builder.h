@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes complete, legal plans out of chosen files: what must come along, whether others are in the
-// way, whether a move will do, what the outputs look like.
+// Builds complete, legal plans from chosen files: adds the files that must be included, checks
+// conflicts with other compactions, decides if a move is enough, and describes the outputs.
 
 #include <cstdint>
 #include <memory>
@@ -17,12 +17,12 @@
 
 namespace varve {
 
-// Of the outputs at `level`. `bottommost`: nothing deeper overlaps them.
+// Returns the compression of outputs at `level`. `bottommost`: no deeper level overlaps them.
 CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int level, int base_level,
                                     bool bottommost);
 
-// In which of cf_paths the tables of `level` belong: each path takes the levels, from L0 on, that
-// its target size has room for, and the last one takes the rest. 0 without paths.
+// Returns the index in cf_paths for the tables of `level`: each path takes the levels, from L0 on,
+// that fit into its target size, and the last one takes the rest. Returns 0 without paths.
 uint32_t PathOfLevel(const ColumnFamilyOptions& options, const LevelShape& shape, int level);
 
 struct PlanInputs {
@@ -31,41 +31,41 @@ struct PlanInputs {
   CompactionReason reason = CompactionReason::kUnknown;
 };
 
-// Thread safety: as for the pickers. The constructor's arguments outlive it.
+// Thread safety: as for the pickers. The constructor's arguments must outlive it.
 class PlanBuilder {
  public:
   PlanBuilder(const VersionRef& version, const LevelShape& shape,
               const ColumnFamilyOptions& options,
               const std::vector<const CompactionPlan*>& running);
 
-  // Not where their level belongs, but there. Of plans that are made afterwards.
+  // Places the outputs of later plans in this path instead of their level's.
   void PlaceOutputsIn(uint32_t path_id) { path_id_ = path_id; }
 
-  // Exactly these inputs; nothing is checked.
+  // Builds a plan of exactly these inputs, without checks.
   std::unique_ptr<CompactionPlan> Build(PlanInputs inputs) const;
-  // The fields that follow from a plan's inputs and output level.
+  // Fills in the fields that follow from a plan's inputs and output level.
   void Complete(CompactionPlan* plan) const;
 
-  // A span of `level`, grown to clean cuts, with all that it overlaps in the output level. Null
-  // when one of these, or their range of the output level, is taken by another compaction.
+  // Builds a plan of a span of `level`, grown to clean cuts, with everything it overlaps in the
+  // output level. Returns null if one of these files, or their range of the output level, is used
+  // by another compaction.
   std::unique_ptr<CompactionPlan> FromLevel(int level, FileSpan span, int output_level,
                                             CompactionReason reason) const;
-  // The same for a cluster of L0 files, by index.
+  // Does the same for a cluster of L0 files, indexed as L0.
   std::unique_ptr<CompactionPlan> FromL0(const std::vector<bool>& chosen, int output_level,
                                          CompactionReason reason) const;
 
-  // Takes further files of the start level into a plan of FromLevel that has files of the output
-  // level, as far as that asks for no more of these, and the whole stays within
-  // max_compaction_bytes.
+  // Adds files of the start level to a plan of FromLevel that has files of the output level, as
+  // long as that requires no more of these, and the total stays within max_compaction_bytes.
   void GrowStartLevel(CompactionPlan* plan) const;
 
-  // Whether a file with the range can be put into the level by an edit: it overlaps nothing there,
-  // and not too much beneath. (The levels it passes are the caller's business.)
+  // True if an edit can put a file with the range into the level: it overlaps nothing there, and
+  // not too much beneath. The caller must check the levels in between.
   bool CanMoveInto(const KeyRange& range, int level) const;
-  // Whether the inputs may go into the output level as they are: they are in the directory where
-  // outputs would be, and a user's partitioner has nothing against it.
+  // True if the inputs may be moved to the output level unchanged: they are in the directory where
+  // outputs would be, and a user's partitioner allows it.
   bool LetsMove(const CompactionPlan& plan) const;
-  // Whether what was written for one level could have been written for the other.
+  // True if files written for one level could have been written for the other.
   bool SameCompression(int from_level, int to_level) const;
   uint64_t max_compaction_bytes() const;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The way of a range down to the last level that holds any of it, one step at a time, and the move
-// of that level afterwards. Each step is decided from the version of the moment alone, and from
-// what the call's remainder says of its files.
+// Moves a range down to the last level that overlaps it, one step at a time, and moves that level
+// afterwards. Each step depends only on the current version and on the call's remainder.
 
 #include <algorithm>
 
@@ -13,14 +12,15 @@ namespace varve {
 
 namespace {
 
-// The deepest level that holds any of the range; -1: none does.
+// Returns the deepest level that overlaps the range, or -1 if none does.
 int LastLevelOf(const Version& version, const RangeCall& call) {
   int last = version.num_levels() - 1;
   while (last >= 0 && version.level(last).Overlapping(call.begin, call.end).empty()) last--;
   return last;
 }
 
-// The first level with some of the range that was there when the call began; -1: there is none.
+// Returns the first level with data of the range that existed when the call began, or -1 if there
+// is none.
 int FirstOldLevelOf(const Version& version, const RangeCall& call, const Remainder& remainder) {
   for (int level = 0; level < version.num_levels(); level++) {
     for (const FileMetaData* file : version.level(level).Overlapping(call.begin, call.end)) {
@@ -30,7 +30,8 @@ int FirstOldLevelOf(const Version& version, const RangeCall& call, const Remaind
   return -1;
 }
 
-// The smallest level above with room for the files of `level`, and with nothing in between.
+// Returns the smallest level above with room for the files of `level`, if the levels in between are
+// empty.
 int SmallestLevelWithRoom(const Version& version, const LevelShape& shape, int level) {
   int target = level;
   for (int l = level - 1; l >= std::max(1, shape.base_level); l--) {
@@ -61,7 +62,7 @@ std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const L
   if (first == 0 || first < last) {
     request.output_level = first == 0 ? std::max(1, shape.base_level) : first + 1;
     if (request.output_level >= version->num_levels()) return nullptr;
-    // A table that is only moved stays unwritten, and waits for its turn in the last level.
+    // A table that is only moved stays unwritten, and is rewritten later in the last level.
     request.allow_trivial_move =
         remainder.duty() == Remainder::Duty::kSink ||
         (remainder.duty() == Remainder::Duty::kRewriteAtBottom && first < last);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How what is left to do passes from the inputs of compactions to their outputs.
+// Passes the remaining work on from the inputs of compactions to their outputs.
 
 #include "db/compaction/remainder.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a CompactRange call has still to do, told by the numbers of tables. Other compactions move
-// and rewrite tables while it waits and works, so it does not count levels down: each compaction
-// reports, when it is installed, what became of which tables, and after each step the call looks
-// where that is now.
+// Tracks the remaining work of a CompactRange call, by the numbers of tables. Other compactions
+// move and rewrite tables while the call waits and works, so it does not count levels down. Instead
+// each compaction reports, when it is installed, which tables it made from which, and after each
+// step the call looks for the tables that are left.
 
 #include <cstdint>
 #include <set>
@@ -14,43 +14,44 @@
 
 namespace varve {
 
-// Thread safety: none; the DB mutex guards it.
+// Thread safety: none; guarded by the DB mutex.
 class Remainder {
  public:
   enum class Duty : uint8_t {
-    kSink,             // all that was there goes down to the last level
-    kRewrite,          // and is rewritten once, by whomever
-    kRewriteAtBottom,  // and that in the last level
+    kSink,             // everything that existed goes down to the last level
+    kRewrite,          // and is rewritten once, by any compaction
+    kRewriteAtBottom,  // and is rewritten in the last level
   };
 
-  // What one compaction has done.
+  // Describes what one compaction has done.
   struct Work {
     int job_id = 0;
     bool bottommost = false;
-    bool in_place = false;  // in one level below L0
+    bool in_place = false;  // within one level below L0
     std::string trim_ts;    // as in HistoryBounds
     std::vector<uint64_t> inputs;
-    std::vector<uint64_t> outputs;  // that it wrote; what it only moved has kept its number
+    std::vector<uint64_t> outputs;  // written by it; tables that it moved keep their numbers
   };
 
-  // Of what is in tables whose numbers are below `end`. Jobs from `first_job` on begin after this.
+  // Covers the contents of tables with numbers below `end`. Jobs from `first_job` on begin after
+  // this.
   Remainder(Duty duty, std::string trim_ts, uint64_t end, int first_job)
       : duty_(duty), trim_ts_(std::move(trim_ts)), end_(end), first_job_(first_job) {}
 
   void Note(const Work& work);
 
-  // It holds some of what was there at the beginning.
+  // True if the table has data that existed at the beginning.
   [[nodiscard]] bool IsOld(uint64_t number) const {
     return number < end_ || old_.find(number) != old_.end();
   }
-  // And that has to be rewritten.
+  // True if such data in the table still has to be rewritten.
   [[nodiscard]] bool IsUnwritten(uint64_t number) const {
     return duty_ != Duty::kSink && (number < end_ || unwritten_.find(number) != unwritten_.end());
   }
   [[nodiscard]] Duty duty() const { return duty_; }
 
  private:
-  // What such a job rewrites is as the call wants it.
+  // True if such a job rewrites its inputs as the call needs it.
   [[nodiscard]] bool Suffices(const Work& work) const {
     return work.job_id >= first_job_ && (trim_ts_.empty() || work.trim_ts == trim_ts_) &&
            (duty_ == Duty::kRewrite || work.bottommost || work.in_place);
@@ -60,7 +61,7 @@ class Remainder {
   const std::string trim_ts_;
   const uint64_t end_;
   const int first_job_;
-  // Of tables from end_ on. The second are among the first.
+  // Tables with numbers from end_ on. unwritten_ is a subset of old_.
   std::set<uint64_t> old_;
   std::set<uint64_t> unwritten_;
 };

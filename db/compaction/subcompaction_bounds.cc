@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Candidate keys from file bounds and from a walk over one input, weighed by the tables' indexes.
+// Takes candidate keys from file bounds and from a walk over one input, and weighs them by the
+// tables' indexes.
 
 #include "db/compaction/subcompaction_bounds.h"
 
@@ -12,10 +13,10 @@ namespace varve {
 
 namespace {
 
-// Candidates that one walked file gives.
+// Number of candidates from one walked file.
 constexpr uint64_t kKeysPerWalk = 64;
 
-// L0 files often span the same range, so that their bounds cut nothing: one of them is walked.
+// L0 files often span the same range, so that their bounds cut nothing: then one of them is walked.
 void AddKeysOfOneFile(const std::vector<CompactionInputFile>& inputs,
                       const InternalKeyComparator& icmp, std::vector<std::string>* keys) {
   const CompactionInputFile* chosen = nullptr;
@@ -85,7 +86,7 @@ std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
   for (const std::string& key : keys) {
     if (bounds.size() + 1 == pieces) break;
     const uint64_t bytes = BytesBefore(inputs, icmp, key);
-    // A cut leaves something on both sides.
+    // A cut must leave data on both sides.
     if (bytes >= last + share && bytes < total) {
       bounds.push_back(key);
       last = bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a compaction is cut into pieces that run at once.
+// Chooses where a compaction is cut into pieces that run in parallel.
 
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ struct CompactionInputFile {
   int level = 0;
 };
 
-// Ascending user keys that cut the inputs into at most `pieces` parts of about equal bytes, none
-// much smaller than an output file. Empty: one piece.
+// Returns ascending user keys that cut the inputs into at most `pieces` parts of about equal bytes,
+// none much smaller than an output file. Empty: one piece.
 std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
                                                    const std::vector<CompactionInputFile>& inputs,
                                                    const InternalKeyComparator& icmp,

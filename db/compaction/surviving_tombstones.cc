@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Joining the inputs' tombstones, and cutting them to stripes and files.
+// Joins the inputs' tombstones, and cuts them to stripes and files.
 
 #include "db/compaction/surviving_tombstones.h"
 
@@ -23,7 +23,7 @@ SurvivingTombstones::SurvivingTombstones(
       history_(history),
       leaves_out_(leaves_out) {
   if (lists.empty()) return;
-  // A list of a table that leaves timestamps out has none.
+  // A list of a table without timestamps has another comparator and must be converted.
   const bool as_they_are = lists.size() == 1 && history_.trim_ts.empty() &&
                            lists.front()->comparator().timestamp_size() == icmp_.timestamp_size();
   if (as_they_are) {
@@ -100,7 +100,8 @@ void SurvivingTombstones::CutStripe(const std::vector<uint32_t>& tombstones, boo
   }
   std::sort(bounds.begin(), bounds.end());
   bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
-  // Those that began, the newest on top. What ended goes once it comes up there.
+  // Tombstones that have begun, the newest on top. One that has ended is removed when it gets to
+  // the top.
   std::priority_queue<uint32_t> begun;
   auto next = tombstones.begin();
   for (size_t i = 0; i + 1 < bounds.size(); i++) {
@@ -112,7 +113,7 @@ void SurvivingTombstones::CutStripe(const std::vector<uint32_t>& tombstones, boo
   }
 }
 
-// Joins parts that only the bound of another tombstone parts.
+// Adds a part, and joins parts that are separated only by the bound of another tombstone.
 void SurvivingTombstones::AddPart(const Part& part) {
   VARVE_ASSERT(part.first < part.end);
   if (!parts_.empty()) {
@@ -138,8 +139,7 @@ std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice*
   std::vector<Piece> pieces;
   if (empty()) return pieces;
   VARVE_ASSERT(reach_.size() == parts_.size());
-  // Parts end at the end of a fragment: only those after the ones that end before `lower` reach
-  // into the file.
+  // Parts end at the end of a fragment: only those that end after `lower` reach into the file.
   const size_t passed = lower == nullptr ? 0 : all_->LowerBound(*lower);
   std::vector<Part> parts;
   const auto from =
@@ -149,7 +149,7 @@ std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice*
     if (upper != nullptr && icmp_.CompareKey(all_->bound(part.first), *upper) >= 0) break;
     if (part.end <= passed) continue;
     parts.push_back(part);
-    // Begins with the file, whether it did before or not.
+    // The part begins with the file, even if it began before.
     parts.back().first = std::max(part.first, static_cast<uint32_t>(passed));
   }
   std::stable_sort(parts.begin(), parts.end(),

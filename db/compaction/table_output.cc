@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files of tables: made, filled, made durable, described; deleted when anything fails.
+// Creates, fills, syncs and describes table files; deletes them if anything fails.
 
 #include "db/compaction/table_output.h"
 
@@ -21,7 +21,7 @@ namespace varve {
 
 namespace {
 
-// Bytes of one read when a new table is read back.
+// Bytes per read when a new table is read back.
 constexpr size_t kReadBackBytes = 1 << 20;
 
 void SetHistogramsFor(TableFileCreationReason reason, WritableFileWriter::Options* options) {
@@ -59,7 +59,7 @@ TableOutput::TableOutput(const TableOutputContext& context, const TableBuildOpti
 Status TableOutput::Create(const TableOutputContext& context, const TableBuildOptions& build,
                            std::unique_ptr<TableOutput>* output) {
   output->reset();
-  // Before the file: a refused option leaves nothing behind.
+  // Checked before the file is created: a refused option leaves nothing behind.
   VARVE_RETURN_IF_ERROR(TableBuilder::CheckOptions(build));
   std::unique_ptr<TableOutput> made(new TableOutput(context, build));
   FileOptions file_options = context.file_options;
@@ -98,7 +98,7 @@ TableOutput::~TableOutput() {
   builder_.reset();
   if (file_ == nullptr) return;
   file_.reset();
-  // A leftover is unknown to every MANIFEST: the next open sets it aside.
+  // No MANIFEST knows a leftover file: the next open sets it aside.
   context_.fs->DeleteFile(file_name_, IOOptions(), nullptr).PermitUncheckedError();
 }
 
@@ -130,7 +130,7 @@ void TableOutput::AddTombstone(const Slice& begin, const Slice& end, SequenceNum
                               ? InternalKey(icmp.LastUserKey(begin), seq, kTypeRangeDeletion)
                               : stored_begin;
   if (first_tombstone_.empty()) first_tombstone_ = std::move(begin_key);
-  // Exclusive: the sentinel sorts before every entry of the end key.
+  // The bound is exclusive: the sentinel sorts before every entry of the end key.
   if (last_tombstone_end_.empty() || icmp.CompareKey(icmp.KeyOf(last_tombstone_end_), end) < 0) {
     last_tombstone_end_.Set(icmp.FirstUserKey(end), kMaxSequenceNumber, kTypeRangeDeletion);
   }
@@ -211,8 +211,8 @@ Status TableOutput::ReadBack(const NewFile& file) const {
                                             " were read back, or others");
 }
 
-// As a reader of the database will see it: its blocks get the same keys in the cache. A cache that
-// has no room, or a file that cannot be read now, does no harm.
+// Reads the file as a reader of the database would, so that its blocks get the same keys in the
+// cache. It is harmless if the cache has no room, or the file cannot be read now.
 void TableOutput::FillCache(const NewFile& file) const {
   std::unique_ptr<TableReader> table;
   if (!OpenAgain(file, /*cached=*/true, &table).ok()) return;
@@ -246,7 +246,7 @@ Status TableOutput::Finish(NewFile* file) {
   meta.unique_id = builder_->UniqueId();
   meta.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
   meta.counts = CountsOf(properties);
-  // With timestamps older versions are no garbage.
+  // With timestamps older versions are not obsolete.
   if (build_.icmp->timestamp_size() == 0) meta.counts.hidden = hidden_;
   if (checksum_ != nullptr) {
     checksum_->Finalize();

@@ -22,40 +22,40 @@ namespace varve {
 class RateLimiter;
 class TableReader;
 
-// What every table written by a database has in common.
+// Settings that all tables written by a database share.
 struct TableOutputContext {
   TablePathsRef paths;
-  uint32_t path_id = 0;  // of them
+  uint32_t path_id = 0;  // index into `paths`
   std::shared_ptr<FileSystem> fs;
   FileOptions file_options;
   SystemClock* clock = nullptr;
   RateLimiter* rate_limiter = nullptr;
-  const std::atomic<bool>* limit_lifted = nullptr;  // null: the limiter is always asked
+  const std::atomic<bool>* limit_lifted = nullptr;  // null: the limiter is always used
   Env::IOPriority io_priority = Env::IO_LOW;
   uint64_t bytes_per_sync = 0;
   size_t file_buffer_bytes = 1 << 20;
   bool use_fsync = false;
   bool use_direct_io = false;
   FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
-  bool read_back = false;   // each new table, and compare it to what was added
+  bool read_back = false;   // true: reads each new table, and compares it to what was added
   bool time_files = false;  // for TableOutput::times; needs the clock
-  // Told the path of each file before it is made; may be null. Any thread; does not throw.
+  // Called with the path of each file before it is created, from any thread; may be null. Must not
+  // throw.
   std::function<void(const std::string& path)> on_create;
 };
 
 // Thread safety: none. The file is deleted by the destructor unless Finish returned OK. The
-// context's
-//   and the options' pointers outlive it.
+// pointers in the context and the options must outlive it.
 class TableOutput {
  public:
-  // build.file_number names the file.
+  // Creates the file, which is named by build.file_number.
   static Status Create(const TableOutputContext& context, const TableBuildOptions& build,
                        std::unique_ptr<TableOutput>* output);
   ~TableOutput();
 
   TableBuilder* builder() { return builder_.get(); }
-  // Adds a point entry to the table and keeps the file's bounds and sequence range. Errors show in
-  // builder()->status() and fail Finish.
+  // Adds a point entry to the table and updates the file's bounds and sequence range. Errors show
+  // in builder()->status() and fail Finish.
   void Add(const Slice& internal_key, const Slice& value) {
     VARVE_ASSERT(!finished_);
     if (order_without_timestamp_ != nullptr) [[unlikely]]
@@ -70,26 +70,26 @@ class TableOutput {
       added_.Add(internal_key, value);
     builder_->Add(internal_key, value);
   }
-  // The entry added next is older than one of the same key before it.
+  // Notes that the next entry is older than an earlier one of the same key.
   void NoteHidden() {
     VARVE_ASSERT(has_entry_);
     hidden_++;
   }
-  // A fragment [begin, end) at seq, already clipped to where this file may reach. Ascending, and at
-  // one begin the newest first.
+  // Adds a fragment [begin, end) at seq, already clipped to the file's range. Requires ascending
+  // order; fragments with equal begins come newest first.
   void AddTombstone(const Slice& begin, const Slice& end, SequenceNumber seq,
                     const Slice& timestamp = Slice());
   bool empty() const { return !has_entry_; }
 
-  // Finishes the table, syncs and closes the file, fills in *file (level and epoch are left alone).
-  // Before that the table is compared to what was added, with read_back, and read into the block
-  // cache, where TableBuilder::FillsCache says so.
+  // Finishes the table, syncs and closes the file, and fills in *file except level and epoch.
+  // Before that, with read_back, compares the table to what was added, and reads it into the block
+  // cache if TableBuilder::FillsCache asks for that.
   Status Finish(NewFile* file);
-  // What writing the file took, with time_files.
+  // Returns the times of writing the file, with time_files.
   const FileWriteTimes& times() const { return times_; }
 
  private:
-  // Point entries in their order, as a number that any change of one would change.
+  // A digest of point entries in their order, which any change of one would change.
   struct EntryDigest {
     uint64_t count = 0;
     uint64_t hash = 0;
@@ -102,35 +102,36 @@ class TableOutput {
     smallest_seq_ = seq < smallest_seq_ ? seq : smallest_seq_;
     largest_seq_ = seq > largest_seq_ ? seq : largest_seq_;
   }
-  // Without the key's timestamp; the bounds have the oldest one, as readers will.
+  // Adds an entry without the key's timestamp; the bounds have the oldest timestamp, as for
+  // readers.
   void AddWithoutTimestamp(const Slice& internal_key, const Slice& value);
   Status CloseFile();
   Status OpenAgain(const NewFile& file, bool cached, std::unique_ptr<TableReader>* table) const;
   Status ReadBack(const NewFile& file) const;
   void FillCache(const NewFile& file) const;
-  // The bounds of points and tombstones together.
+  // Sets the bounds of points and tombstones together.
   bool SetBounds(NewFile* file) const;
 
   const TableOutputContext context_;
   const TableBuildOptions build_;
-  // The order of the table's keys, if their timestamps are left out; else null.
+  // The order of the table's keys if their timestamps are left out; else null.
   std::unique_ptr<const InternalKeyComparator> order_without_timestamp_;
   std::string key_without_timestamp_;
   std::string file_name_;
-  std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; outlives it
-  FileWriteTimes times_;                             // likewise
+  std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; must outlive it
+  FileWriteTimes times_;                             // must outlive the file
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;
   // Internal keys of the first and the last point entry; empty without points.
   std::string first_point_;
   std::string last_point_;
-  // Of the tombstones: the first begin at its newest sequence, and the largest end.
+  // The tombstones' first begin, at its newest sequence number, and their largest end.
   InternalKey first_tombstone_;
   InternalKey last_tombstone_end_;
   SequenceNumber smallest_seq_ = kMaxSequenceNumber;
   SequenceNumber largest_seq_ = 0;
   uint64_t hidden_ = 0;
-  EntryDigest added_;  // with read_back
+  EntryDigest added_;  // used with read_back
   bool has_entry_ = false;
   bool finished_ = false;
 };

@@ -17,7 +17,7 @@ Status CannotPromote(const std::string& why) {
   return Status::InvalidArgument("PromoteL0", why);
 }
 
-// In the order of keys. InvalidArgument names two that overlap.
+// Sorts the files by key. Returns InvalidArgument, naming two that overlap.
 Status SortDisjoint(const InternalKeyComparator& icmp, std::vector<FileRef>* files) {
   std::ranges::sort(*files, [&icmp](const FileRef& a, const FileRef& b) {
     return icmp.Compare(a->smallest.Encode(), b->smallest.Encode()) < 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Plans that move files, or delete them, as they are: no entry of them is read.
+// Plans that move or delete whole files without reading their entries.
 
 #include <cstdint>
 #include <memory>
@@ -16,22 +16,22 @@
 
 namespace varve {
 
-// DB::PromoteL0: all files of L0 become those of the target level. InvalidArgument: there is no
-// such level below L0, it or one above it has files, or files of L0 overlap or are being compacted.
-// Null: L0 is empty.
+// DB::PromoteL0: plans a move of all files of L0 to the target level. Returns InvalidArgument if
+// there is no such level below L0, it or a level above it has files, or files of L0 overlap or are
+// being compacted. Sets *plan to null if L0 is empty.
 Status PickPromotion(const VersionRef& version, int target_level,
                      std::unique_ptr<CompactionPlan>* plan);
 
-// A range of keys of which everything written up to a sequence number is deleted by newer entries.
+// A range of keys in which newer entries delete everything up to a sequence number.
 struct DeletedRange {
   Slice start;
   Slice limit;
   bool limit_included = false;
   SequenceNumber up_to = 0;
 };
-// The files, on all levels, that lie in the range and hold nothing newer; those that are being
-// compacted stay. Null: there are none. No snapshot may be as old as the range's entries, and what
-// deletes them has to be durable.
+// Plans the deletion of the files, on all levels, that lie in the range and hold nothing newer,
+// except those that are being compacted. Returns null if there are none. Requires that no snapshot
+// is as old as the range's entries, and that the entries which delete them are durable.
 std::unique_ptr<CompactionPlan> PickDeleted(const VersionRef& version, const DeletedRange& range);
 
 }  // namespace varve

@@ -16,10 +16,10 @@ CoveredJump::Result CoveredJump::Onward(const Place& place) const {
   return (order > 0) != place.backward ? Result::kBeyond : Result::kOutOfOrder;
 }
 
-// As an internal key, before all entries of the key where the jump ends.
+// Sets to_ to an internal key before all entries of the key where the jump ends.
 void CoveredJump::FindEnd(const Place& place, SequenceNumber covering, SequenceNumber reader) {
   VARVE_ASSERT(further_ <= kFurtherMax);
-  // Slices of the tombstones' lists.
+  // This is a slice of the tombstones' lists.
   Slice to = place.backward ? *tombstones_->PrevBoundary() : *tombstones_->NextBoundary();
   const auto is_beyond = [&] {
     if (place.bound == nullptr) return false;
@@ -53,7 +53,7 @@ CoveredJump::Result CoveredJump::Leave(InternalIterator* source, const Place& pl
   from_.assign(place.internal.data(), place.internal.size());
   const bool moved =
       place.backward ? source->SkipOlderForPrev(to_, covering) : source->SkipOlder(to_, covering);
-  // What the place says may be gone with the source's last batch.
+  // The memory of `place` may be gone with the source's last batch.
   if (!moved) {
     further_ = 0;
     return Result::kNone;

@@ -30,8 +30,8 @@ Status CheckIteratorOptions(const ReadOptions& options) {
       "iterator: ReadOptions::read_tier kPersistedTier is not supported by this version");
 }
 
-// Whether, in bytewise order, keys below `bound` that are larger than `prefix` start with it: the
-// bound is at most the first key after those.
+// True if, in bytewise order, all keys below `bound` that are larger than `prefix` start with it:
+// the bound is at most the first key after those.
 bool IsBeforeAllBehind(const Slice& bound, const Slice& prefix) {
   std::string behind = prefix.ToString();
   while (!behind.empty() && behind.back() == '\xff') behind.pop_back();
@@ -40,7 +40,7 @@ bool IsBeforeAllBehind(const Slice& bound, const Slice& prefix) {
   return CompareBytes(bound, behind) <= 0;
 }
 
-// When an iterator leaves the super-version it was made over, unasked.
+// Says when an iterator leaves the super-version it was made over without being asked.
 enum class Follow : uint8_t {
   kNever,
   kNewest,  // tailing: each move reads the newest state
@@ -49,20 +49,20 @@ enum class Follow : uint8_t {
 
 Follow FollowFor(const ReadOptions& options) {
   if (options.tailing) return Follow::kNewest;
-  // With pin_data what was shown must stay, and with it the memtables and blocks of old.
+  // With pin_data everything shown must stay, including the old memtables and blocks.
   return options.auto_refresh_iterator_with_snapshot && options.snapshot != nullptr &&
                  !options.pin_data
              ? Follow::kFiles
              : Follow::kNever;
 }
 
-// The clock that file reads of the super-version's tables go by.
+// Returns the clock that file reads of the super-version's tables use.
 SystemClock* ClockOf(const SuperVersion& super_version) {
   SystemClock* const clock = super_version.table_cache()->options().clock;
   return clock != nullptr ? clock : SystemClock::Default().get();
 }
 
-// The moves of the walk, counted, over whatever super-version is current for it.
+// Counts the moves of the walk, which runs over the current super-version.
 class DbIterator final : public Iterator {
  public:
   DbIterator(const ReadOptions& options, IteratorHold hold, SequenceNumber sequence)
@@ -70,8 +70,8 @@ class DbIterator final : public Iterator {
         options_(options),
         follow_(FollowFor(options)),
         tombstones_(*super_version().version().icmp()) {
-    // What is pinned is the source's, which has to stay: it goes without filters that a later seek
-    // might have to do without.
+    // Pinned data belongs to the source, which has to stay: it cannot use filters, as a later seek
+    // might have to do without them.
     if (options_.pin_data && options_.prefix_same_as_start) options_.total_order_seek = true;
     Build(sequence);
   }
@@ -152,7 +152,7 @@ class DbIterator final : public Iterator {
   Status GetProperty(std::string prop_name, std::string* prop) override;
 
  private:
-  // What throws, for lack of memory as a rule, is an error of the iterator.
+  // Turns an exception, usually for lack of memory, into an error of the iterator.
   template <typename Move>
   void Guarded(Move move) {
     Status s = varve::Guarded(move);
@@ -160,7 +160,7 @@ class DbIterator final : public Iterator {
       walk_.Fail(std::move(s));
   }
 
-  // A move that ended at an entry. Returns its bytes.
+  // Counts a move that ended at an entry. Returns its bytes.
   uint64_t CountFound(uint64_t IteratorCounters::*found) {
     VARVE_ASSERT(walk_.Valid() && walk_.status().ok());
     const uint64_t bytes = walk_.key().size() + walk_.value().size();
@@ -192,7 +192,7 @@ class DbIterator final : public Iterator {
                                                &UserKeyWalk::GoOnBefore);
   }
 
-  // One step, or the same over the newest files: `go_on` finds the place there.
+  // Makes one step, or the same over the newest files: `go_on` finds the position there.
   template <uint64_t PerfContextBase::*kMoves>
   void StepByRules(uint64_t IteratorCounters::*steps, uint64_t IteratorCounters::*found,
                    void (UserKeyWalk::*step)(), void (UserKeyWalk::*go_on)(const Slice&, bool)) {
@@ -236,9 +236,9 @@ class DbIterator final : public Iterator {
     }
   }
 
-  // Between two entries: whether the state, or the files, to be read are others by now.
+  // True if, between two entries, the state or the files to be read have changed.
   [[nodiscard]] bool HasToFollow() const {
-    // A newer super-version may have what is visible already, and this one not.
+    // A newer super-version may contain what is visible already, while this one does not.
     return hold_.IsOld() ||
            (follow_ == Follow::kNewest &&
             super_version().Limit(hold_.source().VisibleSequence()) != walk_.sequence());
@@ -246,7 +246,7 @@ class DbIterator final : public Iterator {
   void FollowBeforeSeek() {
     if (follow_ == Follow::kNever && !build_failed_) [[likely]]
       return;
-    // An error stays with the source, and the seek to come reports it.
+    // An error stays with the source, and the next seek reports it.
     if (follow_ == Follow::kNewest) {
       MoveTo(nullptr).PermitUncheckedError();
     } else if (follow_ == Follow::kNever) {
@@ -256,21 +256,21 @@ class DbIterator final : public Iterator {
     }
   }
   [[nodiscard]] const SuperVersion& super_version() const { return hold_.super_version(); }
-  // To the state of a snapshot, or the newest.
+  // Moves to the state of a snapshot, or to the newest.
   Status MoveTo(const Snapshot* snapshot);
-  // To the same state over the newest super-version; stays where it has lost that.
+  // Moves to the same state over the newest super-version; stays if that has lost the state.
   void FollowFiles();
-  // Whether a newer super-version has all that this iterator's timestamp asks for.
+  // Checks that a newer super-version has the history that this iterator's timestamp needs.
   [[nodiscard]] Status CheckHistory(const SuperVersion& fresh) const {
     return CheckReadTimestamp(options_, fresh, "of an iterator");
   }
-  // Over `fresh`, whose reference it takes, or again over the one at hand if that is null.
+  // Rebuilds over `fresh`, whose reference it takes, or over the current one if that is null.
   void Rebuild(SuperVersion* fresh, SequenceNumber sequence);
-  // Makes the source of the walk out of the super-version at hand.
+  // Makes the source of the walk from the current super-version.
   void Build(SequenceNumber sequence);
   // A walk that starts without a prefix does not end with one, so filters, which answer each seek
-  // for that key's prefix alone, would hide keys from it. The iterator then does without them for
-  // good.
+  // for that key's prefix alone, would hide keys from it. From then on the iterator does not use
+  // them.
   void TurnPrefixFiltersOff();
   void PrepareFor(const Slice& target) {
     Slice prefix;
@@ -278,25 +278,25 @@ class DbIterator final : public Iterator {
       TurnPrefixFiltersOff();
     }
   }
-  // Whether all keys from `target` up to iterate_upper_bound have the target's prefix.
+  // True if all keys from `target` up to iterate_upper_bound have the target's prefix.
   [[nodiscard]] bool BoundEndsPrefixOf(const Slice& target) const;
 
-  IteratorHold hold_;  // goes last
+  IteratorHold hold_;  // destroyed last
   ReadOptions options_;
   Follow follow_;
   TombstoneSet tombstones_;
   const SliceTransform* prefix_filters_ = nullptr;  // null unless tables may use prefix filters
-  // Null unless that is decided for each seek, with auto_prefix_mode.
+  // Null unless auto_prefix_mode decides for each seek.
   const SliceTransform* auto_prefix_ = nullptr;
-  bool prefix_wanted_ = false;        // the decision for the last one
+  bool prefix_wanted_ = false;        // the decision for the last seek
   uint64_t memtable_tombstones_ = 0;  // of the active memtable, when the source was made
   bool memtable_left_out_ = false;
-  bool build_failed_ = false;  // and there may be no source
+  bool build_failed_ = false;  // then there may be no source
   UserKeyWalk walk_;
 };
 
-// An iterator is often made for one seek. Up to here glibc keeps freed memory at hand for each
-// thread; it has to look for what is larger.
+// An iterator is often made for one seek. Up to this size glibc caches freed memory for each
+// thread; larger sizes take a search.
 static_assert(sizeof(DbIterator) <= 1032);
 
 void DbIterator::Build(SequenceNumber sequence) {
@@ -321,7 +321,7 @@ void DbIterator::Build(SequenceNumber sequence) {
   const bool has_timestamps = icmp->timestamp_size() != 0;
   if (has_timestamps) tombstones_.SetTimestampLimit({*options_.timestamp, /*inclusive=*/true});
   memtable_tombstones_ = super_version.mem()->range_deletion_count();
-  // What is added from now on is too new for `sequence`.
+  // Later additions are too new for `sequence`.
   memtable_left_out_ = super_version.mem()->Empty();
   std::vector<std::unique_ptr<InternalIterator>> sources;
   size_t memtables = 0;
@@ -374,7 +374,7 @@ void DbIterator::FollowFiles() {
 }
 
 void DbIterator::Rebuild(SuperVersion* fresh, SequenceNumber sequence) {
-  build_failed_ = true;  // until it has not
+  build_failed_ = true;  // reset on success
   walk_.DropSource();
   tombstones_.Clear();
   if (fresh != nullptr) hold_.MoveTo(fresh);
@@ -412,7 +412,8 @@ Status DbIterator::MoveTo(const Snapshot* snapshot) {
       return s;
     }
   }
-  // Read after the super-version: what is visible at it and written before this call is in there.
+  // Read after the super-version, which so contains what is visible at it and written before this
+  // call.
   const SequenceNumber visible =
       snapshot != nullptr ? snapshot->GetSequenceNumber() : hold_.source().VisibleSequence();
   const SequenceNumber sequence = (fresh != nullptr ? *fresh : super_version()).Limit(visible);

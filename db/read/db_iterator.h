@@ -16,9 +16,8 @@ namespace varve {
 
 class Statistics;
 
-// `source` is shared by iterators and outlives them by shared ownership; `super_version` is one
-// reference that the iterator takes over. Every feature of ReadOptions that the iterator cannot
-// honour is an error iterator of NotSupported.
+// Returns an iterator. It shares `source`, and takes over one reference of `super_version`. If it
+// cannot honour a feature of ReadOptions, the result is an error iterator with NotSupported.
 Iterator* NewDbIterator(const ReadOptions& options, std::shared_ptr<SuperVersionSource> source,
                         SuperVersion* super_version, SequenceNumber sequence,
                         Statistics* statistics);

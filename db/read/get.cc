@@ -22,7 +22,7 @@ Status CheckGetOptions(const ReadOptions& options) {
   return Status::OK();
 }
 
-// True when the search is over, in the memtable of this index.
+// Returns true if the search is over, in the memtable of this index.
 bool SearchMemTables(const SuperVersion& super_version, PointLookup* lookup, size_t* index) {
   PerfTimer<&PerfContext::get_from_memtable_time> timer;
   AddPerfCount<&PerfContext::get_from_memtable_count>();
@@ -34,7 +34,7 @@ bool SearchMemTables(const SuperVersion& super_version, PointLookup* lookup, siz
   return false;
 }
 
-// The tables of a super-version, as one key meets them.
+// Searches the tables of a super-version for one key.
 class TableSearch {
  public:
   TableSearch(const ReadOptions& options, const SuperVersion& super_version, PointLookup* lookup,
@@ -58,19 +58,19 @@ class TableSearch {
     return Status::OK();
   }
 
-  // After Run: where the search was over. If it was not, no source is left.
+  // Returns, after Run, where the search ended. If it did not end, no source is left.
   [[nodiscard]] SearchPlace place() const {
     return over() ? place_ : SearchPlace{version_.non_empty_levels(), 0};
   }
 
  private:
-  // Of as many levels the files are found before the first is searched.
+  // Number of levels whose files are found before the first is searched.
   static constexpr int kLevelsAhead = 8;
 
   bool over() const { return lookup_->state() != PointLookup::State::kSearching; }
 
-  // Most keys are in none of the tables but the last that is asked: the filters decide, and their
-  // cache misses need not wait for each other, nor that of the block for them.
+  // Most keys are only in the last table that is searched: the filters decide, and their cache
+  // misses need not wait for each other, nor the block's miss for them.
   void LookAhead(int levels) {
     for (int level = std::min(levels, kLevelsAhead) - 1; level > 0; level--) {
       const LevelFiles& files = version_.level(level);
@@ -102,7 +102,7 @@ class TableSearch {
       if (!FileCovers(*files[i], lookup_->key(), icmp_)) continue;
       place_ = {0, i};
       VARVE_RETURN_IF_ERROR(SearchFile(files[i], 0));
-      // A file's tombstones are newer than whatever the files after it hold.
+      // A file's tombstones are newer than all entries of the files after it.
       if (over() || lookup_->EndIfCovered()) break;
     }
     return Status::OK();
@@ -125,9 +125,9 @@ class TableSearch {
     return Status::OK();
   }
 
-  // Beyond a file that ends with the key, be it by a tombstone's exclusive end or, in other
-  // engines' databases, between two of its versions, the next file may begin with it; and what it
-  // holds may be newer than the first one's tombstones.
+  // True if the file ends with the key, by a tombstone's exclusive end or, in databases of other
+  // engines, between two versions of the key: then the next file may begin with it, and may hold an
+  // entry newer than the first file's tombstones.
   bool EndsWithin(const Slice& key, const FileMetaData& file) const {
     return icmp_.CompareKey(key, icmp_.KeyOf(file.largest)) >= 0;
   }
@@ -167,7 +167,7 @@ class TableSearch {
   Statistics* const statistics_;
   SearchPlace place_;
   TableHint hint_;               // of the table in the last level
-  size_t places_[kLevelsAhead];  // where the key may be in each level; that of L0 is not used
+  size_t places_[kLevelsAhead];  // where the key may be in each level; L0's is not used
 };
 
 }  // namespace
@@ -179,7 +179,7 @@ Status GetFromSuperVersion(const ReadOptions& options, const SuperVersion& super
   }
   VARVE_ASSERT(lookup->state() == PointLookup::State::kSearching);
   lookup->IgnoreTombstones(options.ignore_range_deletions);
-  // A callback that is asked about operands is asked about each once: no second search for it.
+  // A callback about operands must be called once for each, so there must be no second search.
   if (lookup->has_timestamp() && lookup->operands() != nullptr &&
       lookup->operands()->continue_callback != nullptr) [[unlikely]] {
     return GetInTimestampOrder(options, super_version, skip_memtables, lookup);
@@ -214,7 +214,7 @@ bool KeyMayExistInSuperVersion(const ReadOptions& options, const SuperVersion& s
     return true;
   }
   *found = s.ok() && lookup->state() == PointLookup::State::kFound;
-  // What is not known may exist.
+  // A key whose state is unknown may exist.
   return !s.ok() || *found;
 }
 

@@ -14,17 +14,19 @@ namespace varve {
 
 namespace {
 
-// Up to here a slice's own buffer takes a copy without an allocation.
+// Up to this size a slice's own buffer takes a copy without an allocation.
 constexpr size_t kOwnCopyBytesMax = 15;
 
-// A hold on memtables is taken for at least so much, in operands of at least this size on average.
+// A hold on memtables is taken only for at least this many bytes, in operands of at least this
+// average size.
 constexpr size_t kPinnedBytesMin = 32 << 10;
 constexpr size_t kPinnedAverageMin = 256;
 
-// What the slices of one call lie in. Counted: each slice that is not a copy has a share.
+// Holds the memory of the slices of one call. Reference-counted: each slice that is not a copy has
+// a share.
 class OperandBundle {
  public:
-  // `super_version`: null, or held from now on.
+  // `super_version` may be null; otherwise it is held.
   OperandBundle(MergeOperands* operands, SuperVersion* super_version, size_t shares)
       : shares_(shares), operands_(operands), super_version_(super_version) {
     if (super_version != nullptr) super_version->Ref();
@@ -35,8 +37,8 @@ class OperandBundle {
   static void Release(void* bundle, void* /*unused*/) {
     auto* const self = static_cast<OperandBundle*>(bundle);
     VARVE_ASSERT(self->shares_.load(std::memory_order_relaxed) > 0);
-    // Release: what the holder read is read before the end; acquire: and others' reads, too. The
-    // last holder need not tell anybody.
+    // Release: this holder's reads are done before the deletion; acquire: so are those of others.
+    // The last holder needs no decrement.
     if (self->shares_.load(std::memory_order_acquire) == 1 ||
         self->shares_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete self;
@@ -58,7 +60,7 @@ bool IsCopiedAlone(const Slice& value) {
   return kCopyMergeOperands || value.size() <= kOwnCopyBytesMax;
 }
 
-// Takes the operands over from the lookup if slices point at them.
+// Takes the operands over from the lookup if slices point to them.
 void HandOut(PointLookup* lookup, const SuperVersion& super_version,
              std::span<PinnableSlice> slices) {
   MergeOperands* const operands = lookup->operands();
@@ -68,14 +70,14 @@ void HandOut(PointLookup* lookup, const SuperVersion& super_version,
     bytes += value.size();
     shares += IsCopiedAlone(value) ? 0 : 1;
   });
-  // Whether those in memtables stay there.
+  // True if operands in memtables stay there.
   const bool holds = operands->in_memtables() != 0 && bytes >= kPinnedBytesMin &&
                      bytes / slices.size() >= kPinnedAverageMin;
   if (!holds && shares != 0) operands->CopyFromMemTables(kOwnCopyBytesMax);
-  // Only its count changes.
+  // Only its reference count changes.
   auto* const held = holds ? const_cast<SuperVersion*>(&super_version) : nullptr;
   OperandBundle* const bundle = shares == 0 ? nullptr : new OperandBundle(operands, held, shares);
-  if (bundle != nullptr) (void)lookup->TakeOperands();  // only now: nothing throws any more
+  if (bundle != nullptr) (void)lookup->TakeOperands();  // only now, as nothing throws any more
   VARVE_ASSERT(shares <= slices.size());
   PinnableSlice* out = slices.data();
   operands->ForEachFromOldest([&out, bundle](const Slice& value) {

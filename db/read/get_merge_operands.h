@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A point read that hands out the merge operands themselves.
+// Implements a point read that returns the merge operands themselves.
 
 #include <functional>
 #include <span>
@@ -12,22 +12,22 @@
 
 namespace varve {
 
-// What a read of operands is asked for.
+// Arguments of a read of operands.
 struct OperandRequest {
   Slice key;  // without timestamp
   SequenceNumber sequence = 0;
-  SequenceNumber whole_through = 0;  // no insertion up to it is under way
-  const std::function<bool(Slice)>* continue_callback = nullptr;  // null: asks nobody
+  SequenceNumber whole_through = 0;  // no insertion up to it is in progress
+  const std::function<bool(Slice)>* continue_callback = nullptr;  // null: not called
   bool skip_memtables = false;                                    // as for GetFromSuperVersion
 };
 
-// The key's operands, oldest first, a base value before them, into the first *count of `slices`,
-// which are reset. They share one counted hold on what they lie in, which is released with the last
-// of them, in whatever order they go. Small ones are copies.
+// Stores the key's operands, oldest first, after a base value, into the first *count of `slices`,
+// which are reset. They share one reference-counted hold on the memory they point to, released with
+// the last of them, in any order. Small operands are copied.
 //
-// NotFound, with *count as it was: there are neither operands nor a base. Incomplete with subcode
-// KMergeOperandsInsufficientCapacity: there are *count, more than `slices`, and none is set. No
-// operator is asked, and none needs to be configured.
+// Returns NotFound, with *count unchanged, if there are neither operands nor a base. Returns
+// Incomplete with subcode KMergeOperandsInsufficientCapacity if there are *count, more than
+// `slices`; then none is set. Calls no operator, and needs none to be configured.
 Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
                                    const OperandRequest& request, std::span<PinnableSlice> slices,
                                    int* count);

@@ -36,8 +36,8 @@ ReadOptions InTotalOrder(ReadOptions options) {
   return options;
 }
 
-// Forward, the source stands on the entry that is shown. Backward, it stands before all entries of
-// that key and timestamp, and what is shown was copied.
+// Forward, the source is on the entry that is shown. Backward, it is before all entries of that key
+// and timestamp, and the entry shown was copied.
 class HistoryIterator final : public Iterator {
  public:
   HistoryIterator(const ReadOptions& options, IteratorHold hold, SequenceNumber sequence)
@@ -93,7 +93,7 @@ class HistoryIterator final : public Iterator {
   }
 
  private:
-  // What throws, a comparator or for lack of memory, is an error of the iterator.
+  // Turns an exception, of a comparator or for lack of memory, into an error of the iterator.
   template <typename Move>
   void Guarded(Move move) {
     Status s = varve::Guarded(move);
@@ -161,13 +161,13 @@ class HistoryIterator final : public Iterator {
     return source_->Valid() &&
            icmp_.CompareUserKey(ExtractUserKey(source_->key()), ExtractUserKey(saved_key_)) == 0;
   }
-  // After what else was written of the key and timestamp of saved_key_.
+  // Moves after the other entries of the key and timestamp of saved_key_.
   void SkipVersion() {
     VARVE_ASSERT(!backward_ && !saved_key_.empty());
     while (IsSavedVersion()) source_->Next();
   }
 
-  // Whether the source's entry is visible.
+  // True if the source's entry is visible.
   bool Shows() {
     const Slice user_key = ExtractUserKey(source_->key());
     const Slice timestamp = icmp_.TimestampOf(user_key);
@@ -178,7 +178,8 @@ class HistoryIterator final : public Iterator {
            tombstones_.MaxCoveringSeq(icmp_.WithoutTimestamp(user_key), sequence_) <=
                UnpackSequence(trailer);
   }
-  // Of the newest entry of a key and timestamp. Sets the status otherwise.
+  // True if the newest entry of a key and timestamp, whose trailer is given, can be shown.
+  // Otherwise sets the status.
   bool MayShow(uint64_t trailer) {
     switch (UnpackType(trailer)) {
       case kTypeValue:
@@ -193,8 +194,8 @@ class HistoryIterator final : public Iterator {
     }
   }
 
-  // If a tombstone covers the source's entry: moves the older sorted runs to its end (start). False
-  // if the entry is still at hand. Keys that are out of order fail the walk.
+  // If a tombstone covers the source's entry, moves the older sorted runs to its end (start).
+  // Returns false if the entry is still current. Fails the walk if keys are out of order.
   bool LeaveCovered() {
     if (tombstones_.empty() || options_.read_tier == kBlockCacheTier) return false;
     CoveredJump::Place place;
@@ -243,7 +244,8 @@ class HistoryIterator final : public Iterator {
     status_ = source_->status();
   }
 
-  // From an entry that is shown back to the newest one of its key and timestamp, and before that.
+  // Moves back from an entry that is shown to the newest one of its key and timestamp, and then
+  // before that.
   bool SaveNewest() {
     VARVE_ASSERT(backward_ && source_->Valid());
     do {
@@ -253,12 +255,12 @@ class HistoryIterator final : public Iterator {
         source_->Prev();
       } while (IsSavedVersion() && !Shows());
     } while (IsSavedVersion());
-    // What could not be read may have been newer.
+    // An entry that could not be read may have been newer.
     if (status_.ok()) status_ = source_->status();
     return status_.ok();
   }
 
-  const IteratorHold hold_;  // goes last
+  const IteratorHold hold_;  // destroyed last
   const ReadOptions options_;
   const InternalKeyComparator& icmp_;
   const SequenceNumber sequence_;

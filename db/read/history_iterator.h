@@ -11,13 +11,13 @@
 
 namespace varve {
 
-// Versions from options.iter_start_ts to options.timestamp, both inclusive, that were written up to
-// `sequence`: keys ascending, of each key the newest first. Deletions of one key are shown, with an
-// empty value; what a range tombstone within the time covers is not. key() is the internal key,
-// whose last byte but seven tells what the entry is.
+// Shows the versions from options.iter_start_ts to options.timestamp, both inclusive, with sequence
+// numbers up to `sequence`: keys ascend, and versions of a key come newest first. Deletions of
+// single keys are shown, with an empty value; versions that a range tombstone of that time covers
+// are not. key() is the internal key, whose last byte but seven is the type of the entry.
 //
-// The caller has checked both timestamps. NotSupported as its status: options that it does not
-// have, and merge operands, which have no meaning alone.
+// The caller must have checked both timestamps. The status is NotSupported for options that it
+// lacks, and for merge operands, which have no meaning alone.
 Iterator* NewHistoryIterator(const ReadOptions& options, IteratorHold hold,
                              SequenceNumber sequence);
 

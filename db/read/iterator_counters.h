@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a DB iterator did, counted in plain integers and reported in bulk.
+// Counts in plain integers what a DB iterator does, and reports it in bulk.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace varve {
 
-// Running totals of one iterator, which tickers get when it dies. A thread's PerfContext, if it
-// counts, hears of each call as it ends: PassedInCall and AddMove.
+// Running totals of one iterator, added to the tickers at its end. A thread's PerfContext, if it
+// counts, is updated at the end of each call: see PassedInCall and AddMove.
 struct IteratorCounters {
   uint64_t next = 0;
   uint64_t next_found = 0;
@@ -19,10 +19,10 @@ struct IteratorCounters {
   uint64_t prev_found = 0;
   uint64_t seek = 0;
   uint64_t seek_found = 0;
-  uint64_t bytes = 0;    // of keys and values stood on
-  uint64_t hidden = 0;   // superseded or deleted versions passed over
-  uint64_t deleted = 0;  // deletions, and entries under range tombstones, passed over
-  uint64_t recent = 0;   // versions newer than the snapshot passed over
+  uint64_t bytes = 0;    // of the keys and values shown
+  uint64_t hidden = 0;   // superseded or deleted versions skipped
+  uint64_t deleted = 0;  // deletions, and entries under range tombstones, skipped
+  uint64_t recent = 0;   // versions newer than the snapshot skipped
   uint64_t reseeks = 0;
 
   [[nodiscard]] uint64_t passed() const { return hidden + deleted + recent; }
@@ -41,7 +41,7 @@ struct IteratorCounters {
   }
 };
 
-// What one call passes over, from the making of this on.
+// Counts what one call skips, from the object's construction on.
 class PassedInCall {
  public:
   explicit PassedInCall(const IteratorCounters& counters)
@@ -50,7 +50,7 @@ class PassedInCall {
         deleted_(counters.deleted),
         recent_(counters.recent) {}
 
-  // Requires: the thread counts.
+  // Requires that the thread counts.
   void AddToPerfContext(PerfContext* perf) const {
     perf->internal_key_skipped_count += counters_.hidden - hidden_;
     perf->internal_delete_skipped_count += counters_.deleted - deleted_;
@@ -64,8 +64,8 @@ class PassedInCall {
   const uint64_t recent_;
 };
 
-// A move to the neighbouring entry; the one it leaves counts as passed over. Requires: the thread
-// counts.
+// Counts a move to the neighbouring entry; the entry it leaves counts as skipped. Requires that the
+// thread counts.
 template <uint64_t PerfContextBase::*kMoves>
 inline void AddMove(uint64_t bytes) {
   PerfContext* const perf = ThreadPerfContext();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a public iterator owns of a database, whatever kind of iterator it is.
+// Holds what a public iterator of any kind owns of a database.
 
 #include <memory>
 #include <utility>
@@ -12,14 +12,15 @@
 
 namespace varve {
 
-// The family, which keeps all that lies behind it, and one super-version of it; counted among what
-// users hold. Everything that an iterator has from the super-version goes before this does.
+// Holds the family, which keeps everything behind it alive, and one of its super-versions; counted
+// as an iterator held by the user. What an iterator has from the super-version must be released
+// first.
 //
 // Thread safety: none.
 class IteratorHold {
  public:
-  // `source` is shared; `super_version` is one reference, taken over. The statistics, which may be
-  // null, live as long as the source.
+  // Shares `source`; takes over one reference of `super_version`. The statistics, which may be
+  // null, must live as long as the source.
   IteratorHold(std::shared_ptr<SuperVersionSource> source, SuperVersion* super_version,
                Statistics* statistics)
       : source_(std::move(source)), super_version_(super_version), statistics_(statistics) {
@@ -47,15 +48,14 @@ class IteratorHold {
   }
   [[nodiscard]] Statistics* statistics() const { return statistics_; }
   [[nodiscard]] SuperVersionSource& source() const { return *source_; }
-  // Whether there is a newer super-version, and the newest, counted, if it is not the one at hand;
-  // else null.
+  // IsOld is true if there is a newer super-version. Newer returns that with a reference, or null.
   [[nodiscard]] bool IsOld() const {
     return source_->SuperVersionNumber() != super_version_->number();
   }
   [[nodiscard]] SuperVersion* Newer() const {
     return IsOld() ? source_->AcquireSuperVersion() : nullptr;
   }
-  // To another one, whose reference it takes over.
+  // Switches to another super-version, and takes over its reference.
   void MoveTo(SuperVersion* fresh) {
     VARVE_ASSERT(fresh != nullptr);
     Release(std::exchange(super_version_, fresh));

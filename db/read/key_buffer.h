@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A copy of the key that an iterator last stood on.
+// Holds a copy of the key that an iterator was on last.
 
 #include <cstddef>
 #include <cstring>
@@ -13,14 +13,15 @@
 
 namespace varve {
 
-// Keys of usual size live in the object; larger ones allocate when they exceed all before.
+// Keys of usual size are stored in the object; larger ones allocate if they exceed all earlier
+// ones.
 class KeyBuffer {
  public:
   KeyBuffer() = default;
   KeyBuffer(const KeyBuffer&) = delete;
   KeyBuffer& operator=(const KeyBuffer&) = delete;
 
-  // `key` may be this buffer's own slice().
+  // Copies `key`, which may be this buffer's own slice().
   void Assign(const Slice& key) {
     if (key.size() > capacity_) [[unlikely]] {
       Grow(key.size());
@@ -35,7 +36,7 @@ class KeyBuffer {
  private:
   static constexpr size_t kInlineBytes = 64;
 
-  // The old bytes are given up: no key that is larger than the buffer lies in it.
+  // Discards the old bytes: a key larger than the buffer cannot lie in it.
   void Grow(size_t need) {
     capacity_ = need * 2;
     heap_ = std::make_unique<char[]>(capacity_);

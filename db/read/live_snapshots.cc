@@ -12,8 +12,8 @@ namespace varve {
 
 namespace {
 
-// What databases that are gone have left, for those to come. Lists are only added, and taken whole,
-// so no lock is needed that a fork() could leave behind.
+// Snapshots left by closed databases, for later ones. Lists are only added, and taken whole, so
+// this needs no lock, which a fork() could leave locked.
 std::atomic<SnapshotImpl*> left_over{nullptr};
 
 }  // namespace
@@ -45,7 +45,7 @@ void LiveSnapshots::PutFree(SnapshotImpl* snapshot) {
 const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp,
                                        bool holds_traces) {
   MutexLock lock(&mu_);
-  // Its place first: if there is no memory for that, nothing was taken.
+  // The map entry comes first: if there is no memory for it, nothing was taken.
   const auto place = by_sequence_.emplace_hint(by_sequence_.end(), seq, nullptr);
   SnapshotImpl* snapshot = nullptr;
   try {

@@ -22,12 +22,12 @@ namespace varve {
 
 class LiveSnapshots;
 
-// What users get a pointer to. It says itself whose it is, so that a read need not ask in a table
-// that all threads share. Users may name one that they have released, and are told so: therefore
-// none is ever freed, but used again, for whatever database comes first. A process keeps as many as
-// it held at one time.
+// The object that users get a pointer to. It stores its owner, so that a read need not look in a
+// table shared by all threads. Users may pass a snapshot that they have released, and get an error:
+// therefore snapshots are never freed, but reused, by any database. A process keeps as many as it
+// has held at one time.
 //
-// Alone in its cache lines: reads look at one while others are taken and released.
+// Aligned to its own cache lines: reads look at one while others are taken and released.
 class alignas(64) SnapshotImpl final : public Snapshot {
  public:
   SnapshotImpl() = default;
@@ -42,18 +42,18 @@ class alignas(64) SnapshotImpl final : public Snapshot {
  private:
   friend class LiveSnapshots;
 
-  // Null: nobody holds it. Release: its numbers are written before.
+  // Null: the snapshot is not held. Stored with release, after its numbers.
   std::atomic<const LiveSnapshots*> owner_{nullptr};
   SequenceNumber sequence_ = 0;
   int64_t unix_seconds_ = 0;
   uint64_t timestamp_ = UINT64_MAX;
   bool holds_traces_ = false;
-  std::multimap<SequenceNumber, SnapshotImpl*>::iterator place_;  // of the owner
+  std::multimap<SequenceNumber, SnapshotImpl*>::iterator place_;  // position in the owner's map
   SnapshotImpl* next_free_ = nullptr;
 };
 
-// Thread safety: all methods from any thread; the mutex is a leaf.
-// Ownership: a Snapshot is released by Release; those left at destruction are released then.
+// Thread safety: all methods may be called from any thread; the mutex is a leaf. Ownership: Release
+// releases a Snapshot; those left at destruction are released then.
 class LiveSnapshots {
  public:
   LiveSnapshots() = default;
@@ -61,42 +61,43 @@ class LiveSnapshots {
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
-  // With `holds_traces` it is a hold of traces, too.
+  // Takes a snapshot. With `holds_traces` it also holds traces.
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX,
                           bool holds_traces = false) VARVE_EXCLUDES(mu_);
-  // False: not one of ours (already released, or another database's). *awaited (may be null)
-  // becomes true if a caller asked to be told of that (AwaitOldest), once.
+  // Returns false if the snapshot is not ours (already released, or of another database). Sets
+  // *awaited (may be null) to true once, if a caller of AwaitOldest is to be told now.
   bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);
-  // Asks to be told by a release when nothing that is held is older than `seq` any more. True:
-  // nothing is now; nobody will be told.
+  // Asks to be told by a release when nothing older than `seq` is held any more. Returns true if
+  // that is so now; then nothing will be reported.
   bool AwaitOldest(SequenceNumber seq) VARVE_EXCLUDES(mu_);
-  // Takes no lock: two loads from the snapshot.
+  // True if the snapshot is held and belongs to this object. Takes no lock: needs two loads from
+  // the snapshot.
   bool Owns(const Snapshot* snapshot) const {
     return typeid(*snapshot) == typeid(SnapshotImpl) &&
            static_cast<const SnapshotImpl*>(snapshot)->owner_.load(std::memory_order_acquire) ==
                this;
   }
-  // Distinct pinned numbers, ascending; the oldest hold of traces is one of them, and
-  // *traces_since (may be null), which is kMaxSequenceNumber if there is none.
+  // Returns the distinct pinned numbers, ascending. The oldest hold of traces is one of them; it is
+  // stored in *traces_since (may be null), or kMaxSequenceNumber if there is none.
   std::vector<SequenceNumber> Pinned(SequenceNumber* traces_since = nullptr) const
       VARVE_EXCLUDES(mu_);
-  // Holds of traces, without a lock. Null as Take.
+  // Takes a hold of traces, without a lock. Returns null as TraceHolds::Take does.
   TraceHolds::Slot* HoldTraces(SequenceNumber since, const void* holder) {
     return traces_.Take(since, holder);
   }
-  // *awaited as Release.
+  // Releases a hold of traces. Sets *awaited as Release does.
   void ReleaseTraces(TraceHolds::Slot* slot, bool* awaited) {
     TraceHolds::Release(slot);
-    // Either who awaits sees the slot free, or this sees that somebody awaits.
+    // Either the waiting caller sees the free slot, or this thread sees that a caller waits.
     if (awaited_.load(std::memory_order_seq_cst) != kMaxSequenceNumber) [[unlikely]]
       *awaited = TakeAwaited();
   }
   uint64_t count() const VARVE_EXCLUDES(mu_);
-  // Of the snapshots; kMaxSequenceNumber when there are none.
+  // Returns the oldest snapshot's number; kMaxSequenceNumber if there is none.
   SequenceNumber oldest() const VARVE_EXCLUDES(mu_);
-  // Of them and the holds of traces.
+  // Returns the oldest number among snapshots and holds of traces.
   SequenceNumber OldestHeld() const VARVE_EXCLUDES(mu_);
-  // 0 when there are none.
+  // Returns 0 if there are none.
   int64_t oldest_unix_seconds() const VARVE_EXCLUDES(mu_);
 
  private:
@@ -104,7 +105,7 @@ class LiveSnapshots {
     return by_sequence_.empty() ? kMaxSequenceNumber : by_sequence_.begin()->first;
   }
   SequenceNumber Held() const VARVE_REQUIRES(mu_) { return std::min(Oldest(), traces_.Oldest()); }
-  // True, once, when what somebody waits for has come.
+  // Returns true, once, if the awaited condition holds.
   bool TakeAwaited() VARVE_EXCLUDES(mu_);
   bool TakeAwaitedLocked() VARVE_REQUIRES(mu_);
   SnapshotImpl* TakeFree() VARVE_REQUIRES(mu_);
@@ -114,7 +115,7 @@ class LiveSnapshots {
   mutable Mutex mu_{lock_ranks::kSnapshots};
   std::multimap<SequenceNumber, SnapshotImpl*> by_sequence_ VARVE_GUARDED_BY(mu_);
   SnapshotImpl* free_ VARVE_GUARDED_BY(mu_) = nullptr;
-  // The smallest number that was asked for; kMaxSequenceNumber: none.
+  // The smallest number asked for in AwaitOldest; kMaxSequenceNumber: none.
   std::atomic<SequenceNumber> awaited_{kMaxSequenceNumber};  // written under mu_
 };
 

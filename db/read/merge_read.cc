@@ -10,11 +10,11 @@ namespace varve {
 
 namespace {
 
-// A pin keeps a whole memtable; up to here a copy is the better choice.
+// A pin keeps a whole memtable, so smaller results are copied.
 constexpr size_t kPinnedInMemTableMin = 4 << 10;
 
-// Which entry `result` is a part of, in the numbers of MergeOperands::ShareOf: operands from the
-// newest on, then the base.
+// Returns which entry `result` is a part of, in the numbers of MergeOperands::ShareOf: operands
+// from the newest on, then the base.
 size_t PlaceOf(const Slice& result, const MergeOperands& operands) {
   const auto has = [&result](const Slice& whole) {
     return result.data() >= whole.data() &&
@@ -31,7 +31,7 @@ void UnrefSuperVersion(void* super_version, void* /*unused*/) {
   static_cast<SuperVersion*>(super_version)->Unref();
 }
 
-// The operands are in order, oldest first.
+// Requires that the operands are in order, oldest first.
 void Pin(const Slice& result, const SuperVersion& super_version, MergeOperands* operands,
          PinnableSlice* value) {
   const size_t place = PlaceOf(result, *operands);
@@ -43,7 +43,7 @@ void Pin(const Slice& result, const SuperVersion& super_version, MergeOperands* 
   } else if (result.size() < kPinnedInMemTableMin) {
     value->PinSelf(result);
   } else {
-    // Only its count changes.
+    // Only its reference count changes.
     auto* const counted = const_cast<SuperVersion*>(&super_version);
     counted->Ref();
     value->PinSlice(result, &UnrefSuperVersion, counted, nullptr);

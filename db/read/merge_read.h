@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What becomes of the merge operands that a point read has met.
+// Merges the operands that a point read has met.
 
 #include "varve/options.h"
 
@@ -12,12 +12,12 @@ namespace varve {
 
 class Statistics;
 
-// Ends a search that was ended by no value and has operands: *value, which is reset, becomes what
-// the operator makes of them. If that is one of them, and large, the value points at it where it
-// lies, and holds the block, or the super-version.
+// Ends a search that has operands and was not ended by a value: resets *value and sets it to the
+// operator's result. If the result is one of the operands, and large, the value points to its
+// memory, and holds the block or the super-version.
 //
-// OK, with subcode kMergeOperandThresholdExceeded beyond merge_operand_count_threshold; else as
-// MergeCaller::Full.
+// Returns OK, with subcode kMergeOperandThresholdExceeded beyond merge_operand_count_threshold;
+// otherwise errors as MergeCaller::Full.
 Status MergeForRead(const ReadOptions& options, const SuperVersion& super_version,
                     PointLookup* lookup, PinnableSlice* value, Statistics* statistics);
 

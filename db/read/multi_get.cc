@@ -22,20 +22,20 @@ namespace varve {
 
 namespace {
 
-// How many keys walk together.
+// Number of keys that are processed together.
 constexpr size_t kGroupKeys = kProbesMax;
 
 bool IsOver(const PointLookup& lookup) {
   return lookup.state() != PointLookup::State::kSearching;
 }
 
-// A key's place in the call, and eight bytes that order it against most others.
+// A key's index in the call, and eight bytes that order it against most others.
 struct OrderedPlace {
   uint64_t key_prefix;
   uint32_t place;
 };
 
-// Puts places into the order of their keys. Most calls come in order already.
+// Sorts indexes by their keys. Most calls are sorted already.
 class PlaceSorter {
  public:
   PlaceSorter(const InternalKeyComparator& icmp, const Slice* keys) : icmp_(icmp), keys_(keys) {}
@@ -65,7 +65,7 @@ class PlaceSorter {
     for (size_t i = 0; i < places.size(); i++) places[i] = ordered[i].place;
   }
 
-  // The key prefixes are taken after what all keys begin with.
+  // Sets the key prefixes, which are taken after the common prefix of all keys.
   void SetKeyPrefixes(std::span<OrderedPlace> ordered, std::span<const uint32_t> places) const {
     size_t shared = 0;
     if (BytesDecide(icmp_.order())) {
@@ -91,7 +91,7 @@ class PlaceSorter {
   const Slice* const keys_;
 };
 
-// One group of keys on its way through the sources of a super-version.
+// One group of keys, which is searched in one source of a super-version after another.
 class GroupSearch {
  public:
   GroupSearch(const ReadOptions& options, const SuperVersion& super_version, Statistics* statistics)
@@ -101,7 +101,7 @@ class GroupSearch {
         icmp_(*version_.icmp()),
         statistics_(statistics) {}
 
-  // Keys ascend; duplicates are allowed.
+  // Adds a key. Keys must ascend; duplicates are allowed.
   void Add(PointLookup* lookup) { searching_.push_back(lookup); }
 
   void SearchMemTables() {
@@ -123,7 +123,7 @@ class GroupSearch {
   struct Stop {
     PointLookup* lookup;
     size_t file;
-    // The file ends with this user key, so the next one may begin with it.
+    // True if the file ends with this user key, so that the next one may begin with it.
     bool may_continue = false;
   };
 
@@ -131,7 +131,7 @@ class GroupSearch {
     mem.Prefetch(searching_.span());
     DropIf([&](PointLookup* lookup) { return mem.Get(lookup) && Ended(lookup, place); });
   }
-  // Of a search that is over, at `place`.
+  // Handles a search that is over, at `place`.
   bool Ended(PointLookup* lookup, const SearchPlace& place) const {
     if (lookup->has_timestamp()) [[unlikely]]
       NoteTimestampOrder(options_, super_version_, place, lookup);
@@ -144,12 +144,12 @@ class GroupSearch {
   void SearchLevelZero();
   void SearchLevel(int level);
   void FindFiles(const LevelFiles& files);
-  // Puts off, or to rest, the keys that need no file more.
+  // Removes the keys that need no further file, and moves the others to theirs.
   void MoveOn(const LevelFiles& files);
   void Probe(FileMetaData* file, int level, PointLookup* lookup);
   void RunProbes(int level);
 
-  // The keys for which `over` is true leave.
+  // Removes the keys for which `over` is true.
   template <typename Predicate>
   void DropIf(Predicate over) {
     size_t left = 0;
@@ -167,7 +167,7 @@ class GroupSearch {
   BoundedArray<PointLookup*, kGroupKeys> searching_;
   BoundedArray<Stop, kGroupKeys> stops_;
   BoundedArray<TableProbe, kGroupKeys> probes_;
-  // The tables of the probes, open as long as those run.
+  // The tables of the probes, kept open while the probes run.
   BoundedArray<TableRef, kGroupKeys> tables_;
   const FileMetaData* last_probed_ = nullptr;
   size_t levels_read_ = 0;
@@ -195,7 +195,7 @@ void GroupSearch::SearchLevelZero() {
       if (FileCovers(*file, lookup->key(), icmp_)) Probe(file, 0, lookup);
     }
     RunProbes(0);
-    // A file's tombstones are newer than whatever the files after it hold.
+    // A file's tombstones are newer than all entries of the files after it.
     DropIf([&](PointLookup* lookup) { return EndedInTables(lookup, {0, i}); });
   }
 }
@@ -210,7 +210,7 @@ void GroupSearch::SearchLevel(int level) {
     }
     RunProbes(level);
   }
-  // Not before the key's last file: what that one holds may be newer than the first one's
+  // This must wait for the key's last file, which may have an entry newer than the first one's
   // tombstones.
   DropIf([&](PointLookup* lookup) { return EndedInTables(lookup, {level, 0}); });
 }
@@ -280,7 +280,7 @@ void GroupSearch::RunProbes(int level) {
   last_probed_ = nullptr;
 }
 
-// A whole call's keys of one family.
+// Reads a call's keys of one family.
 class FamilySearch {
  public:
   FamilySearch(MultiGetCall* call, const SuperVersion& super_version, SequenceNumber seq)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Point reads of many keys at one moment: groups of them walk together from source to source.
+// Reads many keys as of one moment: groups of keys move together from source to source.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace varve {
 class Statistics;
 class SystemClock;
 
-// One call of DB::MultiGet, whichever families its keys are of. Key i has its value and its status
-// at place i.
+// One call of DB::MultiGet, for keys of any families. Key i has its value and its status at index
+// i.
 struct MultiGetCall {
   const ReadOptions& options;
   const Slice* keys;
-  PinnableSlice* values;  // reset
+  PinnableSlice* values;  // reset by the caller
   Status* statuses;
-  std::string* timestamps = nullptr;  // empty; null: not asked for
+  std::string* timestamps = nullptr;  // empty strings; null: not wanted
   Statistics* statistics = nullptr;   // may be null
-  SystemClock* clock = nullptr;       // for options.deadline
-  // As for GetFromSuperVersion.
+  SystemClock* clock = nullptr;       // used for options.deadline
+  // Has the same meaning as for GetFromSuperVersion.
   bool skip_memtables = false;
 
   // Counted while families are read.
@@ -34,14 +34,12 @@ struct MultiGetCall {
   uint64_t value_bytes = 0;
 };
 
-// Answers the keys at `places`, all of one family, whose timestamp was checked, as Get at `seq`
-// does; `places` is put into the order of the keys. Each key's status tells about that key alone:
-// OK, NotFound, or why the answer is not known. Once a group of keys ends past the deadline, the
-// keys that are left get TimedOut; once the values exceed value_size_soft_limit, the keys left
-// get Aborted.
+// Reads the keys at `places`, all of one family, with checked timestamps, as Get at `seq` does;
+// reorders `places` by key. Each key's status is about that key alone: OK, NotFound, or why the
+// result is unknown. Once a group of keys ends past the deadline, the remaining keys get TimedOut;
+// once the values exceed value_size_soft_limit, they get Aborted.
 //
-// Whether the caller says that the keys are sorted does not matter: finding out costs less than
-// the first comparison of a search.
+// The caller's sorted_input is ignored: a check costs less than the first comparison of a search.
 void MultiGetFromSuperVersion(MultiGetCall* call, const SuperVersion& super_version,
                               SequenceNumber seq, std::span<uint32_t> places);
 

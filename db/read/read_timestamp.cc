@@ -11,7 +11,7 @@ std::string Bytes(size_t n) {
   return std::to_string(n) + " bytes";
 }
 
-// No comparator need make text of them that can be read.
+// Returns the timestamp in hex, as a comparator need not be able to print it.
 std::string Hex(const Slice& timestamp) {
   return "0x" + timestamp.ToString(/*hex=*/true);
 }

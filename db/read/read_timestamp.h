@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The timestamps of a read: whether they fit the column family, and what the read sees by them.
+// Checks the timestamps of a read against the column family, and computes what the read sees.
 
 #include <string>
 
@@ -14,9 +14,9 @@
 
 namespace varve {
 
-// InvalidArgument, naming the family and what is wrong: a timestamp where there are none, or none
-// where there are; one of another size; a ReadOptions::timestamp below what compactions have kept
-// of the past. iter_start_ts may lie there: it asks for what versions are left.
+// Returns InvalidArgument, naming the family and the error: a timestamp for a family without
+// timestamps, or none for one with them; a wrong size; a ReadOptions::timestamp below the history
+// that compactions have kept. iter_start_ts may lie below: the remaining versions are shown.
 Status CheckAnyReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
                              const std::string& family);
 inline Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
@@ -29,7 +29,7 @@ inline Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion&
   return CheckAnyReadTimestamp(options, super_version, family);
 }
 
-// For options that were accepted.
+// Returns the read's timestamp. Requires options that were accepted.
 inline ReadTimestamp AsOf(const ReadOptions& options, const SuperVersion& super_version) {
   const InternalKeyComparator* const icmp = super_version.version().icmp();
   if (icmp->timestamp_size() == 0) [[likely]]

@@ -18,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// Looks for versions that come before what a lookup has found.
+// Looks for versions that precede what a lookup has found.
 class NewerTimestamps {
  public:
   NewerTimestamps(const ReadOptions& options, const SuperVersion& super_version,
@@ -64,7 +64,7 @@ class NewerTimestamps {
     return !it->status().ok();
   }
 
-  // A table that is not open is not opened for this.
+  // True if the file may have one. Does not open a table for this.
   [[nodiscard]] bool FileMayHaveOne(const FileMetaData& file) const {
     const TableReader* const reader = file.reader.load(std::memory_order_acquire);
     if (reader == nullptr || reader->newest_timestamp().empty()) return true;
@@ -91,13 +91,13 @@ class NewerTimestamps {
   const PointLookup& lookup_;
 };
 
-// The merged sources move on beneath what was found.
+// Makes the value be copied, as the merged sources move on afterwards.
 class CopiedValue final : public ValuePin {
  public:
   Cleanable* Renew() override { return nullptr; }
 };
 
-// What concerns iterators only is left out.
+// Drops the options that concern only iterators.
 ReadOptions ForAllSources(const ReadOptions& options) {
   ReadOptions all = options;
   all.total_order_seek = true;
@@ -133,7 +133,7 @@ void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_ve
                         const SearchPlace& place, PointLookup* lookup) {
   VARVE_ASSERT(lookup->has_timestamp());
   if (VARVE_CANARY(kStopAtFirstSource)) return;
-  // A tombstone of a newer source covers whatever older sources hold.
+  // A tombstone of a newer source covers all entries of older sources.
   if (lookup->out_of_order() || lookup->last_timestamp().empty() || lookup->covering_seq() != 0) {
     return;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TraceHolds: who asks that compactions leave a trace of each change after a sequence. A snapshot
-// does so too; this takes no lock and no memory, and holds no version of anything for reading.
+// TraceHolds: requests that compactions keep a trace of each change after a sequence number. A
+// snapshot does so too; a hold takes no lock and no memory, and keeps no version for reading.
 
 #include <algorithm>
 #include <atomic>
@@ -15,19 +15,19 @@
 
 namespace varve {
 
-// A hold that Oldest did not see was taken after it. So a job that asks Oldest once its inputs are
-// visible, and a holder that reads the visible sequence once it holds, agree: either the job knows
-// of the hold, or nothing in its inputs is younger than what the holder read.
+// A hold that Oldest did not see was taken after it. So a job that calls Oldest once its inputs are
+// visible, and a holder that reads the visible sequence number once it holds, agree: either the job
+// knows of the hold, or nothing in its inputs is newer than what the holder read.
 //
-// Thread safety: any thread; a slot is released once, by whoever took it.
+// Thread safety: any thread; a slot is released once, by its holder.
 class TraceHolds {
  public:
   struct alignas(64) Slot {
-    std::atomic<SequenceNumber> since{kMaxSequenceNumber};  // that: free
+    std::atomic<SequenceNumber> since{kMaxSequenceNumber};  // kMaxSequenceNumber: free
   };
 
-  // Of changes after `since`. Null: all slots are taken, and a snapshot will do. Holders at
-  // different addresses hardly ever meet.
+  // Takes a hold for changes after `since`. Returns null if all slots are in use; then a snapshot
+  // can be used. Holders at different addresses rarely contend.
   Slot* Take(SequenceNumber since, const void* holder) {
     const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(holder));
     const size_t first = (address * 0x9e3779b97f4a7c15ull) >> (64 - kSlotBits);
@@ -43,7 +43,7 @@ class TraceHolds {
   static void Release(Slot* slot) {
     slot->since.store(kMaxSequenceNumber, std::memory_order_seq_cst);
   }
-  // kMaxSequenceNumber when there are none.
+  // Returns kMaxSequenceNumber if there are none.
   SequenceNumber Oldest() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     SequenceNumber oldest = kMaxSequenceNumber;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The part of a walk over user keys that merges: collects the operands of one key, which stay where
-// they lie, and shows what the operator makes of them.
+// The merging part of a walk over user keys: collects the operands of one key, without copying, and
+// shows the operator's result.
 
 #include <cassert>
 #include <utility>
@@ -34,12 +34,12 @@ void UserKeyWalk::MergeForward() {
   valid_ = MergeOperandsNow();
 }
 
-// Where the key's newest visible entry is has been forgotten on the way: it is found again.
+// The position of the key's newest visible entry was not kept, so it is searched again.
 void UserKeyWalk::MergeBackward() {
   // Nothing covers the operand.
   if (!GoToVisible(PackSequenceAndType(kMaxSequenceNumber, kTypeMerge))) return;
   const bool collected = CollectOperands();
-  // After the operands all of them are pinned, and there may be nothing left to pin.
+  // If the source is after the operands, all of them are pinned already.
   const bool behind = std::exchange(is_past_, false);
   if (!collected) return;
   if (!behind) PinOperands();
@@ -47,14 +47,14 @@ void UserKeyWalk::MergeBackward() {
   valid_ = MergeOperandsNow();
 }
 
-// From the operand where the source stands, of passed_key_, to the base or to the end of the key.
-// Leaves the source on the last entry that belongs to it or, with is_past_, on the next one. False
-// when the walk has failed.
+// Collects the operands of passed_key_ from the source's position to the base or to the end of the
+// key. Leaves the source on the last entry that belongs to it or, with is_past_, on the next one.
+// Returns false if the walk has failed.
 bool UserKeyWalk::CollectOperands() {
   if (merging_ == nullptr) merging_ = std::make_unique<Merging>();
   MergeOperands& operands = merging_->operands;
   VARVE_ASSERT(AtEntry());
-  VARVE_ASSERT(operands.size() == 0);  // ForgetMerge
+  VARVE_ASSERT(operands.size() == 0);  // ensured by ForgetMerge
   merged_ = true;
   is_past_ = false;
   merging_->pinned = 0;
@@ -88,7 +88,7 @@ bool UserKeyWalk::CollectOperands() {
   return status_.ok();
 }
 
-// To the next entry of passed_key_, from one. False if there is none.
+// Steps to the next entry of passed_key_. Returns false if there is none.
 bool UserKeyWalk::StepInKey() {
   if (batch_.at + 1 == batch_.end) [[unlikely]]
     return MoveOverOperands();
@@ -97,8 +97,8 @@ bool UserKeyWalk::StepInKey() {
   return true;
 }
 
-// The last of the operands in the batch that are known to be of one key and under no tombstone,
-// from `at`, which is one, on. With timestamps, each has to be looked at.
+// Returns the last of the operands in the batch, from the operand `at` on, that are known to be of
+// one key and under no tombstone. With timestamps, each entry has to be checked.
 const BatchEntry* UserKeyWalk::LastOfOperands(const BatchEntry* at) const {
   if (has_timestamps_ || !tombstones_->empty()) return at;
   while (at + 1 != batch_.end && at[1].same_key == SameKey::kYes &&
@@ -108,14 +108,15 @@ const BatchEntry* UserKeyWalk::LastOfOperands(const BatchEntry* at) const {
   return at;
 }
 
-// To the entry after the batch; there may be none. False if it is not one of passed_key_.
+// Moves to the entry after the batch, which may not exist. Returns false if it is not one of
+// passed_key_.
 bool UserKeyWalk::MoveOverOperands() {
   PinOperands();
   const bool found = batch_.Refill(source_.get(), /*forward=*/true, BatchEntriesMax());
-  // The walk may stand on an entry that it has not shown: no plain steps.
+  // The walk may be on an entry that it has not shown, so plain steps are not allowed.
   plain_end_ = nullptr;
   if (!found) {
-    // What could not be read may have been an operand.
+    // An entry that could not be read may have been an operand.
     Status s = source_->status();
     if (!s.ok()) Fail(std::move(s));
     is_past_ = true;
@@ -125,7 +126,7 @@ bool UserKeyWalk::MoveOverOperands() {
   return !is_past_;
 }
 
-// Before the source moves.
+// Must be called before the source moves.
 void UserKeyWalk::PinOperands() {
   VARVE_ASSERT(merging_ != nullptr && merging_->pinned <= merging_->operands.size());
   MergeOperands& operands = merging_->operands;

@@ -11,18 +11,18 @@ namespace varve {
 
 namespace {
 
-// Up to here a copy is cheaper than asking for a pin.
+// Up to this size a copy is cheaper than asking for a pin.
 constexpr size_t kCopyBytesMax = 1024;
 
-// Entries passed over in one move before the first look at the clock and at tombstone runs, and
-// between two of them.
+// Number of entries skipped in one move before the first check of the clock and of tombstone runs,
+// and between later checks.
 constexpr uint64_t kSkipsBeforeLook = 64;
 constexpr uint64_t kSkipsPerLook = 1024;
 
-// A tombstone run of so many entries is worth remembering.
+// Minimum number of entries of a tombstone run that is worth remembering.
 constexpr uint64_t kTombstoneRunEntriesMin = 1024;
 
-// Of no entry.
+// Stands for "no entry".
 constexpr uint64_t kNoTrailer = UINT64_MAX;
 
 }  // namespace
@@ -33,7 +33,7 @@ void UserKeyWalk::Init(const Settings& settings, TombstoneSet* tombstones) {
   tombstones_ = tombstones;
   lower_ = options.iterate_lower_bound;
   upper_ = options.iterate_upper_bound;
-  // A jump needs the block at its end, which the entries in between may lead to without.
+  // A jump needs the block at its end, while the entries in between may not lead there.
   jumps_ = options.read_tier != kBlockCacheTier;
   extractor_ = settings.prefix_extractor;
   pins_ = options.pin_data;
@@ -166,7 +166,7 @@ void UserKeyWalk::TakeBatch() {
 
 void UserKeyWalk::MeasurePlain() {
   plain_end_ = nullptr;
-  // After the key that is shown, the entry at hand is to be shown next.
+  // If the source is after the key that is shown, its current entry is the next to be shown.
   if (batch_.at == batch_.end || is_past_ || has_prefix_ || has_timestamps_ || tailing_ ||
       !tombstones_->empty())
     return;
@@ -192,7 +192,7 @@ bool UserKeyWalk::SetPrefixOf(const Slice& key) {
   return true;
 }
 
-// After a move that names no prefix: the first key shown does.
+// Sets the prefix after a move that names none: the first key shown does.
 void UserKeyWalk::StayInPrefix() {
   if (valid_ && SetPrefixOf(key_)) MeasurePlain();
 }
@@ -282,9 +282,9 @@ bool UserKeyWalk::VisibleInTime(const BatchEntry& entry, SequenceNumber sequence
          tombstones_->MaxCoveringSeq(icmp_->KeyOf(entry.key()), sequence_) <= sequence;
 }
 
-// In a table that is damaged, keys may be out of order. From one that is too far in the walk's
-// direction, a seek would lead back to entries that the walk has seen, and from there it would come
-// to that key again, without end.
+// Keys may be out of order in a damaged table. From a key that is too far in the walk's direction,
+// a seek would lead back to entries that the walk has seen, and then to that key again, without
+// end.
 bool UserKeyWalk::MayReseek() {
   Detours& detours = this->detours();
   if (!detours.reseek_target.empty()) {
@@ -301,8 +301,8 @@ bool UserKeyWalk::MayReseek() {
   return true;
 }
 
-// Only tables leap. What memtables hold before the target comes first, and may lie in a range that
-// ends there, too, or before.
+// Only tables leap. Memtable entries before the target come first, and may lie in a range that ends
+// at the target, too, or before.
 bool UserKeyWalk::LeapsFurther() {
   std::string& last = detours().leap_target;
   if (!last.empty()) {
@@ -328,8 +328,8 @@ bool UserKeyWalk::LeaveTombstoneRun() {
   std::string end;
   const TombstoneRuns::Moment moment{sequence_, super_version_};
   if (!jumps_ || !tombstone_runs_->Find(key, moment, &begin, &end)) return false;
-  // The walk that found the range may have gone beyond the bounds of this one, which must not read
-  // there.
+  // The walk that found the range may have gone beyond this walk's bounds, outside of which it must
+  // not read.
   if (backward_) {
     if (lower_ != nullptr && icmp_->CompareKey(begin, *lower_) < 0) {
       SetTarget(*lower_, Place::kFirst);
@@ -349,7 +349,7 @@ bool UserKeyWalk::LeaveTombstoneRun() {
 }
 
 bool UserKeyWalk::LeaveCovered() {
-  // The source itself has to stand where the walk does.
+  // The source itself must be where the walk is.
   if (!jumps_ || batch_.at + 1 != batch_.end) return false;
   CoveredJump::Place place;
   place.key = passed_key_.slice();
@@ -374,7 +374,7 @@ bool UserKeyWalk::LeaveCovered() {
   return true;
 }
 
-// Whether users may see the key (allow_data_in_errors), readers are not told.
+// The message has no key, as allow_data_in_errors is not known here.
 void UserKeyWalk::FailOutOfOrder() {
   Fail(Status::Corruption("iterator: keys are out of order around one of " +
                           std::to_string(passed_key_.slice().size()) + " bytes"));
@@ -413,8 +413,8 @@ UserKeyWalk::Verdict UserKeyWalk::RefuseType(uint64_t trailer) {
   return Verdict::kFailed;
 }
 
-// What the newest visible entry of a key means. All tombstones that may cover it have been added:
-// every source has been asked for its place around the key.
+// Judges the newest visible entry of a key. All tombstones that may cover it have been added: every
+// source has been positioned around the key.
 inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& key, uint64_t trailer) {
   if (tombstones_->MaxCoveringSeq(key, sequence_) > UnpackSequence(trailer)) [[unlikely]] {
     return Verdict::kCovered;
@@ -432,8 +432,8 @@ inline UserKeyWalk::Verdict UserKeyWalk::Judge(const Slice& key, uint64_t traile
   }
 }
 
-// Seeks past the entries that `passing` tells to ignore. False when that would not lead beyond the
-// present entry, whose trailer is given. The walk may have failed.
+// Seeks past the entries to be ignored because of `passing`. Returns false if that would not lead
+// beyond the current entry, whose trailer is given. The walk may have failed.
 bool UserKeyWalk::ReseekForward(Passing passing, uint64_t trailer) {
   const Place place = passing == Passing::kHidden ? Place::kLast : Place::kVisible;
   SetTarget(passed_key_.slice(), place);
@@ -474,9 +474,10 @@ void UserKeyWalk::Prev() {
   FindBackward();
 }
 
-// From the source's place on to the first live key. `passing` says what is known of passed_key_.
+// Moves from the source's position to the first live key. `passing` says what is known of
+// passed_key_.
 void UserKeyWalk::PassForward(Passing passing) {
-  uint64_t run = 0;  // entries of passed_key_ passed over by single steps
+  uint64_t run = 0;  // number of entries of passed_key_ skipped by single steps
   bool covered = false;
   while (AtEntry()) {
     const Slice key = icmp_->KeyOf(batch_.at->key());
@@ -538,8 +539,9 @@ void UserKeyWalk::TurnBackward() {
   SeekSourceForPrev(passed_key_.slice(), Place::kFirst);
 }
 
-// Puts the source before all of passed_key_. False when the walk has failed: in a damaged table out
-// of order such a seek may find what is not before it, and a walk that took it would never end.
+// Moves the source before all entries of passed_key_. Returns false if the walk has failed: in a
+// damaged table such a seek may find an entry that is not before them, and a walk that accepted it
+// would never end.
 bool UserKeyWalk::ReseekBackward() {
   SetTarget(passed_key_.slice(), Place::kFirst);
   if (!MayReseek()) return false;
@@ -551,9 +553,8 @@ bool UserKeyWalk::ReseekBackward() {
   return false;
 }
 
-// The source stands on an entry of passed_key_ that is too new (by its timestamp, if there are
-// any): passes over it and what is left of the key, which is newer still. False when the budget is
-// spent.
+// Skips an entry of passed_key_ that is too new (by its timestamp, if there are any), on which the
+// source is, and the rest of the key, which is newer still. Returns false if the budget is spent.
 bool UserKeyWalk::PassTooNew() {
   VARVE_ASSERT(backward_ && AtEntry());
   uint64_t run = 0;
@@ -585,9 +586,9 @@ void UserKeyWalk::SaveValue() {
   value_ = saved_value_;
 }
 
-// To the newest visible entry of passed_key_. False when the walk has failed, or there is no such
-// entry. That is a failure if an entry with the trailer `stepped_on` has been seen, unless
-// something covers it.
+// Moves to the newest visible entry of passed_key_. Returns false if the walk has failed, or there
+// is no such entry. The latter is a failure if an entry with the trailer `stepped_on` has been
+// seen, unless it is covered.
 bool UserKeyWalk::GoToVisible(uint64_t stepped_on) {
   SeekSource(passed_key_.slice(), Place::kVisible);
   // A version that was written later may have an older timestamp.
@@ -595,7 +596,8 @@ bool UserKeyWalk::GoToVisible(uint64_t stepped_on) {
     (void)batch_.TakeOne(source_.get(), /*forward=*/true);
   }
   if (AtEntry() && PassedKeyIs(*batch_.at)) return true;
-  // A step may find what a seek leaves out: the tombstone over it has become known since.
+  // A seek may skip an entry that a step has found, if the tombstone over it has become known
+  // since.
   const bool may_miss = stepped_on == kNoTrailer || IsCovered(passed_key_.slice(), stepped_on);
   if (may_miss && source_->status().ok()) return false;
   Fail(source_->status().ok()
@@ -607,7 +609,7 @@ bool UserKeyWalk::GoToVisible(uint64_t stepped_on) {
 // Finds by a seek what FindNewestVisible would find by many steps.
 bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   counters.reseeks++;
-  // Passes over newer entries without seeing whether there are any.
+  // Newer entries are skipped without being counted.
   if (in_tombstone_run_) detours_->tombstone_run_start_recent = kNotAllSeen;
   if (GoToVisible(*trailer)) {
     *trailer = ExtractTrailer(batch_.at->key());
@@ -619,16 +621,16 @@ bool UserKeyWalk::SeekNewestVisible(uint64_t* trailer) {
   return ReseekBackward();
 }
 
-// The source stands on the oldest entry of passed_key_: leaves it before all of them, with the
-// newest visible one's trailer and value kept. The trailer is left alone when none is visible.
-// False when the walk has failed.
+// Called with the source on the oldest entry of passed_key_: leaves it before all of them, and
+// keeps trailer and value of the newest visible one. Leaves *trailer unchanged if none is visible.
+// Returns false if the walk has failed.
 bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
   VARVE_ASSERT(backward_ && AtEntry());
   uint64_t run = 0;
   do {
     const uint64_t present = ExtractTrailer(batch_.at->key());
     const bool visible = Visible(*batch_.at);
-    // With timestamps, what was written later may stand after what was written earlier.
+    // With timestamps, entries written later may come after ones written earlier.
     if (!visible && (!has_timestamps_ || IsOfLaterTime(*batch_.at))) return PassTooNew();
     if (++run > reseek_after_) return SeekNewestVisible(trailer);
     if (run > 1 || !visible) {
@@ -643,12 +645,12 @@ bool UserKeyWalk::FindNewestVisible(uint64_t* trailer) {
     Step();
   } while (AtEntry() && SameAsPassed(*batch_.at));
   if (AtEntry() || source_->status().ok()) return true;
-  // What could not be read may have been newer.
+  // An entry that could not be read may have been newer.
   EndOfSource();
   return false;
 }
 
-// From the source's place back to the first live key.
+// Moves from the source's position back to the first live key.
 void UserKeyWalk::PassBackward() {
   valid_ = false;
   while (status_.ok() && AtEntry()) {
@@ -674,7 +676,7 @@ void UserKeyWalk::PassBackward() {
     counters.deleted++;
     const bool covered = verdict == Verdict::kCovered;
     if (!(covered ? SpendNone() : Spend())) return;
-    // That the next entry is reached by a seek or a step is all the same.
+    // It does not matter if the next entry is reached by a seek or by a step.
     if (covered && AtEntry() && LeaveCovered()) continue;
     if (MayLeaveTombstoneRun()) (void)LeaveTombstoneRun();
   }

@@ -16,13 +16,13 @@ namespace varve {
 
 namespace {
 
-// True when the table stays open as long as the file's metadata, which the super-version holds.
+// True if the table stays open as long as the file's metadata, which the super-version holds.
 bool StaysOpen(const FileMetaData& file, const TableRef& table) {
   return file.reader.load(std::memory_order_acquire) == table.get();
 }
 
-// Tables that are left out keep their tombstones: those concern other tables' entries. A filter
-// that throws leaves nothing out.
+// True if the table is to be skipped. Its tombstones are kept, as they concern other tables'
+// entries. A filter that throws skips nothing.
 bool FilteredOut(const ReadOptions& options, const TableReader& table) {
   try {
     return options.table_filter && !options.table_filter(*table.properties());
@@ -31,7 +31,7 @@ bool FilteredOut(const ReadOptions& options, const TableReader& table) {
   }
 }
 
-// A table's iterator and the share that keeps a table of the limited cache open.
+// A table's iterator with the reference that keeps a table of the limited cache open.
 class OpenTableIterator final : public InternalIterator {
  public:
   OpenTableIterator(TableRef table, std::unique_ptr<InternalIterator> iter)
@@ -76,7 +76,7 @@ class OpenTableIterator final : public InternalIterator {
   }
   Status status() const override { return iter_->status(); }
 
-  // PinValue stays refused: the bytes may live in a mapping that goes with the table.
+  // PinValue is refused: the bytes may be in a mapping that is removed with the table.
   bool IsValuePinned() const override { return iter_->IsValuePinned(); }
   bool IsKeyPinned() const override { return iter_->IsKeyPinned(); }
 
@@ -88,7 +88,7 @@ class OpenTableIterator final : public InternalIterator {
     value_ = iter_->value();
   }
 
-  const TableRef table_;  // outlives iter_
+  const TableRef table_;  // must outlive iter_
   const std::unique_ptr<InternalIterator> iter_;
 };
 
@@ -142,7 +142,7 @@ class LevelIterator final : public InternalIterator {
   void SeekForPrev(const Slice& target) override {
     Start();
     size_t i = files_.Find(target);
-    // In a gap between files nothing of the later one is small enough.
+    // In a gap between files, no entry of the later file is small enough.
     if (i < files_.size() && icmp_.Compare(files_[i]->smallest.Encode(), target) <= 0 &&
         !IsHidden(i)) {
       if (!Open(i)) return;
@@ -173,7 +173,7 @@ class LevelIterator final : public InternalIterator {
     VARVE_ASSERT(valid_ && index_ < files_.size());
     if (files_[index_]->largest_seq >= below) return false;
     valid_ = false;
-    // All files after that one, and none before it, begin with the target or later.
+    // Exactly the files after that one begin with the target or later.
     const size_t start = files_.Find(target);
     size_t i = index_;
     while (i > start && files_[i]->largest_seq < below) i--;
@@ -235,7 +235,7 @@ class LevelIterator final : public InternalIterator {
     return iter_options;
   }
 
-  // A table that was left but whose blocks still back keys and values (pin_data).
+  // A table that the walk has left but whose blocks still back keys and values (pin_data).
   struct KeptTable {
     TableRef table;
     std::unique_ptr<InternalIterator> iter;
@@ -249,7 +249,7 @@ class LevelIterator final : public InternalIterator {
       status_ = Status::OK();
   }
 
-  // Takes over the table's place. False when it stands on nothing, be it for an error.
+  // Publishes the table's position. Returns false if it is at its end or has failed.
   bool Publish() {
     if (iter_->Valid()) [[likely]] {
       key_ = iter_->key();
@@ -262,7 +262,7 @@ class LevelIterator final : public InternalIterator {
     return false;
   }
 
-  // To the first entry of file `i` or of those after it.
+  // Moves to the first entry of file `i` or of the files after it.
   void Ahead(size_t i) {
     for (; status_.ok() && WithinUpper(i) && WithinPrefix(i); i++) {
       if (IsHidden(i)) [[unlikely]]
@@ -273,7 +273,7 @@ class LevelIterator final : public InternalIterator {
     }
   }
 
-  // To the last entry of the files before `i`.
+  // Moves to the last entry of the files before `i`.
   void Behind(size_t i) {
     readahead_ = 0;
     while (status_.ok() && i > 0 && WithinLower(i - 1)) {
@@ -296,7 +296,7 @@ class LevelIterator final : public InternalIterator {
            icmp_.CompareKey(icmp_.KeyOf(files_[i]->largest), *options_.iterate_lower_bound) >= 0;
   }
 
-  // Whether tombstones that are known delete all that the file has.
+  // True if known tombstones delete everything in the file.
   bool IsHidden(size_t i) const {
     if (tombstones_ == nullptr || tombstones_->empty()) [[likely]]
       return false;
@@ -305,7 +305,8 @@ class LevelIterator final : public InternalIterator {
                                  LargestIsExclusive(file), file.largest_seq);
   }
 
-  // The first file that may have entries at or after the target, which comes before all of its key.
+  // Returns the first file that may have entries at or after the target, which comes before all
+  // entries of its key.
   size_t FindAfter(const Slice& target) const {
     size_t i = files_.Find(target);
     while (i < files_.size() && LargestIsExclusive(*files_[i]) &&
@@ -323,7 +324,7 @@ class LevelIterator final : public InternalIterator {
     if (has_prefix_) prefix_ = prefix.ToString();
   }
 
-  // After a seek in prefix mode files that start with another prefix need not be opened.
+  // After a seek in prefix mode, files that start with another prefix need not be opened.
   bool WithinPrefix(size_t i) const {
     if (!has_prefix_) [[likely]]
       return true;
@@ -368,7 +369,7 @@ class LevelIterator final : public InternalIterator {
     if (tombstones_added_.empty()) tombstones_added_.resize(files_.size());
     if (tombstones_added_[i]) return;
     AddFileTombstones(*files_[i], *table_.get(), icmp_, tombstones_);
-    tombstones_added_[i] = true;  // not when a comparator threw
+    tombstones_added_[i] = true;  // not reached if a comparator threw
   }
 
   const LevelFiles& files_;
@@ -376,22 +377,22 @@ class LevelIterator final : public InternalIterator {
   TableCache* const table_cache_;
   const InternalKeyComparator& icmp_;
   const ReadOptions& options_;
-  size_t readahead_ = 0;  // of the scan that is under way, with adaptive_readahead
+  size_t readahead_ = 0;  // of the current scan, with adaptive_readahead
   const TableIterOptions iter_options_;
   const SliceTransform* const extractor_;  // null unless in prefix mode
   TombstoneSet* const tombstones_;         // may be null
-  std::vector<bool> tombstones_added_;     // by file; empty until one has any
+  std::vector<bool> tombstones_added_;     // indexed by file; empty until a file has any
   bool has_prefix_ = false;                // of the last seek
   std::string prefix_;
   Status status_;
   std::vector<KeptTable> kept_;
-  size_t index_ = kNone;     // the file that is open
-  bool prefetches_ = false;  // it is the one of the seek that is prepared
-  TableRef table_;           // outlives iter_
+  size_t index_ = kNone;     // the open file
+  bool prefetches_ = false;  // true: it is the file of the prepared seek
+  TableRef table_;           // must outlive iter_
   std::unique_ptr<InternalIterator> iter_;
 };
 
-// A key that follows the key with none between them, where the order has such a key.
+// Sets *successor to the key immediately after `key`. Returns false if the order has no such key.
 bool ImmediateSuccessor(const InternalKeyComparator& icmp, const Slice& key,
                         std::string* successor) {
   if (!BytesDecide(icmp.order()) || IsReverse(icmp.order())) return false;
@@ -411,7 +412,7 @@ bool OutsideBounds(const ReadOptions& options, const FileMetaData& file,
 TableIterOptions IterOptionsFor(const ReadOptions& options, const SuperVersion& super_version,
                                 const bool* prefix_wanted) {
   TableIterOptions iter_options;
-  // Filters answer for one prefix, so they may speak only when the walk ends with it, and only when
+  // Filters answer for one prefix, so they may be used only if the walk ends with it, and only if
   // the tables were opened with the extractor that ends it. In auto_prefix_mode a bound may end it.
   const SliceTransform* const extractor = super_version.options().prefix_extractor.get();
   iter_options.prefix_mode =
@@ -506,8 +507,8 @@ void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
     tombstones->Add(all, &lower);
     return;
   }
-  // Only in files of other engines that split a key's versions: the largest key itself is covered,
-  // those after it are not.
+  // Happens only in files of other engines that split a key's versions: the largest key itself is
+  // covered, those after it are not.
   std::string successor;
   if (ImmediateSuccessor(icmp, largest, &successor)) {
     const Slice upper(successor);

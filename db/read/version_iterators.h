@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The internal iterators that together cover memtables and tables.
+// Creates the internal iterators that together cover memtables and tables.
 
 #include <memory>
 #include <vector>
@@ -12,31 +12,30 @@
 
 namespace varve {
 
-// One level >= 1 (or a run of disjoint files in key order) as an iterator that opens a file when it
-// is reached. Each opened file's tombstones, clipped to the file's bounds, are added to
-// `tombstones` (may be null) before its first entry is returned. A file is passed by unopened if
-// those that are there already hide all of it from their reader, if they have one. `files` is
-// borrowed and outlives the iterator.
+// Returns an iterator over one level >= 1 (or a run of disjoint files in key order) that opens a
+// file when it is reached. Each opened file's tombstones, clipped to the file's bounds, are added
+// to `tombstones` (may be null) before its first entry is returned. Skips a file unopened if known
+// tombstones hide all of it from their reader. `files` is borrowed and must outlive the iterator.
 std::unique_ptr<InternalIterator> NewLevelIterator(
     const LevelFiles* files, int level, TableCache* table_cache, const InternalKeyComparator* icmp,
     const ReadOptions& options, const TableIterOptions& iter_options, TombstoneSet* tombstones);
 
 // Appends one iterator per source of the super-version (memtables, L0 files, levels), newest first,
-// and adds memtable and L0 tombstones to *tombstones. With bounds, L0 files outside are left out.
-// The first *memtables iterators are not of tables. With auto_prefix_mode filters are asked in the
-// seeks before which *prefix_wanted, which outlives the iterators, is set.
+// and adds memtable and L0 tombstones to *tombstones. With bounds, skips L0 files outside them. The
+// first *memtables iterators are those of memtables. With auto_prefix_mode, filters are used in
+// seeks for which *prefix_wanted, which must outlive the iterators, is true.
 Status AddSuperVersionIterators(const ReadOptions& options, const SuperVersion& super_version,
                                 TombstoneSet* tombstones,
                                 std::vector<std::unique_ptr<InternalIterator>>* iterators,
                                 const bool* prefix_wanted, size_t* memtables);
 
-// The part of it that concerns tables.
+// Does the part that concerns tables.
 Status AddTableIterators(const ReadOptions& options, const SuperVersion& super_version,
                          TombstoneSet* tombstones,
                          std::vector<std::unique_ptr<InternalIterator>>* iterators,
                          const bool* prefix_wanted);
 
-// A file's tombstones clipped to its bounds, as FileMetaData states them.
+// Adds a file's tombstones clipped to its bounds in FileMetaData.
 void AddFileTombstones(const FileMetaData& file, const TableReader& reader,
                        const InternalKeyComparator& icmp, TombstoneSet* tombstones);
 

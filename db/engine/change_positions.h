@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The named positions of change streams while a database is open: which logs stay for them, and
-// when one has to lose its logs.
+// Manages the named positions of change streams while a database is open: which logs stay for them,
+// and when one has to lose its logs.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,7 @@
 namespace varve {
 
 // A position here may be ahead of the MANIFEST's, never behind it, and logs stay for the
-// MANIFEST's: whatever a crash goes back to can be read on from.
+// MANIFEST's: so a stream can continue from whatever state a crash restores.
 //
 // Thread safety: any thread.
 class ChangePositions {
@@ -28,42 +28,44 @@ class ChangePositions {
   ChangePositions(const ChangePositions&) = delete;
   ChangePositions& operator=(const ChangePositions&) = delete;
 
-  // By an opening: what the MANIFEST has. Logs are held from here on.
+  // Called by an opening with the positions of the MANIFEST. Logs are held from here on.
   void Recover(const std::vector<ChangePosition>& positions, LogSet* logs, uint64_t now);
 
-  // For one stream at a time. Busy: another one has it. NotFound: there is none.
+  // Claims a position for one stream. Returns Busy if another stream has it, NotFound if it does
+  // not exist.
   Status Claim(const std::string& name, ChangePosition* position);
   void GiveBack(const std::string& name) noexcept;
-  // A new one, claimed; all logs are held for it until SetStored. InvalidArgument: there is one.
+  // Adds a new position, claimed; all logs are held for it until SetStored. Returns InvalidArgument
+  // if it exists.
   Status Add(const ChangePosition& position, LogSet* logs, uint64_t now);
-  // Claimed ones are Busy.
+  // Returns Busy for a claimed position.
   Status Remove(const std::string& name);
 
-  // Sets what is acknowledged; logs stay as they are.
+  // Sets the acknowledged position; logs stay unchanged.
   void Move(const std::string& name, SequenceNumber next, uint64_t log, uint64_t now);
-  // As it is now. False: it is not there any more.
+  // Returns the current position. Returns false if it does not exist any more.
   bool Get(const std::string& name, ChangePosition* position) const;
-  // The MANIFEST has it so: older logs are not held for it.
+  // Notes that the MANIFEST has this position: older logs are not held for it.
   void SetStored(const ChangePosition& position);
 
-  // Those that keep more than they may of logs below `needed`, or have been idle for too long and
-  // keep any, expire, and hold no logs any more. `newest`: the last sequence number that may be in
-  // those logs. Returns whether any did.
+  // Expires positions that keep more of the logs below `needed` than allowed, or that keep any and
+  // have been idle for too long; they hold no logs any more. `newest` is the last sequence number
+  // that may be in those logs. Returns true if any expired.
   bool Expire(uint64_t needed, const std::vector<LogSet::LogInfo>& logs, SequenceNumber newest,
               uint64_t now);
-  // Those that expired and that the MANIFEST does not know of. Handed out once.
+  // Returns the expired positions that the MANIFEST does not know yet. Returns each once.
   std::vector<ChangePosition> TakeExpired();
   bool empty() const;
-  // For how long one may be idle, at least; 0: for ever.
+  // Returns the shortest time that a position may be idle; 0: unlimited.
   uint64_t shortest_bound_seconds() const;
 
  private:
   struct Entry {
     ChangePosition position;
     LogHold hold;
-    uint64_t moved_at = 0;  // seconds
+    uint64_t moved_at = 0;  // in seconds
     bool claimed = false;
-    bool told = false;  // that it has expired
+    bool told = false;  // true: its expiry was reported
   };
 
   mutable Mutex mu_{lock_ranks::kChangePositions};

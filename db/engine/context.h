@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a database is: its names, its options as opened, and what it reaches the world by. The same
-// for all parts, and constant once it is open.
+// Holds what a database is: its names, its options as opened, and its interfaces to the outside.
+// Shared by all parts, and constant once the database is open.
 
 #include <atomic>
 #include <cstdint>
@@ -27,16 +27,16 @@ struct TableFacts;
 class DbContext {
  public:
   struct Identity {
-    std::string name;        // directory; absolute where the file system knows of such paths
+    std::string name;        // directory; absolute if the file system has absolute paths
     std::string given_name;  // as the user wrote it
     std::string session_id;  // 20 characters
     std::string host_name;
     bool read_only = false;
-    bool follows = false;  // read-only, and another process writes it
+    bool follows = false;  // read-only, and another process writes the database
   };
 
-  // `options` are sanitised, with paths as in the name. What users may change later is in
-  // DynamicOptions.
+  // `options` must be sanitised, with paths in the form of the name. Options that users may change
+  // later are in DynamicOptions.
   DbContext(Identity identity, const DBOptions& options);
   DbContext(const DbContext&) = delete;
   DbContext& operator=(const DbContext&) = delete;
@@ -46,9 +46,9 @@ class DbContext {
   const std::string& session_id() const { return identity_.session_id; }
   const std::string& host_name() const { return identity_.host_name; }
   bool read_only() const { return read_only_.load(std::memory_order_acquire); }
-  // It is another process that writes the database.
+  // True if another process writes the database.
   bool follows() const { return follows_.load(std::memory_order_acquire); }
-  // That process is gone, and this one has its place. The last step of it.
+  // Makes this process the writer, as the last step of taking over from that process.
   void BecomeWriter() {
     follows_.store(false, std::memory_order_release);
     read_only_.store(false, std::memory_order_release);
@@ -66,7 +66,7 @@ class DbContext {
   SystemClock* clock() const { return clock_; }
   Statistics* statistics() const { return statistics_; }
   WriteBufferManager* write_buffer_manager() const { return options_.write_buffer_manager.get(); }
-  // For durations: the wall clock may step.
+  // Returns a time for durations, as the wall clock may jump.
   uint64_t MonotonicMicros() const { return clock_->NowNanos() / 1000; }
   uint64_t open_micros() const { return open_micros_; }
 
@@ -74,27 +74,26 @@ class DbContext {
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
   // Null: the space of tables is not limited.
   TableSpace* table_space() const { return table_space_; }
-  // For what limits it, if anything does. Neither throws. A table of this database is in force;
-  // SpaceLimit if there is no room for more.
+  // For the space limit, if there is one. Neither throws. NoteTable reports a table that is in
+  // force; CheckSpace returns SpaceLimit if there is no room for more.
   void NoteTable(const TablePaths& paths, const TableFacts& table) const noexcept;
   Status CheckSpace() const noexcept;
-  // From now on nothing asks the rate limiter: somebody waits for the end of the database. Any
-  // thread.
+  // Stops using the rate limiter, because a caller waits for the database to close. Any thread.
   void LiftRateLimit() { limit_lifted_.store(true, std::memory_order_relaxed); }
   const std::atomic<bool>& limit_lifted() const { return limit_lifted_; }
-  // What listeners are given; null before background work starts.
+  // Returns the DB that listeners get; null before background work starts.
   DB* db() const { return db_; }
   void set_db(DB* db) { db_ = db; }
-  // Of open tables; null: their number is not limited.
+  // Cache of open tables; null: their number is not limited.
   const std::shared_ptr<Cache>& limited_tables() const { return limited_tables_; }
   void set_limited_tables(std::shared_ptr<Cache> tables) { limited_tables_ = std::move(tables); }
 
-  // Of the directory: for the one process that has the database open, and not to read only.
+  // Locks the directory: for the one process that opens the database for writing.
   IOStatus Lock();
-  // Idempotent.
+  // May be called repeatedly.
   IOStatus Unlock();
 
-  // Null when read-only.
+  // Null if read-only.
   FSDirectory* directory() const { return directory_.get(); }
   FSDirectory* wal_directory() const { return wal_directory_.get(); }
   IOStatus OpenDirectory();
@@ -113,11 +112,11 @@ class DbContext {
   DB* db_ = nullptr;
   std::shared_ptr<Cache> limited_tables_;
   std::atomic<bool> limit_lifted_{false};
-  // Released by BecomeWriter after all that a writer has.
+  // Stored with release by BecomeWriter, after all state of a writer.
   std::atomic<bool> read_only_;
   std::atomic<bool> follows_;
   bool locked_ = false;
-  FileLock* lock_ = nullptr;  // null where the file system has none to give
+  FileLock* lock_ = nullptr;  // null if the file system has no locks
   std::unique_ptr<FSDirectory> directory_;
   std::unique_ptr<FSDirectory> wal_directory_;
 };

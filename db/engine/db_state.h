@@ -21,11 +21,11 @@
 namespace varve {
 
 // Locking order: commit path (held exclusively, or by a write that is in it) -> mu -> leaf mutexes.
-// No I/O and no user callback runs under mu. What mu guards of a member, its class says. The
-// pointers are set by the opening, each once.
+// No I/O and no user callback runs under mu. Each member's class says what mu guards of it. The
+// opening sets each pointer once.
 struct DbState {
   std::unique_ptr<CommitPath> commit;
-  std::unique_ptr<wal::SyncedMarks> marks;  // outlives the logs and the version set
+  std::unique_ptr<wal::SyncedMarks> marks;  // must outlive the logs and the version set
 
   DbMutex mu;
   WorkSignal work{&mu};
@@ -35,13 +35,13 @@ struct DbState {
   PreparedSections sections;
   IngestWindows ingest_windows{&work};
   std::unique_ptr<LogSet> logs;
-  ChangePositions positions;                   // hold logs: gone before them
+  ChangePositions positions;                   // holds logs, so it is destroyed before them
   std::atomic<uint64_t> transaction_bytes{0};  // updates and locks of open transactions
   std::atomic<int> next_job_id{1};             // only unique numbers matter
 
   int NextJobId() { return next_job_id.fetch_add(1, std::memory_order_relaxed); }
-  // A family by handle. Null and *status set when the handle is null or another database's. A
-  // dropped family is still there as long as it has a handle.
+  // Returns the family of a handle. Returns null and sets *status if the handle is null or another
+  // database's. A dropped family exists as long as it has a handle.
   ColumnFamily* Resolve(ColumnFamilyHandle* handle, Status* status) const;
 };
 

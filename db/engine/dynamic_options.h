@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The values that all options have now, as users gave them or changed them since.
+// Holds the current values of all options, as users gave them or changed them since.
 
 #include <memory>
 #include <utility>
@@ -36,7 +36,7 @@ class DynamicOptions {
     result.bytes_per_sync = current_->wal_bytes_per_sync;
     return result;
   }
-  // At once, from max_background_jobs and its older forms.
+  // Maximum numbers of jobs at a time, from max_background_jobs and its older forms.
   int MaxFlushes() const VARVE_REQUIRES(kDbMutex) {
     return DeriveDbOptions(*current_).max_background_flushes;
   }

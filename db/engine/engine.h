@@ -2,7 +2,7 @@
 #pragma once
 
 // One open database: joins its parts, each of which knows only those that it works with. For
-// openings, for the API, and for properties that tell of all of it.
+// openings, for the API, and for properties of the whole.
 
 #include <memory>
 
@@ -27,7 +27,7 @@ namespace varve {
 struct Jobs;  // db/background/jobs.h
 
 // Ownership: shared by the DB and by its families, so that iterators and handles that outlive the
-// DB still find what they point to. The families are released when the DB is.
+// DB still find what they point to. The families are released with the DB.
 struct Engine : public std::enable_shared_from_this<Engine> {
   Engine(DbContext::Identity identity, const DBOptions& options,
          std::shared_ptr<const DBOptions> given_options);
@@ -35,7 +35,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   Engine& operator=(const Engine&) = delete;
 
   DbContext context;
-  std::unique_ptr<CommitHost> host;  // of state.commit; made at the end of the opening
+  std::unique_ptr<CommitHost> host;  // belongs to state.commit; made at the end of the opening
   DbState state;
   Lifecycle lifecycle;
   RecoveryReport recovery;
@@ -49,7 +49,7 @@ struct Engine : public std::enable_shared_from_this<Engine> {
   StatisticsHistory history;
   TreeAdmission tree VARVE_GUARDED_BY(kDbMutex){[this] { state.work.SignalAll(); }};
   std::shared_ptr<StagedIngestions> staged_ingestions = std::make_shared<StagedIngestions>();
-  std::unique_ptr<WriteAdmission> admission;  // made with `host`
+  std::unique_ptr<WriteAdmission> admission;  // made together with `host`
   std::shared_ptr<Jobs> jobs;
 };
 

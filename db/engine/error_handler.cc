@@ -16,9 +16,9 @@ namespace varve {
 
 namespace {
 
-// Of one batch each. A writer whose insertion fails returns when writes are refused, so there is
-// one for each thread that writes, and each of these may have begun another before. With more
-// threads, as unordered writes admit, what is too much counts as damage (OnInsertError).
+// Number of voided ranges, each of one batch. A writer whose insertion fails returns only when
+// writes are refused, so there is one per writing thread, and each may have begun another before.
+// With more threads, as unordered writes allow, an excess counts as damage (OnInsertError).
 constexpr size_t kMostVoided = 2 * CommitRing::kSlots;
 
 }  // namespace
@@ -62,7 +62,7 @@ Status ErrorHandler::InstallSuperVersion(ColumnFamily* family) {
     mu_->AssertHeld();
     family->InstallSuperVersion();
   });
-  // As after a compaction that failed: all is there, and work goes on.
+  // Reported like a failed compaction: no data is lost, and work continues.
   if (!s.ok()) Report(s, BackgroundErrorReason::kCompaction);
   return s;
 }
@@ -75,10 +75,10 @@ void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
     DbUnlock unlock(mu_);
     events::BackgroundError(context_, reason, &judged);
   }
-  // While listeners ran, another thread may have recovered from what failed.
+  // While listeners ran, another thread may have recovered from the failure.
   const bool recoverable = ErrorState::Judge(error, reason) == ErrorState::Severity::kHard;
   if (state_.recoveries() != recoveries && recoverable) return;
-  // A batch that is half in memory does not become whole because a listener cleared the error.
+  // A batch that is partly in memory does not become complete because a listener cleared the error.
   if (!voided_->empty() && ErrorState::Judge(judged, reason) < ErrorState::Judge(error, reason)) {
     judged = ErrorState::Judged(error, reason);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What follows from an error of background work or of a commit: it is judged, people are told,
-// writes are refused, and recovery begins where it can help.
+// Handles an error of background work or of a commit: judges it, notifies listeners, refuses
+// writes, and starts recovery if it can help.
 
 #include <atomic>
 #include <functional>
@@ -21,54 +21,56 @@ namespace varve {
 
 class ErrorHandler {
  public:
-  // `refused` is called under the mutex with each refusal: writers that wait must not wait longer.
+  // `refused` is called under the mutex with each refusal, so that waiting writers stop waiting.
   ErrorHandler(DbMutex* mu, const DbContext& context, const Lifecycle& lifecycle, WorkSignal* work,
                std::function<void()> refused);
   ErrorHandler(const ErrorHandler&) = delete;
   ErrorHandler& operator=(const ErrorHandler&) = delete;
 
-  // Before background work begins. `recovery` outlives all reports.
+  // Must be called before background work begins. `recovery` must outlive all reports.
   void set_recovery(RecoveryStarter* recovery) { recovery_ = recovery; }
 
   ErrorState& state() { return state_; }
   const ErrorState& state() const { return state_; }
 
-  // Releases the mutex to tell people.
+  // Reports an error. Releases the mutex to notify listeners.
   void Report(const Status& error, BackgroundErrorReason reason) VARVE_REQUIRES(kDbMutex);
-  // The same; the answer is the error with its severity, for the caller.
+  // Like Report, and returns the error with its severity.
   [[nodiscard]] Status Reported(const Status& error, BackgroundErrorReason reason)
       VARVE_REQUIRES(kDbMutex);
-  // Tables are gone: if the error is that there is no room for more, the next attempt is due.
+  // Called when tables were deleted: if the error is a lack of space, makes the next attempt due.
   void HurryRecovery() VARVE_REQUIRES(kDbMutex);
-  // Makes the family as it is now what new readers see. The change that led to this is in force
-  // whatever this answers: what fails for lack of memory is reported, and recovery does it again.
+  // Shows the family's current state to new readers. The change that led to this is in force
+  // whatever this returns: a failure for lack of memory is reported, and recovery tries again.
   Status InstallSuperVersion(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
 
-  // Compactions have shown that they work: a soft error that was lifted for that is over, and
-  // people are told so. Releases the mutex to tell them.
+  // Notes that compactions work: ends a soft error that was lifted to find that out, and notifies
+  // listeners, for which it releases the mutex.
   void NoteCompactionsWork() VARVE_REQUIRES(kDbMutex);
-  // Tells people what came of an attempt to recover. `retries`: that nobody asked for, this one
-  // included; 0: a user asked for it.
+  // Notifies listeners of the result of a recovery attempt. `retries` counts the automatic
+  // attempts, including this one; 0: a user asked for it.
   void TellOfAttempt(const Status& old_error, const Status& result, uint64_t retries) const
       VARVE_EXCLUDES(kDbMutex);
 
-  // Why no write may be made now, or OK; keeps refuses_writes() in step.
+  // Returns the reason why no write is allowed now, or OK; updates refuses_writes().
   Status WriteRefusal() VARVE_REQUIRES(kDbMutex);
-  // Why no compaction will come unless a user calls DB::Resume, or OK.
+  // Returns the reason why no compaction runs until a user calls DB::Resume, or OK.
   Status CompactionRefusal() const VARVE_REQUIRES(kDbMutex);
-  // Whether that would give an error. Any thread, without order: the commit path takes the mutex
-  // before it tells the reason.
+  // True if WriteRefusal would return an error. Any thread; relaxed, as the commit path takes the
+  // mutex before it returns the reason.
   bool refuses_writes() const { return refuses_writes_.load(std::memory_order_relaxed); }
 
-  // What memtables leave out since the last recovery, of which each takes a share. Not null.
+  // Returns the sequence numbers that memtables omit since the last recovery; each memtable shares
+  // them. Not null.
   const std::shared_ptr<VoidedSequences>& voided() const VARVE_REQUIRES(kDbMutex) {
     return voided_;
   }
-  // They are in tables.
+  // Called when those memtables are in tables.
   void ForgetVoided() VARVE_REQUIRES(kDbMutex);
 
  private:
-  // With the question whether that is to be automatic, if it is to be asked.
+  // Starts recovery. `question` is that of ErrorState::TakeQuestion, 0 if listeners are not to be
+  // asked.
   void StartRecovery(uint64_t question, BackgroundErrorReason reason, const Status& error)
       VARVE_REQUIRES(kDbMutex);
 

@@ -10,7 +10,7 @@ ErrorState::Severity ErrorState::Judge(const Status& error, BackgroundErrorReaso
     return Severity::kNone;
   }
   if (error.IsCorruption()) return Severity::kFatal;
-  // Compaction's inputs are still there: writing can go on while it is tried again.
+  // Compaction's inputs still exist: writes can continue while it is retried.
   if (reason == BackgroundErrorReason::kCompaction) return Severity::kSoft;
   return Severity::kHard;
 }

@@ -10,7 +10,7 @@ namespace varve::events {
 
 namespace {
 
-// Runs `call` on every listener. User code that throws must not unwind through the engine.
+// Calls `call` for every listener. Exceptions of user code must not unwind through the engine.
 template <typename Call>
 void ForEach(const DbContext& context, const char* event, Call call) {
   for (const auto& listener : context.options().listeners) {
@@ -18,7 +18,7 @@ void ForEach(const DbContext& context, const char* event, Call call) {
       const CallOut out(event);
       call(listener.get());
     } catch (...) {
-      // So may the logger.
+      // The logger may throw, too.
       const Status s = CaughtException();
       BestEffort([&] {
         LogError(context.info_log(), "a listener threw in %s: %s", event, s.ToString().c_str());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells listeners what happened. A listener that throws is caught and logged.
+// Notifies listeners of events. Exceptions of a listener are caught and logged.
 
 #include <functional>
 #include <string>
@@ -23,7 +23,7 @@ void FlushBegin(const DbContext& context, const FlushJobInfo& info);
 void FlushCompleted(const DbContext& context, const FlushJobInfo& info);
 void CompactionBegin(const DbContext& context, const CompactionJobInfo& info);
 void CompactionCompleted(const DbContext& context, const CompactionJobInfo& info);
-// Null if nobody listens. Does not outlive the context.
+// Returns null if there are no listeners. Must not outlive the context.
 std::function<void(const std::string& path)> TableFileCreationStarted(
     const DbContext& context, const std::string& family, int job_id,
     TableFileCreationReason reason);
@@ -49,7 +49,7 @@ void ErrorRecoveryEnd(const DbContext& context, const Status& old_error, const S
 void ChangeStreamExpired(const DbContext& context, const ChangeStreamExpiryInfo& info);
 void DataMoved(const DbContext& context, const DataMoveInfo& info);
 void DatabaseRecovered(const DbContext& context, const RecoveryInfo& info);
-// Damage that a pass over all tables met.
+// Reports damage that a pass over all tables met.
 void DamageFound(const DbContext& context, const Status& damage, const std::string& path);
 
 inline bool Wanted(const DbContext& context) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who wants obsolete files to stay for a while.
+// Counts the requests to keep obsolete files for a while.
 
 #include "db/db_mutex.h"
 #include "util/base/assert.h"
@@ -16,13 +16,13 @@ class FileDeletions {
 
   bool allowed() const VARVE_REQUIRES(kDbMutex) { return disabled_ == 0 && keepers_ == 0; }
 
-  // By users, as often as they like.
+  // Called by users, any number of times.
   void Disable() VARVE_REQUIRES(kDbMutex) { disabled_++; }
-  // True: that was the last of them.
+  // Returns true if that was the last request.
   bool Enable() VARVE_REQUIRES(kDbMutex) { return disabled_ > 0 && --disabled_ == 0; }
   bool disabled() const VARVE_REQUIRES(kDbMutex) { return disabled_ > 0; }
 
-  // By calls that read files by their names, for the time that they take.
+  // Called by calls that read files by their names, for their duration.
   void Keep() VARVE_REQUIRES(kDbMutex) { keepers_++; }
   void EndKeep() VARVE_REQUIRES(kDbMutex) {
     VARVE_ASSERT(keepers_ > 0);

@@ -32,13 +32,13 @@ const char* NameOf(Callback callback) {
   return nullptr;
 }
 
-// One file's name, and who is told of it.
+// One file's name, and its listeners.
 class FileWatch {
  public:
   FileWatch(std::shared_ptr<const Listeners> listeners, std::string path)
       : listeners_(std::move(listeners)), path_(std::move(path)) {}
 
-  // Does `operation` and tells of it. `length` is asked for when it was done: of bytes that were
+  // Does `operation` and reports it. `length` is called afterwards; it returns the number of bytes
   // moved.
   template <typename Operation, typename Length>
   IOStatus Run(FileOperationType type, Callback callback, uint64_t offset, const Length& length,
@@ -61,7 +61,7 @@ class FileWatch {
     }
     return s;
   }
-  // For what moves no bytes.
+  // For operations that move no bytes.
   template <typename Operation>
   IOStatus Run(FileOperationType type, Callback callback, const Operation& operation) const {
     return Run(
@@ -120,7 +120,7 @@ class WatchedRandomAccessFile final : public FSRandomAccessFileOwnerWrapper {
         [&] { return result->size(); },
         [&] { return FSRandomAccessFileWrapper::Read(offset, n, options, result, scratch, dbg); });
   }
-  // One after the other, as each is an operation of its own to those who watch.
+  // Reads one after the other, as listeners see each as an operation of its own.
   IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
                      IODebugContext* dbg) override {
     for (size_t i = 0; i < num_reqs; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells listeners of each operation on a file, if any of them wants to know.
+// Notifies listeners of each operation on a file, if any of them asks for that.
 
 #include <memory>
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace varve {
 
-// `fs` itself if none of the listeners wants to be notified of file operations. Else one whose
-// files, as long as they live, tell those that do. It offers no mapped files, whose writes nobody
-// would see. What a listener throws is dropped: the operation is over, and was what it was.
+// Returns `fs` itself if no listener wants file notifications. Otherwise returns one whose files,
+// as long as they live, notify those that do. It offers no mapped files, whose writes could not be
+// seen. Exceptions of listeners are dropped: the operation's result stays.
 std::shared_ptr<FileSystem> WithFileEvents(
     const std::shared_ptr<FileSystem>& fs,
     const std::vector<std::shared_ptr<EventListener>>& listeners);

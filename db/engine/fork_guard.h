@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes an open database dead in a child that fork() makes: the child has no background threads,
-// does not hold the lock, and shares file offsets and mappings with its parent.
+// Disables an open database in a child made by fork(): the child has no background threads, does
+// not hold the lock, and shares file offsets and mappings with its parent.
 
 #include "db/engine/lifecycle.h"
 #include "util/base/assert.h"
@@ -10,10 +10,10 @@
 
 namespace varve {
 
-// Marks the database as forked in the child; calls look at that flag anyway, so that being watched
-// costs nothing.
+// Marks the database as forked in the child. Calls read that flag anyway, so the guard costs
+// nothing.
 //
-// Thread safety: Watch once, by the owner.
+// Thread safety: Watch is called once, by the owner.
 class ForkGuard final : private ForkWatch {
  public:
   ForkGuard() = default;
@@ -21,7 +21,7 @@ class ForkGuard final : private ForkWatch {
     if (lifecycle_ != nullptr) Forget();
   }
 
-  // `lifecycle` outlives this.
+  // `lifecycle` must outlive this.
   void Watch(Lifecycle* lifecycle) {
     VARVE_ASSERT(lifecycle_ == nullptr);
     lifecycle_ = lifecycle;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ingestions on their way into the trees of tables: from the moment in which they have their place
-// in the order of writes until readers see them. In between, writers go on, and what they write is
-// newer than the tables, and seen at once. Who wants a state that stays as it is, and would see it
-// change when the tables appear below, waits until no such window is open.
+// Tracks ingestions from the moment they have their place in the order of writes until readers see
+// their tables. In between, writers continue, and what they write is newer than the tables and
+// visible at once. A caller that needs a state that does not change, and would see it change when
+// the tables appear beneath, waits until no such window is open.
 
 #include <atomic>
 #include <cstdint>
@@ -21,7 +21,7 @@ class IngestWindows {
   IngestWindows(const IngestWindows&) = delete;
   IngestWindows& operator=(const IngestWindows&) = delete;
 
-  // Whether an ingestion should let others go first: they wait for the windows before it.
+  // True if an ingestion should let other callers go first: they wait for earlier windows.
   bool Awaited() const VARVE_REQUIRES(kDbMutex) { return waiting_ > 0; }
   void Open() VARVE_REQUIRES(kDbMutex) {
     open_++;
@@ -32,7 +32,8 @@ class IngestWindows {
     if (--open_ == 0) any_.store(false, std::memory_order_release);
     work_.SignalAll();
   }
-  // Without the mutex: false only if what the last one has told of itself can be seen.
+  // Needs no mutex. Returns false only if everything that the last window has published can be
+  // seen.
   bool any() const { return any_.load(std::memory_order_acquire); }
   void AwaitNone() VARVE_REQUIRES(kDbMutex) {
     if (open_ == 0) return;
@@ -42,8 +43,9 @@ class IngestWindows {
     work_.SignalAll();
   }
 
-  // Tables of several families come into sight one family after the other, which nobody may see:
-  // who pins several families has pinned one moment if Rounds() is even before and the same after.
+  // Tables of several families become visible one family after the other, which readers must not
+  // notice: a reader that pins several families has pinned one moment if Rounds() is even before
+  // and unchanged after.
   uint64_t Rounds() const { return rounds_.load(std::memory_order_seq_cst); }
   void BeginShowing() VARVE_REQUIRES(kDbMutex) { rounds_.fetch_add(1, std::memory_order_seq_cst); }
   void EndShowing() VARVE_REQUIRES(kDbMutex) { rounds_.fetch_add(1, std::memory_order_seq_cst); }
@@ -52,7 +54,7 @@ class IngestWindows {
   WorkSignal& work_;
   int open_ VARVE_GUARDED_BY(kDbMutex) = 0;
   int waiting_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  std::atomic<bool> any_{false};     // changed under the mutex; publishes what a window has told
+  std::atomic<bool> any_{false};     // changed under the mutex; publishes a window's results
   std::atomic<uint64_t> rounds_{0};  // changed under the mutex; publishes super-versions
 };
 

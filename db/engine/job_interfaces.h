@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What parts of the engine, and jobs among themselves, ask of background jobs: no more than each of
-// them uses, so that a test can stand in for the rest. The jobs are in db/background/.
+// Declares what parts of the engine, and jobs among themselves, need of background jobs: only what
+// each of them uses, so that a test can replace the rest. The jobs are in db/background/.
 
 #include <vector>
 
@@ -16,32 +16,32 @@ namespace varve {
 
 class ColumnFamily;
 
-// What writers ask of flushing before they enter the commit path.
+// Declares what writers need of flushing before they enter the commit path.
 class MemTableFlusher {
  public:
   virtual ~MemTableFlusher() = default;
 
-  // Whether SwitchFullMemTables would find something to do that writes must wait for: a memtable is
-  // full, or logs or memory are too large.
+  // True if SwitchFullMemTables would find work that writes must wait for: a memtable is full, or
+  // logs or memory are too large.
   virtual bool AnythingFull() VARVE_REQUIRES(kDbMutex) = 0;
-  // Or something that makes later writes faster.
+  // Like AnythingFull, but also true for work that only makes later writes faster.
   virtual bool AnythingDue() VARVE_REQUIRES(kDbMutex) = 0;
-  // When any of that is so. The commit path is held exclusively.
+  // Must be called if one of these is true. Requires that the commit path is held exclusively.
   virtual Status SwitchFullMemTables() VARVE_REQUIRES(kDbMutex) = 0;
-  // Families that stop writes with memtables that nobody has asked to flush yet (they wait to be
-  // merged with more, which will not come): asks, and hands requests to threads.
+  // Requests flushes of families that stop writes with memtables not requested yet (they wait to be
+  // merged with more, which will not come), and hands the requests to threads.
   virtual void FlushStopped() VARVE_REQUIRES(kDbMutex) = 0;
 };
 
-// What a compaction of a range asks of flushing.
+// Declares what a compaction of a range needs of flushing.
 class RangeFlusher {
  public:
   virtual ~RangeFlusher() = default;
 
-  // Whether one more table of the family in L0 would make writes stall, and there is work under way
-  // that may change that.
+  // True if one more L0 table of the family would make writes stall, and work in progress may
+  // change that.
   virtual bool WouldStall(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex) = 0;
-  // Flush() of the API. The caller keeps the families alive.
+  // Implements Flush() of the API. The caller keeps the families alive.
   virtual Status FlushFamilies(const std::vector<ColumnFamily*>& families,
                                const FlushOptions& options, FlushReason reason)
       VARVE_EXCLUDES(kDbMutex) = 0;
@@ -51,13 +51,13 @@ class CompactionScheduler {
  public:
   virtual ~CompactionScheduler() = default;
 
-  // Queues the family when its shape asks for work, and hands queued ones to background threads.
+  // Queues the family if its shape asks for work, and hands queued ones to background threads.
   virtual void Schedule(ColumnFamily* family) VARVE_REQUIRES(kDbMutex) = 0;
   virtual void ScheduleAll() VARVE_REQUIRES(kDbMutex) = 0;
-  // Something is compacted now, or waits to be.
+  // True if a compaction runs or waits.
   virtual bool Busy() const VARVE_REQUIRES(kDbMutex) = 0;
-  // Something is compacted now, or will be with nobody asking. Calls that wait themselves, as
-  // before a flush, are not counted.
+  // True if a compaction runs, or will run by itself. Does not count calls that are waiting
+  // themselves, as before a flush.
   virtual bool MayMakeRoom() const VARVE_REQUIRES(kDbMutex) = 0;
 };
 
@@ -65,19 +65,19 @@ class FilePurger {
  public:
   virtual ~FilePurger() = default;
 
-  // Closes and deletes what is obsolete by now, unless deletions are disabled. Releases the DB
-  // mutex while files go.
+  // Closes and deletes what is obsolete now, unless deletions are disabled. Releases the DB mutex
+  // while files are deleted.
   virtual void Purge() VARVE_REQUIRES(kDbMutex) = 0;
 };
 
-// Calls jobs that have something to do every so often.
+// Calls jobs periodically.
 class JobTimer {
  public:
   virtual ~JobTimer() = default;
 
-  // False: nothing is ever due.
+  // Returns false if there are no periodic jobs.
   virtual bool ticks() const = 0;
-  // Something may be due now. From any thread.
+  // Notes that a job may be due now. Any thread.
   virtual void Wake() = 0;
 };
 
@@ -85,10 +85,10 @@ class RecoveryStarter {
  public:
   virtual ~RecoveryStarter() = default;
 
-  // Starts the thread that tries to recover from an error until it helps, if it is not there. May
-  // release the DB mutex.
+  // Starts the thread that retries recovery until it succeeds, unless it runs. May release the DB
+  // mutex.
   virtual void StartRetrying() VARVE_REQUIRES(kDbMutex) = 0;
-  // What stood in the way may be gone: the next attempt is due.
+  // Notes that the obstacle may be gone: makes the next attempt due.
   virtual void Hurry() VARVE_REQUIRES(kDbMutex) = 0;
 };
 

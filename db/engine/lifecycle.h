@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From open to closed: whether calls may come in, whether work goes on, and what users have not
-// released yet.
+// Tracks a database from open to closed: if calls may enter, if work continues, and what users have
+// not released yet.
 
 #include <atomic>
 #include <cstdint>
@@ -23,43 +23,44 @@ namespace varve {
 
 class LiveSnapshots;
 
-// Thread safety: every method without an annotation from any thread.
+// Thread safety: methods without an annotation may be called from any thread.
 class Lifecycle {
  public:
   Lifecycle() = default;
   Lifecycle(const Lifecycle&) = delete;
   Lifecycle& operator=(const Lifecycle&) = delete;
 
-  // Set before anything else that Close does. Also in the child that a fork() makes, where the
-  // database is dead (fork_guard.h).
+  // Set before anything else that Close does; also in the child of a fork(), where the database is
+  // disabled (fork_guard.h).
   bool closed() const { return closed_.load(std::memory_order_acquire); }
-  // Background work gives up; jobs look at it often.
+  // True if background work is to give up; jobs check it often.
   bool shutting_down() const { return shutting_down_.load(std::memory_order_acquire); }
   const std::atomic<bool>& shutting_down_flag() const { return shutting_down_; }
-  // That is why it is closed.
+  // True if the database is closed because of fork().
   bool forked() const { return forked_.load(std::memory_order_acquire); }
-  // OK, or why no call can be served. The second is for calls that a closed database still answers.
+  // Return OK, or the reason why no call can be served. The second is for calls that a closed
+  // database still answers.
   Status CheckOpen() const;
   Status CheckNotForked() const;
 
   OpenCalls& calls() { return calls_; }
   ReferenceCounts& references() { return references_; }
-  // "2 snapshots, 1 iterator, 3 column family handles", or empty: nothing is outstanding.
+  // Returns "2 snapshots, 1 iterator, 3 column family handles", or "" if nothing is outstanding.
   std::string OutstandingReferences(const LiveSnapshots& snapshots) const;
 
   void ShutDown() { shutting_down_.store(true, std::memory_order_release); }
   void MarkForked();
-  // Keeps the engine for ever, as nothing of it may be released in a child.
+  // Keeps the engine forever, as nothing of it may be released in a child.
   void KeepInChild(std::shared_ptr<void> engine) {
     VARVE_ASSERT(forked());
     kept_by_child_ = std::move(engine);
   }
 
-  // --- Closing: one call does it, others wait for it and return the same.
+  // --- Closing: one call does it; others wait for it and return the same result.
   enum class Closing : uint8_t { kNo, kUnderWay, kOver };
   Closing closing() const VARVE_REQUIRES(kDbMutex) { return closing_; }
   const Status& close_status() const VARVE_REQUIRES(kDbMutex) { return close_status_; }
-  // Nobody enters any more.
+  // After this no call enters any more.
   void BeginClosing() VARVE_REQUIRES(kDbMutex);
   void EndClosing(const Status& status) noexcept VARVE_REQUIRES(kDbMutex);
 
@@ -74,8 +75,8 @@ class Lifecycle {
   OpenCalls calls_;
 };
 
-// One call, for the time of its life. In a child of fork() closed() says so, and the mutex may be
-// one that the parent held.
+// Represents one call while the object lives. In a child of fork() closed() is true; this is
+// checked first, as the parent may have held the mutex.
 class OpenCall {
  public:
   explicit OpenCall(Lifecycle* lifecycle)
@@ -88,7 +89,7 @@ class OpenCall {
   OpenCall(const OpenCall&) = delete;
   OpenCall& operator=(const OpenCall&) = delete;
 
-  // False: the database is closed, or being closed.
+  // Returns false if the database is closed, or being closed.
   bool inside() const { return calls_ != nullptr; }
 
  private:

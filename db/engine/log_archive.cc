@@ -56,7 +56,7 @@ std::vector<LogArchive::Archived> LogArchive::Describe() const {
   return logs;
 }
 
-// A clock that was put back makes nothing old.
+// A clock that was set back makes no log old.
 bool LogArchive::IsTooOld(const Archived& log, uint64_t now) const {
   const uint64_t ttl = context_.options().WAL_ttl_seconds;
   return ttl != 0 && now > log.modified && now - log.modified > ttl;

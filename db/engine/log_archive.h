@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The archive of a database: obsolete logs, in a directory below that of its logs, for programs
-// that read what was written (WAL_ttl_seconds, WAL_size_limit_MB). Nothing in it is needed by an
-// opening.
+// Manages the archive of a database: obsolete logs, in a directory below that of its logs, for
+// programs that read what was written (WAL_ttl_seconds, WAL_size_limit_MB). An opening needs
+// nothing of it.
 
 #include <atomic>
 #include <cstdint>
@@ -17,31 +17,31 @@
 
 namespace varve {
 
-// Thread safety: every method from any thread.
+// Thread safety: every method may be called from any thread.
 class LogArchive {
  public:
-  // Borrowed; they live longer. The logs are set before anything is archived.
+  // `context` is borrowed and must outlive the archive.
   explicit LogArchive(const DbContext& context) : context_(context) {}
 
-  // Obsolete logs are to be archived.
+  // True if obsolete logs are to be archived.
   bool wanted() const {
     return context_.options().WAL_ttl_seconds != 0 || context_.options().WAL_size_limit_MB != 0;
   }
-  // Numbers of those that are there, ascending.
+  // Returns the numbers of the archived logs, ascending.
   Status List(std::vector<uint64_t>* numbers) const;
   std::string PathOf(uint64_t number) const;
-  // Moves an obsolete log, which nobody writes, there. False: it stays where it is.
+  // Moves an obsolete log, to which no thread writes, into the archive. Returns false if it stays.
   bool Take(uint64_t number) const;
-  // Deletes those that are too old, or too many; not from `oldest_held` on.
+  // Deletes logs that are too old, or too many; none from `oldest_held` on.
   void Purge(uint64_t oldest_held) const;
-  // How often that is worth while.
+  // Returns how often Purge should be called.
   uint64_t purge_period_micros() const;
 
  private:
   struct Archived {
     uint64_t number = 0;
     uint64_t bytes = 0;
-    uint64_t modified = 0;  // seconds
+    uint64_t modified = 0;  // in seconds
   };
   std::vector<Archived> Describe() const;
   bool IsTooOld(const Archived& log, uint64_t now) const;

@@ -12,14 +12,14 @@ Status LogGate::Lock() {
   {
     DbLock lock(&state_.mu);
     while (locking_) state_.work.Wait();
-    // Close looks at this once, and does not come back to it.
+    // Close checks the locks once, and does not return to that.
     VARVE_RETURN_IF_ERROR(lifecycle_.CheckOpen());
     if (locks_ > 0) {
       locks_++;
       return Status::OK();
     }
     locking_ = true;
-    slow_path_.Set();  // of writers with no_slowdown
+    slow_path_.Set();  // for writers with no_slowdown
   }
   Status s = Guarded([&] { state_.commit->EnterExclusive(); });
   if (s.ok()) {
@@ -28,7 +28,7 @@ Status LogGate::Lock() {
     if (!s.ok()) state_.commit->ExitExclusive();
   }
   DbLock lock(&state_.mu);
-  // What has its place already comes into sight.
+  // Writes that have their place already become visible.
   if (s.ok()) state_.ingest_windows.AwaitNone();
   VARVE_ASSERT(locking_ && locks_ == 0);
   locking_ = false;

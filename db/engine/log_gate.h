@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockWAL: a user keeps writers out of the log for as long as it likes. And whether there are
-// writes that no log has.
+// LockWAL: keeps writers out of the log for as long as a user likes. Also notes if there are writes
+// that are in no log.
 
 #include <atomic>
 
@@ -16,23 +16,23 @@ namespace varve {
 
 class LogGate {
  public:
-  // Of the state it uses the commit path and the logs.
+  // Uses the commit path and the logs of the state.
   LogGate(DbState* state, const Lifecycle& lifecycle, SlowPathFlag* slow_path)
       : state_(*state), lifecycle_(lifecycle), slow_path_(*slow_path) {}
   LogGate(const LogGate&) = delete;
   LogGate& operator=(const LogGate&) = delete;
 
-  // Keeps writers out, as often as it is called; the first call waits for those that are inside,
-  // and hands the log to the file system.
+  // Keeps writers out; calls are counted. The first call waits for writers that are inside, and
+  // hands the log to the file system.
   Status Lock() VARVE_EXCLUDES(kDbMutex);
-  // Aborted: it is not locked. From any thread.
+  // Returns Aborted if it is not locked. Any thread.
   Status Unlock() VARVE_EXCLUDES(kDbMutex);
 
   bool locked() const VARVE_REQUIRES(kDbMutex) { return locks_ > 0; }
-  // Somebody waits for the commit path; other calls wait for that one.
+  // True if a call waits for the commit path; other calls wait for that one.
   bool locking() const VARVE_REQUIRES(kDbMutex) { return locking_; }
 
-  // A write without a log was made: Close flushes. Never taken back.
+  // Notes a write without a log, for which Close flushes. Never reset.
   void NoteUnlogged() {
     if (!unlogged_.load(std::memory_order_relaxed))
       unlogged_.store(true, std::memory_order_release);

@@ -12,10 +12,10 @@ namespace varve {
 
 namespace {
 
-// Writes beside this one take microseconds, but for those that wait for a thread's turn.
+// Concurrent writes take microseconds, except those that wait for a thread to be scheduled.
 constexpr int kYieldsMax = 1000;
 
-// The value that the key has at `sequence`.
+// Reads the value that the key has at `sequence`.
 bool ReadValue(const ReadOptions& options, const SuperVersion& super_version,
                SequenceNumber sequence, const Slice& user_key, PinnableSlice* value) {
   PointLookup lookup(user_key, sequence, value, &super_version.merger());
@@ -35,7 +35,7 @@ ColumnFamily* FoldingResolver::FamilyOf(uint32_t id) {
 
 bool FoldingResolver::FoldsMerges(uint32_t family) {
   const ColumnFamily* const found = FamilyOf(family);
-  // What is written later may have an older timestamp, and belong below the operand.
+  // A later write may have an older timestamp, and belong below the operand.
   return found != nullptr && found->max_successive_merges() != 0 &&
          found->icmp().timestamp_size() == 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// max_successive_merges: where a key has so many merge operands on top of each other, the next one
-// is written into the memtable as the value that they make.
+// max_successive_merges: if a key has this many merge operands in a row, the next one is written
+// into the memtable as their merged value.
 
 #include <string>
 
@@ -11,13 +11,13 @@
 
 namespace varve {
 
-// The families of the database, for one write that is in the commit path, which keeps families from
-// being created and dropped meanwhile. The log has the operand; replaying it comes to the same.
+// Resolves families for one write that is in the commit path, during which families are neither
+// created nor dropped. The log has the operand; its replay gives the same result.
 //
-// Thread safety: none. Lifetime: the state outlives it.
+// Thread safety: none. Lifetime: the state must outlive it.
 class FoldingResolver : public MemTableResolver {
  public:
-  // `sequence`: of the write's first update.
+  // `sequence` is that of the write's first update.
   FoldingResolver(DbState* state, SequenceNumber sequence) : state_(*state), first_(sequence) {}
 
   MemTable* Find(uint32_t family) override { return state_.families.Find(family); }
@@ -25,20 +25,20 @@ class FoldingResolver : public MemTableResolver {
     return state_.families.ComparatorOf(family);
   }
   bool FoldsMerges(uint32_t family) override;
-  // Leaves an operand alone where the value below cannot be had: its blocks are not in the cache,
-  // unless strict_max_successive_merges, the operator fails, or writes before this one are slow.
+  // Does not fold if the value below is not available: its blocks are not in the cache (unless
+  // strict_max_successive_merges), the operator fails, or earlier writes are slow.
   bool FoldMerge(uint32_t family, SequenceNumber sequence, const Slice& key, const Slice& operand,
                  std::string* value) override;
 
  private:
-  // Null for an unknown family.
+  // Returns null for an unknown family.
   ColumnFamily* FamilyOf(uint32_t id);
-  // Whether all writes before this one are in, or soon are.
+  // True if all earlier writes are inserted, or soon will be.
   [[nodiscard]] bool AllBeforeAreIn() const;
 
   DbState& state_;
   const SequenceNumber first_;
-  ColumnFamily* last_family_ = nullptr;  // that was asked for
+  ColumnFamily* last_family_ = nullptr;  // the family of the last call
 };
 
 }  // namespace varve

@@ -17,9 +17,9 @@ namespace varve {
 
 namespace {
 
-// A mapped log cannot hold records back, and keeps no pace of write-back. A process that is killed
-// while it stores several records at once may leave one out and write those after it: only recovery
-// to a point in time calls that an end.
+// True if the log is to be mapped. A mapped log cannot hold records back, and does not pace
+// write-back. A process killed while it stores several records at once may omit one and write later
+// ones: only point-in-time recovery treats that as the end.
 bool WantsMapping(const DBOptions& options) {
   return !options.manual_wal_flush && options.allow_fallocate && options.wal_bytes_per_sync == 0 &&
          options.wal_compression == kNoCompression && options.recycle_log_file_num == 0 &&
@@ -39,7 +39,7 @@ Status NewLogs::Start(bool force) {
   state_.mu.AssertHeld();
   if (!force && state_.logs->current_empty()) return Status::OK();
   {
-    // Of a log that has failed nothing more can be had.
+    // A log that has failed cannot be flushed.
     DbUnlock unlock(&state_.mu);
     if (!state_.logs->current_failed()) VARVE_RETURN_IF_ERROR(state_.logs->FlushCurrent());
     VARVE_RETURN_IF_ERROR(state_.logs->SyncNames());
@@ -54,8 +54,8 @@ Status NewLogs::Start(bool force) {
     Remove(wanted);
     return made;
   }
-  // A reader of the current log's number meanwhile gets either one's: a family without entries
-  // needs neither, and nobody writes.
+  // A concurrent reader of the current log's number gets either number: a family without entries
+  // needs neither log, and there are no writes.
   state_.logs->Switch(std::move(log), context_.wal_directory());
   if (force) state_.sections.MovedTo(wanted.number);
   return Status::OK();
@@ -109,7 +109,7 @@ IOStatus NewLogs::MakeMapped(const Wanted& wanted, const std::string& path,
   return s;
 }
 
-// The file of an obsolete log has its blocks already. If it cannot be had, a new one does.
+// The file of an obsolete log has its blocks already. If it is not available, a new file is used.
 IOStatus NewLogs::MakeWritable(const Wanted& wanted, const std::string& path,
                                std::unique_ptr<FSWritableFile>* file) {
   if (wanted.recycled != 0) {
@@ -117,7 +117,7 @@ IOStatus NewLogs::MakeWritable(const Wanted& wanted, const std::string& path,
     IOStatus s = context_.fs()->ReuseWritableFile(path, old_path, wanted.file, file, nullptr);
     if (s.ok()) return s;
     LogWarn(context_.info_log(), "could not reuse %s: %s", old_path.c_str(), s.ToString().c_str());
-    // There it would stay until the next opening.
+    // Otherwise it would stay until the next opening.
     context_.fs()->DeleteFile(old_path, IOOptions(), nullptr).PermitUncheckedError();
   }
   return context_.fs()->NewWritableFile(path, wanted.file, file, nullptr);
@@ -140,7 +140,7 @@ IOStatus NewLogs::MakeBuffered(const Wanted& wanted, const std::string& path,
 
 IOStatus NewLogs::Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log) {
   const std::string path = LogFileName(context_.WalDirectory(), wanted.number);
-  // Whatever stands against a mapped log, a plain file may do still.
+  // If a mapped log is impossible, a plain file may still work.
   const bool mapped = WantsMapping(context_.options()) && MakeMapped(wanted, path, log).ok();
   IOStatus s = mapped ? IOStatus::OK() : MakeBuffered(wanted, path, log);
   if (s.ok() && !wanted.first_record.empty()) s = Append(wanted.first_record, log->get());
@@ -150,7 +150,7 @@ IOStatus NewLogs::Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* lo
   return s.ok() ? AddSections(wanted.sections, log->get()) : s;
 }
 
-// Whatever is in doubt about the logs before, of these it is certain that they will be found.
+// Adds the sections durably: even if earlier logs are in doubt, a recovery will find these records.
 IOStatus NewLogs::AddSections(const std::vector<std::string>& sections, wal::CommitLog* log) {
   if (sections.empty()) return IOStatus::OK();
   IOStatus s;

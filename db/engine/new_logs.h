@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Begins new logs: which kind of log, how its file is made, and what its first records are. A log
-// that says how long the timestamps of families are is a stamped one: RocksDB before 8.4 takes that
+// Begins new logs: decides the kind of log, creates its file, and writes its first records. A log
+// with a record of the timestamp sizes of families is called stamped: RocksDB before 8.4 takes that
 // record for damage, and reads no further.
 
 #include <cstdint>
@@ -22,44 +22,44 @@ namespace varve {
 
 class NewLogs {
  public:
-  // Of the state it uses the logs, families and file numbers.
+  // Uses the logs, families and file numbers of the state.
   NewLogs(const DbContext& context, const DynamicOptions& options, DbState* state)
       : context_(context), options_(options), state_(*state) {}
   NewLogs(const NewLogs&) = delete;
   NewLogs& operator=(const NewLogs&) = delete;
 
-  // A fresh log as the current one. With `force` an empty one is replaced, too, and all families
-  // are about to leave the logs before it in one step: it begins with the sections that are
-  // undecided, durably, so that those logs are needed for nothing. The commit path is held
-  // exclusively; the mutex is released while files are made.
+  // Makes a fresh log the current one. With `force` an empty one is replaced, too, and all families
+  // are about to leave earlier logs in one step: the new log begins with the undecided sections,
+  // durably, so that earlier logs are not needed. Requires that the commit path is held
+  // exclusively; releases the mutex while files are made.
   Status Start(bool force) VARVE_REQUIRES(kDbMutex);
 
-  // A log that is still needed may be stamped: by this object, or by others that have told.
+  // True if a log that is still needed may be stamped: by this object, or according to NoteStamped.
   bool stamped() const VARVE_REQUIRES(kDbMutex) { return stamped_; }
   bool current_stamped() const VARVE_REQUIRES(kDbMutex) { return current_stamped_; }
   void NoteStamped() VARVE_REQUIRES(kDbMutex) { stamped_ = current_stamped_ = true; }
-  // Logs are not stamped from now on: nothing will be written to them.
+  // Ends stamping: nothing will be written to the logs.
   void StopStamping() VARVE_REQUIRES(kDbMutex) { stamps_ = false; }
 
-  // Keeps an obsolete log whose file a later log may take over. False: there are as many already
-  // as recycle_log_file_num says.
+  // Keeps an obsolete log whose file a later log may reuse. Returns false if recycle_log_file_num
+  // logs are kept already.
   bool Keep(uint64_t number) VARVE_REQUIRES(kDbMutex);
-  // The oldest of them, or 0.
+  // Returns the oldest kept log, or 0.
   uint64_t TakeKept() VARVE_REQUIRES(kDbMutex);
 
  private:
   struct Wanted {
     uint64_t number = 0;
-    uint64_t recycled = 0;                // an obsolete log whose file is to be used; 0: none
+    uint64_t recycled = 0;                // an obsolete log whose file is reused; 0: none
     std::string first_record;             // the first record, unless empty
     std::vector<std::string> sections;    // records that follow, and are made durable
-    wal::TimestampSizes timestamp_sizes;  // of all families that have timestamps
+    wal::TimestampSizes timestamp_sizes;  // of all families with timestamps
     FileOptions file;
     WritableFileWriter::Options writer;
   };
 
   Wanted Describe(bool with_sections) VARVE_REQUIRES(kDbMutex);
-  // Mapped where options and file system allow it, else over a buffer. These do I/O.
+  // Creates a mapped log if options and file system allow it, else a buffered one. These do I/O.
   IOStatus Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log);
   IOStatus MakeMapped(const Wanted& wanted, const std::string& path,
                       std::unique_ptr<wal::CommitLog>* log);
@@ -68,8 +68,8 @@ class NewLogs {
   IOStatus AddSections(const std::vector<std::string>& sections, wal::CommitLog* log);
   IOStatus MakeWritable(const Wanted& wanted, const std::string& path,
                         std::unique_ptr<FSWritableFile>* file);
-  // Of one that could not be made, what there is: its file, and that which it was to take over,
-  // which nobody remembers.
+  // Removes the files of a log that could not be made: its own, and the one it was to reuse, which
+  // is not kept any more.
   void Remove(const Wanted& wanted);
 
   const DbContext& context_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which calls are inside an open database, so that Close comes after them.
+// Tracks which calls are inside an open database, so that Close waits for them.
 //
 // A call that may change files, or reads them by name, is inside from its check that the database
 // is open to its end: it happens before Close, which waits for it, or is refused. Three kinds of
-// calls need not be: writes, which the commit path counts (CommitPath::Shutdown), reads of what a
-// super-version holds, which stays as it is after Close, and what is done under the DB mutex alone.
+// calls need not be inside: writes, which the commit path counts (CommitPath::Shutdown), reads of a
+// super-version, which does not change after Close, and calls that only work under the DB mutex.
 
 #include "db/lock_ranks.h"
 #include "util/base/assert.h"
@@ -14,14 +14,14 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 class OpenCalls {
  public:
   OpenCalls() = default;
   OpenCalls(const OpenCalls&) = delete;
   OpenCalls& operator=(const OpenCalls&) = delete;
 
-  // False once the gate is shut; else Leave must follow.
+  // Returns false once the gate is shut; otherwise Leave must follow.
   [[nodiscard]] bool Enter() {
     MutexLock lock(&mu_);
     if (!shut_) inside_++;
@@ -33,7 +33,7 @@ class OpenCalls {
     if (--inside_ == 0 && shut_) all_left_.SignalAll();
   }
 
-  // Nobody enters any more.
+  // After this no call enters any more.
   void Shut() {
     MutexLock lock(&mu_);
     shut_ = true;

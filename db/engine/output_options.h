@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What flush, compaction and recovery need to write tables of a family.
+// Computes what flush, compaction and recovery need to write tables of a family.
 
 #include "varve/env.h"
 #include "varve/options.h"
@@ -20,17 +20,17 @@ TableOutputContext MakeTableOutputContext(const DbContext& context, const Dynami
                                           const ColumnFamily& family,
                                           const ColumnFamilyOptions& options,
                                           Env::IOPriority priority) VARVE_REQUIRES(kDbMutex);
-// Everything but the file number and the compression; times are those of the call.
+// Returns everything except the file number and the compression; times are those of the call.
 TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::string& db_id,
                                         const ColumnFamily& family,
                                         const ColumnFamilyOptions& options, int level);
 
-// Everything that a flush of the family takes but its memtables.
+// Fills in everything that a flush of the family needs except its memtables.
 void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbState* state,
                     ColumnFamily& family, TableFileCreationReason reason, int base_level,
                     FlushInput* input) VARVE_REQUIRES(kDbMutex);
 
-// The block-based table options of a family (its factory was checked at open).
+// Returns the block-based table options of a family (its factory was checked at open).
 const BlockBasedTableOptions& TableOptionsOf(const ColumnFamilyOptions& options);
 
 }  // namespace varve

@@ -17,8 +17,8 @@ namespace {
 
 using SectionState = PreparedSection::State;
 
-// Among so many of the last decided ones a like is looked for; a stream of small transactions has
-// few kinds of them at a time.
+// Number of recently decided sections that are compared; a stream of small transactions has few
+// kinds at a time.
 constexpr int kSectionsCompared = 8;
 
 bool IsOpenSection(const PreparedSection& section) {
@@ -53,7 +53,7 @@ std::string ShownName(const std::string& name) {
 
 Status PreparedSections::Plan(const std::string& name, const WriteBatch& updates,
                               uint64_t now_micros, PreparedSection** section) {
-  // The bytes alone: save points and the like are the transaction's.
+  // Copies only the bytes: save points belong to the transaction.
   std::list<PreparedSection> made;
   made.push_back(MakeSection(name, WriteBatch(updates.Data()), now_micros));
   MutexLock lock(&mu_);
@@ -71,7 +71,7 @@ Status PreparedSections::Plan(const std::string& name, const WriteBatch& updates
 }
 
 void PreparedSections::Forget(PreparedSection* section) noexcept {
-  std::list<PreparedSection> gone;  // without the mutex
+  std::list<PreparedSection> gone;  // destroyed without the mutex
   MutexLock lock(&mu_);
   VARVE_ASSERT(section->state == SectionState::kPlanned);
   gone.splice(gone.end(), sections_, section->self);
@@ -86,7 +86,7 @@ void PreparedSections::NotePrepared(PreparedSection* section, uint64_t log) noex
 
 void PreparedSections::NoteDecided(const SectionStep& step, uint64_t log) noexcept {
   PreparedSection* const section = step.section;
-  WriteBatch gone;  // without the mutex
+  WriteBatch gone;  // destroyed without the mutex
   MutexLock lock(&mu_);
   VARVE_ASSERT(section->state == SectionState::kUndecided && section->log <= log);
   gone = std::move(section->updates);
@@ -167,7 +167,7 @@ void PreparedSections::NoteDurable(uint64_t log) noexcept {
   }
 }
 
-// A family that is gone wants nothing from any log.
+// A dropped family needs no log.
 bool PreparedSections::HoldsLog(const PreparedSection& section, const FamilyLogs& families) {
   if (section.state == SectionState::kPlanned) return false;
   if (section.state == SectionState::kUndecided || !section.durable) return true;

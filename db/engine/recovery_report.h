@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an opening found in the logs and set aside: the property varve.recovery.
+// Describes what an opening found in the logs and set aside: the property varve.recovery.
 
 #include <string>
 #include <utility>
@@ -12,10 +12,10 @@
 namespace varve {
 
 struct RecoveryReport : RecoveryInfo {
-  // Names and values, in the order in which they are shown.
+  // Returns names and values, in the order in which they are shown.
   std::vector<std::pair<std::string, std::string>> Fields() const;
   std::string ToString() const;
-  // Nothing was dropped, lost, missing or left behind.
+  // True if nothing was dropped, lost, missing or left behind.
   bool clean() const;
 };
 

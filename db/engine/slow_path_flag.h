@@ -5,9 +5,9 @@
 
 namespace varve {
 
-// Set when the next writer has to look at stalls, full memtables or an exclusive holder, by the
-// thread that changes one of these. Writers read it without order: they take the DB mutex before
-// they act.
+// Set if the next writer has to check stalls, full memtables or an exclusive holder; set by the
+// thread that changes one of these. Writers read it relaxed: they take the DB mutex before they
+// act.
 class SlowPathFlag {
  public:
   bool is_set() const { return set_.load(std::memory_order_relaxed); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ingestions that are prepared and not committed: what they have staged goes when their owner gives
-// them up, or at the latest when the database is closed.
+// Ingestions that are prepared and not committed: what they have staged is removed when their owner
+// gives them up, or at the latest when the database is closed.
 
 #include <algorithm>
 #include <atomic>
@@ -20,12 +20,12 @@ namespace varve {
 class StagedIngestion {
  public:
   virtual ~StagedIngestion() = default;
-  // Removes what is staged, and lets go of the database.
+  // Removes what is staged, and releases the database.
   virtual void Discard() noexcept = 0;
 };
 
-// Thread safety: all methods from any thread.
-// Ownership: shared by the database and by handles that outlive it.
+// Thread safety: all methods may be called from any thread. Ownership: shared by the database and
+// by handles that outlive it.
 class StagedIngestions {
  public:
   StagedIngestions() = default;
@@ -36,10 +36,10 @@ class StagedIngestions {
     MutexLock lock(&mu_);
     staged_.push_back(std::move(ingestion));
   }
-  // Before anything is staged: there is a directory to remove.
+  // Must be called before anything is staged: there is a directory to remove.
   void NoteDirectory() { any_directory_.store(true, std::memory_order_relaxed); }
   bool any_directory() const { return any_directory_.load(std::memory_order_relaxed); }
-  // True for one caller: what is staged is for this one to use, or to discard.
+  // Returns true to one caller, which then uses or discards what is staged.
   bool Take(const StagedIngestion* ingestion) VARVE_EXCLUDES(mu_) {
     MutexLock lock(&mu_);
     const auto it = std::find_if(staged_.begin(), staged_.end(),
@@ -52,7 +52,7 @@ class StagedIngestions {
     MutexLock lock(&mu_);
     return closed_;
   }
-  // The database is being closed.
+  // Called when the database is being closed.
   void DiscardAll() noexcept VARVE_EXCLUDES(mu_) {
     std::vector<std::shared_ptr<StagedIngestion>> left;
     {
@@ -67,7 +67,7 @@ class StagedIngestions {
   mutable Mutex mu_{lock_ranks::kStagedIngestions};
   std::vector<std::shared_ptr<StagedIngestion>> staged_ VARVE_GUARDED_BY(mu_);
   bool closed_ VARVE_GUARDED_BY(mu_) = false;
-  std::atomic<bool> any_directory_{false};  // publishes nothing
+  std::atomic<bool> any_directory_{false};  // publishes no other data
 };
 
 }  // namespace varve

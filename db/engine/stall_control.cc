@@ -30,9 +30,9 @@ StallInput StallInputOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex) {
 
 }  // namespace
 
-// What one walk over the families found.
+// Results of one pass over the families.
 struct StallControl::Judged {
-  uint64_t debt = 0;  // the largest of the delayed ones
+  uint64_t debt = 0;  // the largest debt of the delayed families
   bool near_stop = false;
   Urgency flushes = Urgency::kCalm;
   Urgency compactions = Urgency::kCalm;
@@ -40,7 +40,7 @@ struct StallControl::Judged {
   std::vector<WriteStallInfo> changes;
 };
 
-// What Tell has to tell of one judgement.
+// Holds the changes of one judgement, for Tell.
 struct StallControl::News {
   bool stalled = false;
   std::string reason;
@@ -80,7 +80,7 @@ void StallControl::Update() {
   }
   AdjustPace(all, stopped_before);
   VARVE_ASSERT(reason_.empty() || stopped() || delayed());
-  // Work that does not run makes nobody else's hurry.
+  // Work that does not run must not make other work hurry.
   const bool stands = errors_.writes_stopped();
   flush_haste_.Set(stands ? Urgency::kCalm : all.flushes);
   compaction_haste_.Set(stands ? Urgency::kCalm : all.compactions);
@@ -140,7 +140,8 @@ void StallControl::AdjustPace(const Judged& all, bool stopped_before) {
   last_debt_bytes_ = all.debt;
 }
 
-// What people are told of a stall: it is in force without that, if there is no memory for it.
+// Describes a stall for users. The stall is in force without the description, if memory for that is
+// out.
 void StallControl::DescribeVerdict(const ColumnFamily& family, const StallVerdict& verdict,
                                    const StallInput& input, std::vector<WriteStallInfo>* changes) {
   const bool stops = verdict.condition == WriteStallCondition::kStopped;
@@ -157,7 +158,7 @@ void StallControl::DescribeVerdict(const ColumnFamily& family, const StallVerdic
   }
 }
 
-// Counts the family's new condition when it is another one than before.
+// Counts the family's new condition if it differs from the last one.
 void StallControl::CountVerdict(ColumnFamily* family, const StallVerdict& verdict) {
   if (verdict.condition == family->stall_condition && verdict.cause == family->stall_cause) return;
   const bool compacting_l0 =
@@ -167,7 +168,7 @@ void StallControl::CountVerdict(ColumnFamily* family, const StallVerdict& verdic
 }
 
 void StallControl::Tell() {
-  if (telling_) return;  // that one looks again
+  if (telling_) return;  // that thread checks again
   telling_ = true;
   while (!untold_.empty()) {
     std::vector<News> all = std::move(untold_);

@@ -23,11 +23,11 @@
 
 namespace varve {
 
-// Of all writers since opening.
+// Totals of all writers since opening.
 struct StallTotals {
   uint64_t delayed_writes = 0;
   uint64_t stopped_writes = 0;
-  uint64_t memory_stalls = 0;  // writes that waited for the write-buffer manager, and how long
+  uint64_t memory_stalls = 0;  // writes that waited for the write-buffer manager
   uint64_t memory_stall_micros = 0;
 };
 
@@ -39,48 +39,49 @@ class StallControl {
   StallControl(const StallControl&) = delete;
   StallControl& operator=(const StallControl&) = delete;
 
-  // Judges every family's stall rules anew, and how near to a stall the nearest is. Listeners and
-  // the LOG are told by Tell. Does not throw.
+  // Judges every family's stall rules anew, and how near the nearest stall is. Tell notifies
+  // listeners and the LOG. Does not throw.
   void Update() VARVE_REQUIRES(kDbMutex);
-  // Tells what has changed, in its order, and releases the mutex for that: listeners may write, so
-  // no caller keeps writers out. Of several callers one tells for all. Does not throw.
+  // Reports the changes in order, and releases the mutex for that. Listeners may write, so the
+  // caller must not keep writers out. If there are several callers, one reports for all. Does not
+  // throw.
   void Tell() VARVE_REQUIRES(kDbMutex);
 
   bool stopped() const VARVE_REQUIRES(kDbMutex) { return stopped_families_ > 0; }
-  // By what compactions end.
+  // True if the end of compactions ends the stop.
   bool stopped_for_compaction() const VARVE_REQUIRES(kDbMutex) { return stopped_for_compaction_; }
   bool delayed() const VARVE_REQUIRES(kDbMutex) { return delayed_families_ > 0; }
-  // Of the worst condition now; empty when there is none.
+  // Returns the reason of the worst current condition; empty if there is none.
   const std::string& reason() const VARVE_REQUIRES(kDbMutex) { return reason_; }
-  // The same for people, with the length so far, and the error that keeps compactions from ending
-  // it.
+  // Returns the same as text for users, with the duration so far, and the error that keeps
+  // compactions from ending it.
   std::string Describe() const VARVE_REQUIRES(kDbMutex);
 
-  // How far the nearest family is on its way to being delayed, or stopped where no rule delays, in
-  // percent: with 100 or more it is there.
+  // Returns how near the closest family is to being delayed, or stopped if no rule delays, in
+  // percent: at 100 or more it is.
   int proximity() const VARVE_REQUIRES(kDbMutex) { return proximity_; }
-  // Whether compactions hurry, as a stall is near.
+  // True if compactions hurry because a stall is near.
   bool compactions_hurry() const VARVE_REQUIRES(kDbMutex) { return compactions_hurry_; }
 
-  // Of delayed writes; 0 while none are.
+  // Returns the rate of delayed writes; 0 while there are none.
   uint64_t DelayedRate() const VARVE_REQUIRES(kDbMutex) {
     return delayed() ? pacer_->bytes_per_second() : 0;
   }
   DelayPacer& pacer() VARVE_REQUIRES(kDbMutex) { return *pacer_; }
   void SetRate(uint64_t bytes_per_second) VARVE_REQUIRES(kDbMutex);
 
-  // --- Writers' waits
-  // Around one. Waits of several threads at once count once, as wall time.
+  // --- Writers' waits. To be called before and after a wait. Simultaneous waits of several threads
+  // count once, as wall time.
   uint64_t BeginWait() VARVE_REQUIRES(kDbMutex);
   void EndWait(uint64_t started) VARVE_REQUIRES(kDbMutex);
   bool AnyWaits() const VARVE_REQUIRES(kDbMutex) { return waiting_writers_ > 0; }
-  // Sleeps until somebody wakes this writer, which wakes the next one in its turn.
+  // Sleeps until another thread wakes this writer, which then wakes the next one.
   void SleepWhileStopped() VARVE_REQUIRES(kDbMutex) { stop_ended_.Wait(); }
   void SleepWhileStopped(uint64_t micros) VARVE_REQUIRES(kDbMutex) { stop_ended_.WaitFor(micros); }
-  // A stop may have ended, or writes are refused.
+  // Called if a stop may have ended, or writes are refused.
   void WakeStopped() { stop_ended_.Signal(); }
 
-  // Wall time that writers have waited, the wait under way included.
+  // Returns the wall time that writers have waited, including a current wait.
   uint64_t WaitedMicros() const VARVE_REQUIRES(kDbMutex);
   StallTotals& totals() VARVE_REQUIRES(kDbMutex) { return totals_; }
   void ResetTotals() VARVE_REQUIRES(kDbMutex);
@@ -88,7 +89,7 @@ class StallControl {
   SlowPathFlag& slow_path() { return slow_path_; }
   const SlowPathFlag& slow_path() const { return slow_path_; }
 
-  // Nobody's work hurries for this database any more.
+  // Withdraws this database's requests for urgency of background work.
   void Calm() VARVE_REQUIRES(kDbMutex);
 
  private:
@@ -118,14 +119,14 @@ class StallControl {
   int proximity_ VARVE_GUARDED_BY(kDbMutex) = 0;
   bool compactions_hurry_ VARVE_GUARDED_BY(kDbMutex) = false;
   std::string reason_ VARVE_GUARDED_BY(kDbMutex);
-  uint64_t since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // when this stall began; 0: there is none
-  // Pending compaction bytes of the most indebted delayed family.
+  uint64_t since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // start of this stall; 0: there is none
+  // Pending compaction bytes of the delayed family with the most.
   uint64_t last_debt_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;
 
   CondVar stop_ended_;
   int waiting_writers_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  uint64_t waiting_since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // of the first of them
-  uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // without the wait under way
+  uint64_t waiting_since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // start of the first current wait
+  uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // without the current wait
   StallTotals totals_ VARVE_GUARDED_BY(kDbMutex);
 
   std::vector<News> untold_ VARVE_GUARDED_BY(kDbMutex);

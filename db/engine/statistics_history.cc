@@ -57,7 +57,7 @@ void StatisticsHistory::Begin(const Statistics& statistics) {
 StatisticsHistory::Counts StatisticsHistory::GrowthTo(const Counts& now) const {
   Counts growth(now.size());
   for (size_t i = 0; i < now.size(); i++) {
-    // Somebody may have reset them.
+    // The tickers may have been reset.
     const uint64_t before = i < last_.size() && last_[i] <= now[i] ? last_[i] : 0;
     growth[i] = now[i] - before;
   }

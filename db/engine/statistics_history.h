@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How much the tickers of a database's statistics grew from one note to the next, as far back as
-// there is room.
+// Stores how much the tickers of a database's statistics grew between notes, as far back as there
+// is room.
 //
 // With DBOptions::persist_stats_to_disk notes go into a column family instead
-// (db/api/stored_history.h); here is then no more than where the next one begins.
+// (db/api/stored_history.h); then this only knows where the next note begins.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,24 +21,25 @@
 
 namespace varve {
 
-// The column family with notes. One that was made is opened with the database, asked for or not.
+// Name of the column family with notes. If it exists, it is always opened with the database.
 inline constexpr char kStatisticsFamilyName[] = "___rocksdb_stats_history___";
 
-// Thread safety: all methods from any thread. What throws has changed nothing.
+// Thread safety: all methods may be called from any thread. A call that throws has changed nothing.
 class StatisticsHistory {
  public:
   // One value for each ticker.
   using Counts = std::vector<uint64_t>;
 
-  // Growth is counted from here on.
+  // Starts to count growth.
   void Begin(const Statistics& statistics);
-  // Notes the growth since the note before, and forgets the oldest notes beyond `most_bytes`.
+  // Notes the growth since the last note, and drops the oldest notes beyond `most_bytes`.
   void Note(const Statistics& statistics, uint64_t seconds, size_t most_bytes);
-  // The growth since the note before, for who keeps it elsewhere: with it the next one begins.
+  // Returns the growth since the last note, for a caller that stores it elsewhere; the next note
+  // begins here.
   Counts Take(const Statistics& statistics);
-  // What was taken last could not be kept: the next note has it as well.
+  // Adds growth that could not be stored to the next note.
   void PutBack(const Counts& growth);
-  // Of [start, end) in seconds.
+  // Iterates over the notes of [start, end) in seconds.
   std::unique_ptr<StatsHistoryIterator> Walk(uint64_t start, uint64_t end) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rules of who changes trees beside whom.
+// Implements the rules about parallel changes of trees.
 
 #include "db/engine/tree_admission.h"
 
@@ -20,7 +20,7 @@ void Remove(std::vector<T>* all, T one) {
 }  // namespace
 
 void TreeAdmission::Enter(Party* party) {
-  // Whatever the party does later takes no memory.
+  // Reserves memory, so that later calls need none.
   line_.reserve(parties_ + 1);
   alone_.reserve(parties_ + 1);
   steps_.reserve(parties_ + 1);
@@ -43,7 +43,7 @@ void TreeAdmission::Leave(Party* party) {
   changed_();
 }
 
-// Those who wait will ask again.
+// Waiting parties will ask again.
 void TreeAdmission::Change() {
   waiting_.clear();
   changed_();
@@ -72,7 +72,7 @@ void TreeAdmission::Begin(Party* party) {
   Remove<const Party*>(&line_, party);
   party->in_line_ = false;
   steps_.push_back(party);
-  // One less is in line.
+  // The line is shorter by one party.
   Change();
 }
 
@@ -98,7 +98,7 @@ bool TreeAdmission::OthersHaveSteps(const Party& party) const {
 }
 
 bool TreeAdmission::MayWait(Party* party) {
-  // Its own thread is alone until the call that it was called back from returns.
+  // Its own thread is alone until the call from whose callback it comes returns.
   const auto own = [&](const Party* alone) {
     return alone != party && alone->thread_ == party->thread_;
   };
@@ -111,7 +111,7 @@ bool TreeAdmission::MayWait(Party* party) {
   return false;
 }
 
-// As far as this object knows: which of the family's steps have the files, only a plan can tell.
+// As far as this object knows: only a plan can tell which of the family's steps use its files.
 bool TreeAdmission::WaitsFor(const Party& party, const Party& step) {
   return step.thread_ != party.thread_ &&
          (party.kind_ == Kind::kAlone || step.family_ == party.family_);
@@ -122,7 +122,7 @@ bool TreeAdmission::AnyEndsFor(const Party& party) const {
                      [&](const Party* step) { return step->ends_ && WaitsFor(party, *step); });
 }
 
-// A step ends if its thread waits for nothing, or for one that ends: then it asks again.
+// Marks the steps that end: those whose threads wait for nothing, or for steps that end.
 void TreeAdmission::FindThoseThatEnd() {
   const auto waiter_of = [&](const Party& step) {
     return std::find_if(waiting_.begin(), waiting_.end(),
@@ -138,7 +138,8 @@ void TreeAdmission::FindThoseThatEnd() {
   }
 }
 
-// For the party's extent. Plans go beside each other, and files are added beside plans.
+// True if the party's extent allows a step. Plans run in parallel, and files are added beside
+// plans.
 bool TreeAdmission::FamilyIsFree(const Party& party) const {
   return std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {
     return step->family_ == party.family_ &&
@@ -146,7 +147,7 @@ bool TreeAdmission::FamilyIsFree(const Party& party) const {
   });
 }
 
-// Parties that were in line before have their steps first; those that come later, or have no
+// Parties that were in line before it have their steps first; later ones, and those without a
 // ticket, wait until it has left. So it is alone from its first step on.
 bool TreeAdmission::MayBeAlone(const Party& party) const {
   const bool first = line_.empty() || line_.front()->ticket_ >= party.ticket_;
@@ -164,13 +165,14 @@ bool TreeAdmission::MayGoBeforeThoseInLine(const Party& party) const {
 
 bool TreeAdmission::MayPlan(const Party& party) const {
   if (!FamilyIsFree(party)) return false;
-  // Those who wait for its thread's step to end must not be waited for. A job is nobody's call.
+  // Parties that wait for the end of this thread's step must not be waited for. A job is never
+  // called from a callback.
   if (party.kind_ != Kind::kJob && HasStep(party.thread_)) {
     return party.kind_ != Kind::kAlone || !OthersHaveSteps(party);
   }
   if (paused_ > 0 && party.kind_ != Kind::kAtOnce) return false;
   if (party.kind_ == Kind::kAlone) return MayBeAlone(party);
-  // As flushes do, beside whoever is alone.
+  // Additions run even beside a lone party, as flushes do.
   if (party.kind_ == Kind::kAtOnce && party.extent_ == Extent::kAddition) return true;
   if (!alone_.empty() && alone_.front()->ticket_ < party.ticket_) return false;
   return MayGoBeforeThoseInLine(party);

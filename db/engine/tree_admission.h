@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who may change the trees of tables, and beside whom. A thread that plans a change (a background
-// compaction, a step of CompactRange, CompactFiles, a move of a level, a deletion of files) asks
-// here first. A yes is good for the hold of the DB mutex in which it is given: the plan is made
-// from what the family is in that hold, and its step begins in it. After a no, or when the plan
-// turns out to be in another's way, nothing that was read is kept: the party waits for a change and
+// Decides which threads may change the trees of tables in parallel. A thread that plans a change (a
+// background compaction, a step of CompactRange, CompactFiles, a move of a level, a deletion of
+// files) asks here first. A yes is valid for the hold of the DB mutex in which it is given: the
+// plan is made from the family's state in that hold, and its step begins in it. After a no, or if
+// the plan conflicts with another, nothing that was read is kept: the party waits for a change and
 // asks again.
 //
-// The object decides from what it is told alone. It does not wait, and knows no database.
+// The object decides only from the calls it gets. It does not wait, and knows no database.
 
 #include <cstdint>
 #include <functional>
@@ -18,22 +18,22 @@
 
 namespace varve {
 
-// Guarded by the DB mutex. Only Enter takes memory, and throws without any effect.
+// Guarded by the DB mutex. Only Enter allocates memory; if it throws, it has no effect.
 class TreeAdmission {
  public:
   enum class Kind : uint8_t {
-    kJob,     // of the background, with one step; does not wait, but is scheduled again
-    kCall,    // with one step after another, each of which waits for its turn
-    kAlone,   // the same; from its first step to its end nobody else has any, in no family
-    kAtOnce,  // with one step on files that it names: takes no turn, and a pause is not for it
+    kJob,     // a background job, with one step; does not wait, but is scheduled again
+    kCall,    // a call with several steps, each of which waits for its turn
+    kAlone,   // like kCall; from its first step to its end no other party has a step, in any family
+    kAtOnce,  // a call with one step on files that it names: takes no turn, and ignores a pause
   };
   enum class Extent : uint8_t {
-    kPlan,      // others may have steps in the family, with other files
-    kFamily,    // nobody else may
-    kAddition,  // it adds files, beside plans under way; nobody else begins a step until it ends
+    kPlan,      // other parties may have steps in the family, with other files
+    kFamily,    // no other party may
+    kAddition,  // adds files, beside running plans; no other step begins until it ends
   };
 
-  // One that changes the tree of a family. Its owner keeps it in place from Enter to Leave.
+  // A party that changes the tree of a family. Its owner must not move it from Enter to Leave.
   class Party {
    public:
     Party(Kind kind, const void* family, std::thread::id thread = std::this_thread::get_id())
@@ -48,10 +48,10 @@ class TreeAdmission {
     const Kind kind_;
     const void* const family_;
     const std::thread::id thread_;
-    Extent extent_ = Extent::kPlan;  // of its step, or of the one that it asks for
-    uint64_t ticket_ = kNoTicket;    // in the order of arrival; those that do not wait have none
+    Extent extent_ = Extent::kPlan;  // of its step, or of the requested one
+    uint64_t ticket_ = kNoTicket;    // order of arrival; none for parties that do not wait
     bool in_line_ = false;
-    bool ends_ = false;  // of a step, for MayWait: its thread is not held up
+    bool ends_ = false;  // for MayWait: true if the step ends, as its thread is not blocked
   };
 
   // `changed` is called whenever a no may have become a yes.
@@ -59,26 +59,26 @@ class TreeAdmission {
   TreeAdmission(const TreeAdmission&) = delete;
   TreeAdmission& operator=(const TreeAdmission&) = delete;
 
-  // A party that wants to be alone is in line from here on.
+  // Registers a party. A party of kind kAlone is in line from here on.
   void Enter(Party* party);
-  // Its step has ended, or it never had one.
+  // Unregisters a party whose step has ended, or that had none.
   void Leave(Party* party);
 
-  // Whether it may plan in this hold. Calls get in line with the question, and stay there, in front
-  // of jobs and of later ones in their family, until they begin a step or withdraw.
+  // True if the party may plan in this hold. Calls enter the line with this question, and stay
+  // there, before jobs and later calls of their family, until they begin a step or withdraw.
   [[nodiscard]] bool Ask(Party* party, Extent extent = Extent::kPlan);
-  // The plan was that there is nothing to do, or the call gives up.
+  // Leaves the line: there was nothing to do, or the call gives up.
   void Withdraw(Party* party);
-  // In the hold of the yes.
+  // Begins a step; must be called in the hold of the yes.
   void Begin(Party* party);
-  // The step's change is in force, or never will be.
+  // Ends a step: its change is in force, or never will be.
   void End(Party* party);
 
-  // What Ask would answer.
+  // Returns what Ask would return.
   [[nodiscard]] bool MayPlan(const Party& party) const;
-  // After a no. A party whose thread has a step under way (it is called back from there) is not
-  // made to wait for that, nor for steps whose threads wait for it in their turn: false when it
-  // would wait for ever. Otherwise it counts as waiting until something changes.
+  // Must be asked after a no. A party whose thread has a step (the call comes from a callback
+  // there) must not wait for that step, nor for steps whose threads wait for it: returns false if
+  // it would wait forever. Otherwise the party counts as waiting until something changes.
   [[nodiscard]] bool MayWait(Party* party);
 
   // While paused, jobs and calls begin no step.
@@ -102,10 +102,11 @@ class TreeAdmission {
 
   const std::function<void()> changed_;
   size_t parties_ = 0;
-  std::vector<const Party*> line_;     // by ticket
-  std::vector<const Party*> alone_;    // those that are, or want to be; by ticket
-  std::vector<Party*> steps_;          // whose steps are under way
-  std::vector<const Party*> waiting_;  // called back in steps, and told no since the last change
+  std::vector<const Party*> line_;   // ordered by ticket
+  std::vector<const Party*> alone_;  // those that are, or want to be, alone; ordered by ticket
+  std::vector<Party*> steps_;        // parties whose steps are running
+  std::vector<const Party*>
+      waiting_;  // called from callbacks of steps, and told no since the last change
   uint64_t next_ticket_ = 0;
   int paused_ = 0;
 };

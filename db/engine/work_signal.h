@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What calls and jobs wait on under the DB mutex: that a job has ended, an error was set or lifted,
-// a stall may have ended.
+// The condition that calls and jobs wait for under the DB mutex: a job has ended, an error was set
+// or lifted, or a stall may have ended.
 
 #include <atomic>
 #include <cstdint>
@@ -28,7 +28,7 @@ class WorkSignal {
     changed_.WaitFor(micros);
   }
 
-  // The same for calls that wait for background work, which then gives way to nobody.
+  // Like Wait and WaitFor, for calls that wait for background work, which then does not yield.
   void AwaitWork() VARVE_REQUIRES(kDbMutex) {
     waiting_calls_.fetch_add(1, std::memory_order_relaxed);
     Wait();
@@ -39,12 +39,12 @@ class WorkSignal {
     WaitFor(micros);
     waiting_calls_.fetch_sub(1, std::memory_order_relaxed);
   }
-  // Any thread.
+  // True if such a call waits. Any thread.
   bool IsAwaited() const { return waiting_calls_.load(std::memory_order_relaxed) > 0; }
 
  private:
   CondVar changed_;
-  std::atomic<int> waiting_calls_{0};  // publishes nothing
+  std::atomic<int> waiting_calls_{0};  // publishes no other data
 };
 
 }  // namespace varve

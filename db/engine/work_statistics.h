@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What background work of all column families has done since the database was opened, for people.
-// What it did for one is in db/column_family/family_work.h.
+// Counts what background work of all column families has done since the database was opened, for
+// users. The work for one family is in db/column_family/family_work.h.
 
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@ class WorkStatistics {
   WorkStatistics(const WorkStatistics&) = delete;
   WorkStatistics& operator=(const WorkStatistics&) = delete;
 
-  // How often a job gave way, and for how long others had its processors. Any thread.
+  // Adds how often a job yielded, and for how long. Any thread.
   void CountPauses(const WorkPace& pace) {
     pauses_.fetch_add(pace.pauses(), std::memory_order_relaxed);
     paused_nanos_.fetch_add(pace.paused_nanos(), std::memory_order_relaxed);
@@ -26,7 +26,7 @@ class WorkStatistics {
   uint64_t pauses() const { return pauses_.load(std::memory_order_relaxed); }
   uint64_t paused_nanos() const { return paused_nanos_.load(std::memory_order_relaxed); }
 
-  // Of block caches; thread-safe.
+  // Returns the statistics of block caches; thread-safe.
   CacheEntryStatsCollector& cache_entries() { return cache_entries_; }
 
  private:

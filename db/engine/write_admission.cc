@@ -16,11 +16,11 @@ namespace varve {
 namespace {
 
 constexpr uint64_t kLowPriorityBytesPerSecond = 2 << 20;
-// A delayed writer looks this often whether it may go on.
+// Interval at which a delayed writer checks if it may continue.
 constexpr uint64_t kDelaySliceMicros = 1000;
-// Stopped writers are woken when that ends; this bounds the harm of a missed reason.
+// Stopped writers are woken when the stop ends; this limits the harm of a missed wake-up.
 constexpr uint64_t kStopSliceMicros = 100 * 1000;
-// One that waits for memory is woken when some is freed, but not when its database closes.
+// A writer that waits for memory is woken when some is freed, but not when its database closes.
 constexpr uint64_t kMemorySliceMicros = 10 * 1000;
 
 }  // namespace
@@ -61,7 +61,7 @@ void WriteAdmission::Charge(Env::IOPriority priority, uint64_t bytes) {
   }
 }
 
-// Whether the next writer has to look as well.
+// True if the next writer has to check as well.
 bool WriteAdmission::AnythingLasting() const {
   return stalls_.stopped() || stalls_.delayed() || switching_memtables_ || log_gate_.locking() ||
          log_gate_.locked() || context_.write_buffer_manager()->ShouldStall();
@@ -69,7 +69,7 @@ bool WriteAdmission::AnythingLasting() const {
 
 Status WriteAdmission::AdmitSlowly(const WriteOptions& options, size_t bytes) {
   DbLock lock(mu_);
-  // Before any wait: others must not pass by meanwhile.
+  // Must precede any wait: other writers must not pass by meanwhile.
   slow_path_.Set(AnythingLasting());
   Status s = errors_.WriteRefusal();
   const bool others_inside = switching_memtables_ || log_gate_.locking() || log_gate_.locked();
@@ -77,18 +77,18 @@ Status WriteAdmission::AdmitSlowly(const WriteOptions& options, size_t bytes) {
     s = Status::Incomplete("write stall", switching_memtables_ ? "memtables are being switched"
                                                                : "the log is locked (LockWAL)");
   }
-  // A full memtable stays as it is while writes are stopped: switching it would add to the reason.
+  // A full memtable is not switched while writes are stopped: that would add to the reason.
   if (s.ok()) s = WaitWhileStopped(options);
   if (s.ok() && !switching_memtables_ && flush_.AnythingDue()) {
     switching_memtables_ = true;
-    slow_path_.Set();  // of writers with no_slowdown
+    slow_path_.Set();  // for writers with no_slowdown
     {
       DbUnlock unlock(mu_);
       s = Guarded([&] { return SwitchFullMemTables(options); });
     }
     VARVE_ASSERT(switching_memtables_);
     switching_memtables_ = false;
-    // Still full: for the next writer to look at.
+    // It is still full, so the next writer must check.
     if (s.IsIncomplete()) slow_path_.Set();
     if (s.ok()) s = WaitWhileStopped(options);
   }
@@ -120,8 +120,8 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
   return s;
 }
 
-// Why a write that is called back does not wait for what ends with the work that it was called
-// from.
+// Returns the error of a write in a callback: it cannot wait for something that ends with the work
+// that it was called from.
 Status WriteAdmission::CalledBack() const {
   if (VARVE_CANARY(kWaitInCallback)) return Status::OK();
   return RefuseHeldUp("write", Duty::kFlush | Duty::kCompaction, &lifecycle_);
@@ -165,8 +165,8 @@ Status WriteAdmission::StopRefusal() {
   return s.ok() && unending ? errors_.CompactionRefusal() : s;
 }
 
-// What will end the stop, in case nobody has asked for it. The end of a job asks for what comes
-// next.
+// Requests the work that will end the stop, in case it was not requested yet. The end of a job
+// requests what comes next.
 void WriteAdmission::AskForWork() {
   flush_.FlushStopped();
   compaction_.ScheduleAll();
@@ -193,7 +193,7 @@ Status WriteAdmission::WaitWhileDelayed(const WriteOptions& options, size_t byte
   if (!stalls_.delayed()) return Status::OK();
   const uint64_t now = context_.MonotonicMicros();
   if (options.no_slowdown) {
-    // A write that is refused owes nothing.
+    // A refused write adds no debt.
     const uint64_t wait = stalls_.pacer().DelayMicros(0, now);
     if (wait > 0) return Status::Incomplete("write stall", stalls_.reason());
   }
@@ -209,7 +209,7 @@ Status WriteAdmission::WaitWhileDelayed(const WriteOptions& options, size_t byte
   return s;
 }
 
-// Not one of the stalls above: memory may be freed by another database, and none of it is in the
+// Differs from the stalls above: another database may free the memory, and the wait is not in the
 // statistics of stalls.
 Status WriteAdmission::WaitForMemory(const WriteOptions& options) {
   WriteBufferManager& memory = *context_.write_buffer_manager();
@@ -218,8 +218,8 @@ Status WriteAdmission::WaitForMemory(const WriteOptions& options) {
   bool waited = false;
   Status s;
   while (s.ok() && memory.ShouldStall()) {
-    DbUnlock unlock(mu_);  // users are asked, and freed memory is told of, without it
-    // When no flush of any database can free anything, waiting would never end.
+    DbUnlock unlock(mu_);  // unlocked, as users are called, and a release of memory signals
+    // If no flush of any database can free memory, waiting would never end.
     if (!memory.AskForMemory()) break;
     if (options.no_slowdown) {
       s = Status::Incomplete("write stall",

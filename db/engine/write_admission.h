@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a write goes through before it enters the commit path: it waits out stalls, and switches
-// memtables that are full.
+// Handles a write before it enters the commit path: makes it wait during stalls, and switches full
+// memtables.
 
 #include "varve/env.h"
 #include "varve/options.h"
@@ -16,9 +16,9 @@
 
 namespace varve {
 
-// Thread safety: every method from any thread, holding neither the DB mutex nor the commit path.
-// With no_slowdown none of them waits for a stall, for memory, or for another thread's switch of
-// memtables or lock of the log: they return Incomplete instead.
+// Thread safety: every method may be called from any thread that holds neither the DB mutex nor the
+// commit path. With no_slowdown none of them waits for a stall, for memory, or for another thread's
+// switch of memtables or lock of the log: they return Incomplete instead.
 class WriteAdmission {
  public:
   struct Parts {
@@ -36,17 +36,17 @@ class WriteAdmission {
   WriteAdmission(const WriteAdmission&) = delete;
   WriteAdmission& operator=(const WriteAdmission&) = delete;
 
-  // OK when a write of `bytes` bytes may go on. One relaxed load when there is nothing to do.
+  // Returns OK if a write of `bytes` bytes may continue. Costs one relaxed load in the usual case.
   Status Admit(const WriteOptions& options, size_t bytes) {
     if (!slow_path_.is_set()) [[likely]]
       return Status::OK();
     return AdmitSlowly(options, bytes);
   }
-  // What a write with WriteOptions::low_pri does first: while compactions are due, all such writes
-  // together get a low rate. Incomplete instead with no_slowdown.
+  // Called first for a write with WriteOptions::low_pri: while compactions are due, all such writes
+  // share a low rate. With no_slowdown returns Incomplete instead.
   Status YieldToCompaction(const WriteOptions& options, size_t bytes);
-  // Has the rate limiter grant bytes of log, unless the priority is IO_TOTAL: nobody asked for
-  // that. The one wait that no_slowdown does not exclude: it was asked for by name.
+  // Requests log bytes from the rate limiter, unless the priority is IO_TOTAL, which means no
+  // limit. This wait happens even with no_slowdown, as the user asked for it explicitly.
   void Charge(Env::IOPriority priority, uint64_t bytes);
 
  private:
@@ -54,14 +54,14 @@ class WriteAdmission {
   Status CalledBack() const;
   bool AnythingLasting() const VARVE_REQUIRES(kDbMutex);
   Status SwitchFullMemTables(const WriteOptions& options) VARVE_EXCLUDES(kDbMutex);
-  // Those that wait release the mutex meanwhile.
+  // Methods that wait release the mutex meanwhile.
   Status WaitWhileStopped(const WriteOptions& options) VARVE_REQUIRES(kDbMutex);
-  // Why a stop does not end by itself, or OK.
+  // Returns the error that makes the current stop permanent, or OK if background work will end it.
   Status StopRefusal() VARVE_REQUIRES(kDbMutex);
   void AskForWork() VARVE_REQUIRES(kDbMutex);
   Status WaitWhileDelayed(const WriteOptions& options, size_t bytes) VARVE_REQUIRES(kDbMutex);
   Status WaitForMemory(const WriteOptions& options) VARVE_REQUIRES(kDbMutex);
-  // Sleeps in slices while `wanted` says so, at most `micros`.
+  // Sleeps in slices while `wanted` returns true, at most `micros`.
   template <typename Wanted>
   Status SleepInSlices(uint64_t micros, Wanted wanted) VARVE_REQUIRES(kDbMutex);
 
@@ -77,9 +77,9 @@ class WriteAdmission {
   SlowPathFlag& slow_path_;
 
   DelayPacer low_priority_pacer_ VARVE_GUARDED_BY(kDbMutex);
-  // A writer is at it; others need not.
+  // True while a writer switches memtables; others need not.
   bool switching_memtables_ VARVE_GUARDED_BY(kDbMutex) = false;
-  // One of the stopped writers looks from time to time, for all.
+  // True while one of the stopped writers checks periodically, for all.
   bool stop_watched_ VARVE_GUARDED_BY(kDbMutex) = false;
 };
 

@@ -15,10 +15,10 @@ namespace varve {
 
 namespace {
 
-// Whether all logs together are too large is looked at when they have grown by this much.
+// Growth of the logs after which their total size is checked.
 constexpr uint64_t kLogBytesBetweenChecks = 64 << 10;
 
-// Memtables learn that no log has what they get.
+// Tells memtables that their entries are in no log.
 class UnloggedResolver final : public FoldingResolver {
  public:
   using FoldingResolver::FoldingResolver;
@@ -105,8 +105,8 @@ void WriteHost::CountWrite(uint64_t keys, uint64_t bytes) const {
   RecordInHistogram(context_.statistics(), BYTES_PER_WRITE, bytes);
 }
 
-// The write's slot is not complete, so the log that has its record still is the current one; and
-// nobody who asks which logs stay finds a section neither undecided nor in a memtable.
+// The write's slot is not complete, so the log with its record is still the current one; and a
+// caller that asks which logs stay always finds a section either undecided or in a memtable.
 Status WriteHost::TakeStep(const WriteRequest& request, SequenceNumber sequence) {
   const SectionStep& step = *request.step();
   const uint64_t log = state_.logs->current_number();
@@ -147,9 +147,9 @@ Status WriteHost::OnLogError(const Status& status) {
   return errors_.Reported(status, BackgroundErrorReason::kWriteCallback);
 }
 
-// What is in memory of the batch is out of sight from here on, and will not get into tables; its
-// log has it whole. Recovery moves all families beyond that log in one step, after which the batch
-// is nowhere.
+// The batch's entries in memory are invisible from here on, and will not get into tables; its log
+// has it completely. Recovery moves all families beyond that log in one step, after which the batch
+// does not exist.
 Status WriteHost::OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) {
   VARVE_ASSERT(!status.ok() && first <= last);
   state_.logs->NoteDoubtful();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The database as the commit path sees it: the log, the memtables, visibility.
+// Implements what the commit path needs of the database: the log, the memtables, visibility.
 
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
@@ -14,7 +14,7 @@ namespace varve {
 
 class WriteHost final : public CommitHost {
  public:
-  // Of the state it uses the families, the logs, and what is visible.
+  // Uses the families, the logs, and the visible sequence number of the state.
   WriteHost(const DbContext& context, DbState* state, ErrorHandler* errors, SlowPathFlag* slow_path)
       : context_(context), state_(*state), errors_(*errors), slow_path_(*slow_path) {}
 
@@ -34,12 +34,12 @@ class WriteHost final : public CommitHost {
   Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override;
 
  private:
-  // A family has been dropped since the request was checked.
+  // True if a family has been dropped since the request was checked.
   bool MissesRemoval(const WriteRequest& request) const {
     const uint64_t checked = request.checked_removals();
     return checked != WriteRequest::kUnchecked && checked != state_.families.removals();
   }
-  // Of two-phase commit.
+  // Handles a step of two-phase commit.
   Status TakeStep(const WriteRequest& request, SequenceNumber sequence);
   Status InsertCommitted(const SectionStep& step, SequenceNumber sequence, uint64_t* inserted);
   void LookForFull();
@@ -49,7 +49,7 @@ class WriteHost final : public CommitHost {
   DbState& state_;
   ErrorHandler& errors_;
   SlowPathFlag& slow_path_;
-  uint64_t logged_since_check_ = 0;  // bytes; of ReserveLog alone, whose calls do not overlap
+  uint64_t logged_since_check_ = 0;  // bytes; only for ReserveLog, whose calls do not overlap
 };
 
 }  // namespace varve

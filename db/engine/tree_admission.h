@@ -102,11 +102,10 @@ class TreeAdmission {
 
   const std::function<void()> changed_;
   size_t parties_ = 0;
-  std::vector<const Party*> line_;   // ordered by ticket
-  std::vector<const Party*> alone_;  // those that are, or want to be, alone; ordered by ticket
-  std::vector<Party*> steps_;        // parties whose steps are running
-  std::vector<const Party*>
-      waiting_;  // called from callbacks of steps, and told no since the last change
+  std::vector<const Party*> line_;     // ordered by ticket
+  std::vector<const Party*> alone_;    // those that are, or want to be, alone; ordered by ticket
+  std::vector<Party*> steps_;          // parties whose steps are running
+  std::vector<const Party*> waiting_;  // in callbacks of steps; told no since the last change
   uint64_t next_ticket_ = 0;
   int paused_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Memtables in, one L0 table out.
+// Writes memtables into one L0 table.
 
 #include "db/flush/flush_job.h"
 
@@ -20,7 +20,8 @@ namespace varve {
 
 namespace {
 
-// Null unless the factory wants to filter flushes. A filter set directly is for compactions only.
+// Sets *filter to null unless the factory wants to filter flushes. A filter set directly is for
+// compactions only.
 Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter>* filter) {
   CompactionFilter::Context context{};
   context.column_family_id = input.build.column_family_id;
@@ -28,8 +29,8 @@ Status MakeFlushFilter(const FlushInput& input, std::unique_ptr<CompactionFilter
   return MakeCompactionFilter(input.options->compaction_filter_factory.get(), context, filter);
 }
 
-// The first timestamp above those of the memtables, and not below the present full_history_ts_low.
-// They have 64 bits where tables may leave them out.
+// Sets *ts_low to the first timestamp above those of the memtables that is not below the current
+// full_history_ts_low. Timestamps that tables may omit have 64 bits.
 Status TsLowAboveAll(const FlushInput& input, std::string* ts_low) {
   std::string timestamp;
   for (const auto& mem : input.memtables) {
@@ -92,7 +93,7 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   OutputWriter writer(/*splitter=*/nullptr, &tombstones, [&](std::unique_ptr<TableOutput>* output) {
     return TableOutput::Create(input.output, input.build, output);
   });
-  // Before the file is made durable: a wrong count must leave none behind.
+  // Checked before the file is made durable: if the count is wrong, no file may stay.
   VARVE_RETURN_IF_ERROR(writer.Run(&iterator, nullptr, nullptr, [&] {
     return input.checks.count ? CheckCount(input, iterator.counts()) : Status::OK();
   }));
@@ -110,7 +111,7 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
 
 }  // namespace
 
-// Collectors, filters and prefix extractors of a user are called on the way to the table.
+// May call a user's collectors, filters and prefix extractors.
 Status RunFlush(const FlushInput& input, FlushResult* result) {
   *result = FlushResult();
   try {

@@ -22,25 +22,24 @@ struct FlushInput {
   std::shared_ptr<const ColumnFamilyOptions> options;
   const InternalKeyComparator* icmp = nullptr;
   TableOutputContext output;
-  TableBuildOptions build;  // file_number, identity and so on filled in by the caller
+  TableBuildOptions build;  // file_number, identity and so on are filled in by the caller
   Logger* info_log = nullptr;
   EntryChecks checks;
 };
 
 struct FlushResult {
-  bool wrote_file =
-      false;     // false: nothing survived (every entry was shadowed) or the input was empty
-  NewFile file;  // level 0
+  bool wrote_file = false;  // false: the input was empty, or every entry was dropped
+  NewFile file;             // level 0
   TableProperties properties;
   uint64_t entries_in = 0;       // point entries
   uint64_t entries_dropped = 0;  // of them
-  // Where timestamps were left out: above all of them, as nobody can be told apart from now on.
-  // Else empty.
+  // If the table stores no timestamps: a timestamp greater than every one flushed, as timestamps
+  // cannot be distinguished any more. Otherwise empty.
   std::string full_history_ts_low;
 };
 
-// No lock is held or needed. On an error no file is left behind. Entries that no snapshot can see
-// are dropped by the same rules as in compaction (tombstones stay).
+// Runs a flush. No lock is held or needed. On an error no file is left behind. Entries that no
+// snapshot can see are dropped by the rules of compaction (tombstones stay).
 Status RunFlush(const FlushInput& input, FlushResult* result);
 
 }  // namespace varve

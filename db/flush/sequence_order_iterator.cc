@@ -12,7 +12,7 @@ namespace varve {
 
 namespace {
 
-// Takes all entries of a key from the source, and hands them over by their sequence numbers.
+// Takes all entries of a key from the source, and returns them ordered by sequence number.
 class SequenceOrderIterator final : public InternalIterator {
  public:
   SequenceOrderIterator(std::unique_ptr<InternalIterator> source, const InternalKeyComparator* icmp)
@@ -26,7 +26,7 @@ class SequenceOrderIterator final : public InternalIterator {
     if (++at_ == versions_.size()) return TakeKey();
     Show();
   }
-  // Nobody walks otherwise.
+  // Other walks are not needed.
   void Seek(const Slice& /*target*/) override { Refuse(); }
   void SeekToLast() override { Refuse(); }
   void SeekForPrev(const Slice& /*target*/) override { Refuse(); }

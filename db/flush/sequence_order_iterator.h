@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a flush reads where tables hold no timestamps: there all versions of a key have the oldest
-// one, and stand in the order in which they were written, whatever their timestamps were.
+// The input of a flush whose table stores no timestamps: all versions of a key have the oldest
+// timestamp, and are ordered by the time of writing, whatever their timestamps were.
 
 #include <memory>
 
@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// For a walk from the first entry forward. `source` is of memtables, whose entries stay where they
-// are. `icmp` outlives the iterator.
+// Returns an iterator for a walk from the first entry forward. `source` is of memtables, whose
+// entries do not move. `icmp` must outlive the iterator.
 std::unique_ptr<InternalIterator> NewSequenceOrderIterator(std::unique_ptr<InternalIterator> source,
                                                            const InternalKeyComparator* icmp);
 

@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// Parked in a thread's slot while that thread reads; never dereferenced.
+// Stored in a thread's slot while that thread reads; never dereferenced.
 char in_use_marker;
 void* const kInUse = &in_use_marker;
 
@@ -65,12 +65,12 @@ ColumnFamily::ColumnFamily(std::shared_ptr<FamilyVersions> versions,
   table_cache_ = std::make_shared<TableCache>(std::move(cache_options));
 }
 
-// Nobody else has it any more.
+// Needs no lock, as there are no other references.
 ColumnFamily::~ColumnFamily() VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(running_compactions.empty() && flushes_running == 0);
   if (super_version_ != nullptr) super_version_->Unref();
   for (const auto& [limit, past] : past_) past->Unref();
-  // A dropped family's files go with its last holder.
+  // A dropped family's files are deleted with its last holder.
   if (dropped()) versions_->current.reset();
 }
 
@@ -118,7 +118,7 @@ std::shared_ptr<MemTable> ColumnFamily::MakeMemTable(const MemTableOptions& mem_
   return mem;
 }
 
-// While logs are replayed.
+// Used while logs are replayed.
 void ColumnFamily::RenewMemTable(bool is_read) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(mem_->Empty() && super_version_ == nullptr);
   if (is_read) {
@@ -131,7 +131,7 @@ void ColumnFamily::RenewMemTable(bool is_read) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   mem_ = MakeMemTable(mem_options, mem_->earliest_seq());
 }
 
-// The prefix only becomes shorter from table to table, so that one that keeps changing settles.
+// The prefix only becomes shorter from table to table, so it settles even if keys keep changing.
 void ColumnFamily::NoteKeyPrefix() {
   std::string seen;
   if (mem_ == nullptr || !mem_->CommonPrefix(&seen)) return;
@@ -147,7 +147,7 @@ void ColumnFamily::LearnKeyPrefix() {
     env_.db_mutex.get()->AssertHeld();
     NoteKeyPrefix();
     if (key_prefix_known_) {
-      // The first keys of many: those to come may have less in common.
+      // These are the first of many keys: later ones may have a shorter common prefix.
       if (!key_prefix_.empty()) key_prefix_.pop_back();
       if (!key_prefix_.empty()) MoveToLearned();
     }
@@ -167,7 +167,7 @@ void ColumnFamily::MoveToLearned() {
   AddReleased(fresh);
 }
 
-// For the callers' reasons.
+// Needs no annotation: the callers' locking applies.
 void ColumnFamily::Activate(std::shared_ptr<MemTable>* mem) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   mem_.swap(*mem);
   try {
@@ -183,7 +183,7 @@ void ColumnFamily::RenewEpochs() {
   for (ImmutableMemTable& imm : immutables_) imm.epoch_number = versions_->next_epoch_number++;
 }
 
-// An opening, which has the family to itself, holds no mutex.
+// An opening, which has exclusive use of the family, holds no mutex.
 void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
                                   uint64_t log_number) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   VARVE_ASSERT(fresh != nullptr && fresh->Empty());
@@ -191,7 +191,7 @@ void ColumnFamily::SwitchMemTable(std::shared_ptr<MemTable> fresh,
     mem_ = std::move(fresh);
     return;
   }
-  // From here to the end of its history it moves without asking for memory.
+  // From here to the end of its history, moving it needs no memory.
   history_.reserve(history_.size() + immutables_.size() + 1);
   released_.reserve(released_.size() + history_.size() + immutables_.size() + 1);
   immutables_.push_back(ImmutableMemTable{mem_, versions_->next_epoch_number++});
@@ -273,14 +273,14 @@ LevelShape ColumnFamily::ComputeShape() const {
     moment.now = static_cast<uint64_t>(now);
   }
   LevelShape shape = ComputeLevelShape(*versions_->current, *options(), moment);
-  // Where max_open_files limits them, tables do not stay open.
+  // If max_open_files limits them, tables do not stay open.
   if (table_cache_->options().limited != nullptr) shape.due.unopened.clear();
   return shape;
 }
 
 void ColumnFamily::MeasureShape() {
   shape_ = ComputeShape();
-  // Those that it waits for may have gone meanwhile: one more look, and none can go unnoticed.
+  // The awaited snapshots may have been released meanwhile: the repeated check misses none.
   while (shape_.due.waits_for_snapshot != kMaxSequenceNumber && env_.await_snapshots != nullptr &&
          env_.await_snapshots(shape_.due.waits_for_snapshot)) {
     shape_ = ComputeShape();
@@ -302,8 +302,8 @@ void ColumnFamily::InstallSuperVersion() {
   super_version_ = new SuperVersion(number, mem_, std::move(immutables), versions_->current,
                                     std::move(cf_options), table_cache_, merger,
                                     versions_->full_history_ts_low, sequence_limit_);
-  // Nothing throws from here on.
-  // The DB mutex is held, and closing a table may take long: its blocks leave the cache.
+  // Nothing throws from here on. The DB mutex is held, and closing a table may take long, as its
+  // blocks leave the cache.
   const ObsoleteFileQueue::LeaveOpen leave_open;
   super_version_number_.store(number, std::memory_order_release);
   slots_.Scrape();
@@ -320,7 +320,7 @@ SuperVersion* ColumnFamily::Borrow() {
 }
 
 void ColumnFamily::Return(SuperVersion* super_version) {
-  // The slot no longer says kInUse when a newer super-version was installed meanwhile.
+  // The slot does not hold kInUse any more if a newer super-version was installed meanwhile.
   if (!slots_.CompareExchange(kInUse, super_version)) super_version->Unref();
 }
 
@@ -340,7 +340,7 @@ void ColumnFamily::KeepPast(const std::vector<SequenceNumber>& snapshots) {
   if (super_version_ != nullptr && !snapshots.empty()) {
     SuperVersion*& place = past_[super_version_->sequence_limit()];
     super_version_->Ref();
-    // The same moment, with memtables that have been switched since.
+    // It shows the same moment, with memtables that have been switched since.
     if (place != nullptr) place->Unref();
     place = super_version_;
   }
@@ -357,7 +357,7 @@ void ColumnFamily::KeepPast(const std::vector<SequenceNumber>& snapshots) {
 }
 
 SuperVersion* ColumnFamily::AcquireSuperVersion() {
-  // By way of the thread's slot: iterators that come and go do not meet at the DB mutex.
+  // Uses the thread's slot, so that short-lived iterators do not contend for the DB mutex.
   SuperVersion* const super_version = Borrow();
   super_version->Ref();
   Return(super_version);
@@ -411,7 +411,7 @@ void ColumnFamilySet::Remove(uint32_t id) {
 }
 
 void ColumnFamilySet::Clear() {
-  std::map<uint32_t, std::shared_ptr<ColumnFamily>> going;  // freed after the lock is
+  std::map<uint32_t, std::shared_ptr<ColumnFamily>> going;  // freed after the lock is released
   MutexLock lock(&mu_);
   default_ = nullptr;
   going.swap(by_id_);
@@ -459,7 +459,7 @@ bool ColumnFamilySet::HasMergeOperator(uint32_t column_family) {
   return family != nullptr && family->has_merge_operator();
 }
 
-// The log number is read while logs are replayed: nobody changes it then.
+// The log number is read while logs are replayed, when no thread changes it.
 bool ColumnFamilySet::IsAlreadyInTables(uint32_t column_family) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   if (replayed_log_ == 0) return false;
   ColumnFamily* family = FindById(column_family);

@@ -31,10 +31,10 @@ namespace varve {
 struct CompactionPlan;
 class ColumnFamily;
 
-// Borrowed for one read: the thread's cached super-version, returned to its slot by the destructor.
+// Borrows the thread's cached super-version for one read; the destructor returns it to its slot.
 class ReadGuard {
  public:
-  // At a snapshot, if that is not null.
+  // Reads at `snapshot`, if that is not null.
   explicit ReadGuard(ColumnFamily* family, const Snapshot* snapshot = nullptr);
   ~ReadGuard();
   ReadGuard(const ReadGuard&) = delete;
@@ -48,42 +48,41 @@ class ReadGuard {
   SuperVersion* const super_version_;
 };
 
-// Everything of the database that a family needs.
+// Holds everything of the database that a family needs.
 struct FamilyEnvironment {
-  // Shares the ownership of all the rest here: handles and iterators may be the last to go.
+  // Shares ownership of everything else here: handles and iterators may be destroyed last.
   std::shared_ptr<DbMutex> db_mutex;
   VersionSet* versions = nullptr;
-  // The newest state that stays as it is; may wait for insertions under way.
+  // Returns the newest state that does not change; may wait for insertions in progress.
   std::function<SequenceNumber()> stable_sequence;
   std::function<bool(const Snapshot*)> holds_snapshot;
-  // Of the snapshots that users hold; kMaxSequenceNumber: there is none.
+  // Returns the oldest snapshot held by users; kMaxSequenceNumber if there is none.
   std::function<SequenceNumber()> oldest_snapshot;
-  // Asks for MeasureShape once no snapshot is older. True: none is now.
+  // Asks for a call of MeasureShape once no snapshot is older. Returns true if none is now.
   std::function<bool(SequenceNumber)> await_snapshots;
-  // Of each memtable, too: a value pinned there may be the very last to go.
+  // Shared by each memtable, too: a value pinned there may be released last of all.
   std::shared_ptr<WriteBufferManager> write_buffer_manager;
-  TableCacheOptions table_cache;  // cf_options and icmp are filled in by the family
+  TableCacheOptions table_cache;  // the family fills in cf_options and icmp
   SystemClock* clock = nullptr;
-  Logger* info_log = nullptr;  // that merge operators are given
+  Logger* info_log = nullptr;  // passed to merge operators
   ReferenceCounts* references = nullptr;
 };
 
-// A memtable that takes no more writes, on its way to L0.
+// A memtable that takes no more writes and waits to be flushed to L0.
 struct ImmutableMemTable {
   std::shared_ptr<MemTable> mem;
-  // Of the table that it becomes, given to it when it was switched: a table that is added to L0
-  // later, before this one is flushed, is newer.
+  // Epoch of the table that it becomes, assigned at the switch: a table that is added to L0 later,
+  // before this one is flushed, is newer.
   uint64_t epoch_number = kUnknownEpochNumber;
-  bool picked = false;  // by a flush under way
-  // How many ingestions are under way whose tables are newer than this and older than the next: no
-  // table may have entries of both.
+  bool picked = false;  // true: a running flush has it
+  // Number of running ingestions whose tables are newer than this memtable and older than the next:
+  // no table may have entries of both.
   int ends_table = 0;
 };
 
 // Locking: the active memtable is replaced only while the commit path is held exclusively *and* the
-//   DB mutex is held, so either is enough to read it. An opening has its families to itself, and
-//   holds neither.
-// Ownership: shared by the family set, handles and iterators.
+// DB mutex is held, so either is enough to read it. An opening has exclusive use of its families,
+// and holds neither. Ownership: shared by the family set, handles and iterators.
 class ColumnFamily final : public SuperVersionSource,
                            public std::enable_shared_from_this<ColumnFamily> {
  public:
@@ -93,114 +92,113 @@ class ColumnFamily final : public SuperVersionSource,
 
   uint32_t id() const { return id_; }
   const std::string& name() const { return name_; }
-  // The name of the merge operator that the family was opened with last, or that its options had
-  // when RocksDB wrote them; empty: not known. Of the time before this opening.
+  // Returns the name of the merge operator that the family was opened with last, or that its
+  // options had when RocksDB wrote them; empty if unknown. This opening does not change it.
   const std::string& remembered_merge_operator() const { return remembered_merge_operator_; }
   const InternalKeyComparator& icmp() const { return *versions_->icmp; }
   const Comparator* user_comparator() const { return versions_->icmp->user_comparator(); }
   FamilyVersions* versions() const { return versions_.get(); }
   const TablePathsRef& shared_table_paths() const { return versions_->paths; }
   const TablePaths& table_paths() const { return *versions_->paths; }
-  // Tells whose family this is: one database, one mutex.
+  // Identifies the family's database, as each has one mutex.
   const Mutex* db_mutex() const { return env_.db_mutex.get(); }
-  // Options do not change in this.
+  // Changes of options do not affect this.
   bool has_merge_operator() const { return has_merge_operator_; }
-  // As the options in force say.
+  // Returns the value of the current options.
   size_t max_successive_merges() const {
     return max_successive_merges_.load(std::memory_order_relaxed);
   }
   bool dropped() const { return dropped_.load(std::memory_order_acquire); }
   void MarkDropped() VARVE_REQUIRES(kDbMutex);
 
-  // --- Options: immutable snapshots, replaced as a whole. DB mutex to replace.
+  // --- Options: immutable snapshots, replaced as a whole under the DB mutex.
   std::shared_ptr<const ColumnFamilyOptions> options() const;  // any thread
-  // What is in force is derived from what was asked for: a later change of one option goes by the
-  // others as they were set, not as they had to be meanwhile.
+  // Replaces the options. The options in force are derived from those that were set: a later change
+  // of one option starts from the others as they were set, not as they were adapted.
   void SetOptions(std::shared_ptr<const ColumnFamilyOptions> options,
                   std::shared_ptr<const ColumnFamilyOptions> as_set);
-  // As the opening took them, or as they were set since. Any thread.
+  // Returns the options as given to the opening or set since. Any thread.
   std::shared_ptr<const ColumnFamilyOptions> options_as_set() const;
 
   // --- Memtables
   MemTable* mem() const { return mem_.get(); }                          // commit path or DB mutex
-  const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // likewise
+  const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // as mem()
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
-  // Puts one in place of the active memtable, which is empty, as long as there are no readers. With
-  // `is_read` as NewMemTable; else one that takes entries faster, and is to be flushed unread.
+  // Replaces the active memtable, which must be empty, before there are readers. With `is_read` as
+  // NewMemTable; otherwise by one that takes entries faster, and is flushed without being read.
   void RenewMemTable(bool is_read);
-  // Freezes the active memtable and puts `fresh` in its place, for readers too if there are any
-  // yet. Commit path and DB mutex. `log_number`: the log that takes the fresh memtable's writes. If
+  // Freezes the active memtable and replaces it by `fresh`, also for readers if there are any yet.
+  // Requires commit path and DB mutex. `log_number` is the log with the fresh memtable's writes. If
   // it throws, nothing has changed.
   void SwitchMemTable(std::shared_ptr<MemTable> fresh, uint64_t log_number);
-  // The tables of all immutable memtables become newer than any that the tree has. For a family
+  // Makes the tables of all immutable memtables newer than any table of the tree. For a family
   // whose memtables were filled while another process added tables.
   void RenewEpochs() VARVE_REQUIRES(kDbMutex);
-  // Whether the active memtable can tell what keys begin with, which nobody knew when it was made.
+  // True if the active memtable knows the common prefix of its keys, which was unknown when it was
+  // made.
   bool ShouldLearnKeyPrefix() const { return mem_->ShouldTellPrefix() && !dropped(); }
-  // Then puts one in its place, for readers too, that holds the same and compares keys behind what
-  // they have in common. Commit path and DB mutex. Where there is no memory for that, or nothing to
-  // be gained, the old one stays.
+  // Replaces the active memtable, also for readers, by a copy that compares keys after their common
+  // prefix. Requires commit path and DB mutex. Keeps the old one if memory is out, or if nothing
+  // would be gained.
   void LearnKeyPrefix() VARVE_REQUIRES(kDbMutex);
-  // Oldest first.
+  // Returns the immutables, oldest first.
   std::deque<ImmutableMemTable>& immutables() VARVE_REQUIRES(kDbMutex) { return immutables_; }
   int unflushed_count() const VARVE_REQUIRES(kDbMutex) {
     return static_cast<int>(immutables_.size());
   }
-  // Immutables that no flush under way has picked.
+  // Returns the number of immutables that no running flush has picked.
   size_t unpicked_count() const VARVE_REQUIRES(kDbMutex);
-  // Drops the oldest `n` immutables, which are in tables now; as many of them are kept as history
-  // as max_write_buffer_size_to_maintain asks. Does not throw: the tables are in force.
+  // Drops the oldest `n` immutables, which are in tables now; keeps as many of them as history as
+  // max_write_buffer_size_to_maintain asks for. Does not throw, as the tables are in force.
   void DropFlushed(size_t n) VARVE_REQUIRES(kDbMutex);
-  // Flushed memtables, oldest first, for conflict checks of transactions: readers find the same
-  // entries in tables.
+  // Returns flushed memtables, oldest first, for conflict checks of transactions: readers find the
+  // same entries in tables.
   const std::vector<std::shared_ptr<MemTable>>& history() const VARVE_REQUIRES(kDbMutex) {
     return history_;
   }
-  // Releases the oldest of it, as far as all memtables together are beyond what is to be kept, or
-  // of all of it.
+  // Releases the oldest history as far as all memtables together exceed what is to be kept, or all
+  // of it.
   void TrimHistory(bool all = false) VARVE_REQUIRES(kDbMutex);
-  size_t MemTableBytes() const VARVE_REQUIRES(kDbMutex);  // active and immutable
+  size_t MemTableBytes() const VARVE_REQUIRES(kDbMutex);  // those of active and immutable memtables
   size_t HistoryBytes() const VARVE_REQUIRES(kDbMutex);
-  // Of memtables that are in neither but live on, because readers have old super-versions.
+  // Returns the bytes of other memtables that still exist because readers have old super-versions.
   size_t PinnedMemTableBytes() VARVE_REQUIRES(kDbMutex);
-  // Whether the active memtable holds as many as memtable_max_range_deletions. Commit path or DB
-  // mutex.
+  // True if the active memtable has memtable_max_range_deletions. Requires commit path or DB mutex.
   bool TooManyRangeDeletions() const {
     const uint32_t most = max_range_deletions_.load(std::memory_order_relaxed);
     return most != 0 && mem_->range_deletion_count() >= most;
   }
-  // The oldest log that holds updates of this family that are not in tables.
+  // Returns the oldest log with updates of this family that are not in tables.
   uint64_t OldestLogNeeded(uint64_t current_log) const VARVE_REQUIRES(kDbMutex);
 
-  // --- Versions
-  // Makes the current memtables, version and options what new readers see, and measures the shape
-  // anew. If it throws, readers go on with what they had: the same data, as long as the active
-  // memtable is the same.
+  // --- Versions. Shows the current memtables, version and options to new readers, and measures the
+  // shape anew. If it throws, readers continue with what they had: the same data, as long as the
+  // active memtable is the same.
   void InstallSuperVersion() VARVE_REQUIRES(kDbMutex);
-  // Of super-versions installed from now on.
+  // Sets the limit of super-versions installed from now on.
   void set_sequence_limit(SequenceNumber limit) VARVE_REQUIRES(kDbMutex) {
     sequence_limit_ = limit;
   }
   const VersionRef& current() const VARVE_REQUIRES(kDbMutex) { return versions_->current; }
   const LevelShape& shape() const VARVE_REQUIRES(kDbMutex) { return shape_; }
-  // As it is now, files that are marked or being compacted included.
+  // Computes the current shape, considering files that are marked or being compacted.
   LevelShape ComputeShape() const VARVE_REQUIRES(kDbMutex);
-  // Measures it anew, as time has passed or snapshots have gone.
+  // Measures the shape anew, because time has passed or snapshots were released.
   void MeasureShape() VARVE_REQUIRES(kDbMutex);
   TableCache* table_cache() const { return table_cache_.get(); }
   const std::shared_ptr<TableCache>& shared_table_cache() const { return table_cache_; }
 
-  // --- Readers
-  // A super-version for one short read on this thread; give it back with Return.
+  // --- Readers. Returns a super-version for one short read on this thread, to be given back with
+  // Return.
   SuperVersion* Borrow();
   void Return(SuperVersion* super_version);
-  SuperVersion* AcquireSuperVersion() override;  // counted; Unref it
-  // That which shows the snapshot; null: the newest. Counted.
+  SuperVersion* AcquireSuperVersion() override;  // with a reference; call Unref
+  // Returns the super-version that shows the snapshot; null: the newest. Adds a reference.
   SuperVersion* AcquireAt(const Snapshot* snapshot);
   bool keeps_past() const { return keeps_past_.load(std::memory_order_acquire); }
-  // Of a database that another process writes, whose tables keep nothing for snapshots here: keeps
-  // the super-version, which a newer one is about to replace, for the snapshots that there are; and
-  // lets go of those that no snapshot of these, ascending, needs any more.
+  // For a database that another process writes, whose tables keep nothing for snapshots here: keeps
+  // the super-version, which a newer one is about to replace, for the existing snapshots; and
+  // releases those that none of `snapshots`, ascending, needs any more.
   void KeepPast(const std::vector<SequenceNumber>& snapshots) VARVE_REQUIRES(kDbMutex);
   SequenceNumber VisibleSequence() override;
   bool Holds(const Snapshot* snapshot) const override { return env_.holds_snapshot(snapshot); }
@@ -209,8 +207,8 @@ class ColumnFamily final : public SuperVersionSource,
     return super_version_number_.load(std::memory_order_acquire);
   }
 
-  // The newest entry of files that were, or are about to be, deleted for what they held. Only
-  // grows.
+  // Returns the newest sequence number in files that were, or are about to be, deleted because of
+  // their contents. Never decreases.
   SequenceNumber newest_dropped_with_files() const {
     return newest_dropped_with_files_.load(std::memory_order_acquire);
   }
@@ -219,19 +217,19 @@ class ColumnFamily final : public SuperVersionSource,
     newest_dropped_with_files_.store(largest, std::memory_order_release);
   }
 
-  // Where tables were ingested lately.
+  // Returns the ranges where tables were ingested recently.
   IngestedRanges& ingested_ranges() { return ingested_ranges_; }
 
-  // --- Scheduling state
-  bool flush_requested VARVE_GUARDED_BY(kDbMutex) = false;  // asked for, not picked yet
-  // Each of other immutables; they are installed in order.
+  // --- Scheduling state.
+  bool flush_requested VARVE_GUARDED_BY(kDbMutex) = false;  // requested and not picked yet
+  // Each flushes other immutables; they are installed in order.
   int flushes_running VARVE_GUARDED_BY(kDbMutex) = 0;
   bool compaction_queued VARVE_GUARDED_BY(kDbMutex) = false;
   std::vector<const CompactionPlan*> running_compactions VARVE_GUARDED_BY(kDbMutex);
   WriteStallCondition stall_condition VARVE_GUARDED_BY(kDbMutex) = WriteStallCondition::kNormal;
   WriteStallCause stall_cause VARVE_GUARDED_BY(kDbMutex) = WriteStallCause::kNone;
   StallCounts stall_counts VARVE_GUARDED_BY(kDbMutex);
-  // From which an automatic compaction failed, and none has succeeded since; -1: there is none.
+  // Level at which an automatic compaction failed, with no success since; -1: none.
   int failed_compaction_level VARVE_GUARDED_BY(kDbMutex) = -1;
   FamilyWork work VARVE_GUARDED_BY(kDbMutex);  // since the opening, or ResetStats
 
@@ -247,7 +245,7 @@ class ColumnFamily final : public SuperVersionSource,
   IngestedRanges ingested_ranges_;
   const bool has_merge_operator_;
   std::shared_ptr<TableCache> table_cache_;
-  // Read by writers before they check the family; set once under the DB mutex.
+  // Writers read it before they check the family; set once under the DB mutex.
   std::atomic<bool> dropped_{false};
 
   mutable Mutex options_mu_{lock_ranks::kFamilyOptions};
@@ -256,8 +254,8 @@ class ColumnFamily final : public SuperVersionSource,
 
   void NoteKeyPrefix();
   void MoveToLearned() VARVE_REQUIRES(kDbMutex);
-  // Puts *mem in place of the active memtable, for readers too, and freezes that, which is in *mem
-  // then. If it throws, nothing has changed.
+  // Makes *mem the active memtable, also for readers, and freezes the former one, which *mem holds
+  // afterwards. If it throws, nothing has changed.
   void Activate(std::shared_ptr<MemTable>* mem);
   std::shared_ptr<MemTable> MakeMemTable(const MemTableOptions& mem_options,
                                          SequenceNumber earliest_seq);
@@ -266,33 +264,35 @@ class ColumnFamily final : public SuperVersionSource,
   // These four change under the commit path and the DB mutex.
   std::shared_ptr<MemTable> mem_;
   uint64_t next_memtable_id_ = 1;
-  // What keys of all memtables so far began with.
+  // Common prefix of the keys of all memtables so far.
   std::string key_prefix_;
   bool key_prefix_known_ = false;
 
   std::deque<ImmutableMemTable> immutables_ VARVE_GUARDED_BY(kDbMutex);
   std::vector<std::shared_ptr<MemTable>> history_ VARVE_GUARDED_BY(kDbMutex);
-  // Of the former two; some live on. Both have room for all that may come.
+  // Memtables dropped from the two lists above; some still exist. Both vectors have capacity for
+  // all that may be added.
   std::vector<std::weak_ptr<const MemTable>> released_ VARVE_GUARDED_BY(kDbMutex);
-  // Of the options in force; here, as writers look at it without their lock. Only a number.
+  // Copies from the current options, as writers read them without the options' lock.
   std::atomic<uint32_t> max_range_deletions_;
   std::atomic<size_t> max_successive_merges_;
 
-  SuperVersion* super_version_ VARVE_GUARDED_BY(kDbMutex) = nullptr;  // one reference held
+  SuperVersion* super_version_ VARVE_GUARDED_BY(kDbMutex) = nullptr;  // with one reference
   SequenceNumber sequence_limit_ VARVE_GUARDED_BY(kDbMutex) = kMaxSequenceNumber;
-  // By their limits; a reference each. The flag, published with release, tells that there is any.
+  // Keyed by their limits, with a reference each. The flag, stored with release, says if there are
+  // any.
   std::map<SequenceNumber, SuperVersion*> past_ VARVE_GUARDED_BY(kDbMutex);
   std::atomic<bool> keeps_past_{false};
-  // Tells holders of an old super-version that a newer one exists; published with release.
+  // Tells holders of an old super-version that a newer one exists; stored with release.
   std::atomic<uint64_t> super_version_number_{0};
   ThreadSlots slots_;
   LevelShape shape_ VARVE_GUARDED_BY(kDbMutex);
 };
 
-// The handle that users hold: keeps the family alive, also after it was dropped.
+// The handle that users hold: keeps the family alive, even after it was dropped.
 class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
  public:
-  // `counted`: it is a user's.
+  // `counted`: true for a user's handle.
   explicit ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, bool counted = true);
   ~ColumnFamilyHandleImpl() override;
   const std::string& GetName() const override;
@@ -305,23 +305,23 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 
  private:
   const std::shared_ptr<ColumnFamily> family_;
-  const Mutex* const db_mutex_;  // of the family; here, so that look-ups touch one line less
+  const Mutex* const db_mutex_;  // of the family; stored here to save look-ups a cache line
   const bool counted_;
 };
 
 // All live families by id.
 //
 // Locking: changed while the commit path is held exclusively and the DB mutex is held; read under
-//   either. Find and FindById are for those, writers on the commit path among them; ComparatorOf,
-//   NameOf and HasMergeOperator are for any thread.
+// either. Find and FindById require that, and writers on the commit path may call them;
+// ComparatorOf, NameOf and HasMergeOperator may be called from any thread.
 class ColumnFamilySet final : public MemTableResolver {
  public:
   void Add(std::shared_ptr<ColumnFamily> family);
   void Remove(uint32_t id);
-  // At the end: families share the ownership of what owns this set.
+  // Must be called at the end, as families share the ownership of what owns this set.
   void Clear();
-  // How many families have been removed. Any thread: who reads it, and then finds a family that a
-  // look on the commit path misses, finds there that it has changed.
+  // Returns the number of removed families. Any thread. A caller that reads it and then finds a
+  // family which a look-up on the commit path misses sees a changed number there.
   uint64_t removals() const { return removals_.load(std::memory_order_acquire); }
   ColumnFamily* FindById(uint32_t id) const;
   ColumnFamily* FindByName(const std::string& name) const;
@@ -332,22 +332,22 @@ class ColumnFamilySet final : public MemTableResolver {
   std::string NameOf(uint32_t column_family) override;
   bool HasMergeOperator(uint32_t column_family) override;
   bool IsAlreadyInTables(uint32_t column_family) override;
-  // True once after a Find that met a memtable that needs attention: a full one, as a rule.
+  // Returns true once after a Find that met a memtable that needs attention, usually a full one.
   bool TakeFullFlag() {
     return full_.load(std::memory_order_relaxed) &&
            full_.exchange(false, std::memory_order_relaxed);
   }
-  // While a log is replayed: its number; 0 otherwise.
+  // Sets the number of the log that is being replayed; 0: none.
   void set_replayed_log(uint64_t number) { replayed_log_ = number; }
 
  private:
-  // Guards changes of by_id_ against those of any thread.
+  // Guards changes of by_id_ against reads from any thread.
   mutable Mutex mu_{lock_ranks::kFamilySet};
   std::map<uint32_t, std::shared_ptr<ColumnFamily>> by_id_;
   ColumnFamily* default_ = nullptr;
   uint64_t replayed_log_ = 0;
   std::atomic<uint64_t> removals_{0};
-  // Only a hint to look; the reader of the flag takes the DB mutex.
+  // Only a hint; the reader of the flag takes the DB mutex.
   std::atomic<bool> full_{false};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What background work has done for one column family since the database was opened, for people.
+// Counts the background work for one column family since the database was opened, for users.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace varve {
 
-// What was written into one level, by flushes into L0 too.
+// Counts what was written into one level, including flushes into L0.
 struct LevelWork {
-  uint64_t bytes_read_above = 0;     // of inputs from levels before it
-  uint64_t bytes_read_at_level = 0;  // of inputs that were in it
+  uint64_t bytes_read_above = 0;     // of inputs from levels above
+  uint64_t bytes_read_at_level = 0;  // of inputs in the level
   uint64_t bytes_written = 0;
-  uint64_t bytes_moved = 0;  // given to the level by an edit alone
+  uint64_t bytes_moved = 0;  // moved to the level by an edit alone
   uint64_t micros = 0;
-  uint64_t cpu_micros = 0;  // of compactions
+  uint64_t cpu_micros = 0;  // of compactions only
   uint64_t count = 0;
-  uint64_t entries_in = 0;  // of compactions
+  uint64_t entries_in = 0;  // of compactions only
   uint64_t entries_dropped = 0;
 
   void Add(const LevelWork& other) {
@@ -37,7 +37,7 @@ struct LevelWork {
 };
 
 struct FamilyWork {
-  std::vector<LevelWork> levels;  // as far as anything was written
+  std::vector<LevelWork> levels;  // up to the last level with work
   uint64_t flushes = 0;
   uint64_t flush_bytes = 0;
 

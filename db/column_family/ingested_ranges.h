@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where tables were ingested lately, and when readers first had them, for transactions that ask
-// whether a key has changed: the entries of such a table may have a number that was given out long
-// before, or none.
+// Stores where tables were ingested recently, and since when readers have them, for transactions
+// that check if a key has changed: the entries of such a table may have a sequence number assigned
+// long before, or none.
 
 #include <algorithm>
 #include <atomic>
@@ -21,14 +21,15 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 class IngestedRanges {
  public:
   explicit IngestedRanges(const InternalKeyComparator* icmp) : icmp_(icmp) {}
   IngestedRanges(const IngestedRanges&) = delete;
   IngestedRanges& operator=(const IngestedRanges&) = delete;
 
-  // Keys without timestamps, both inclusive. Of many ranges the oldest count as everything.
+  // Adds a range of keys without timestamps, both inclusive. If there are too many, the oldest are
+  // treated as covering everything.
   void Add(std::string first, std::string last, SequenceNumber seen_from) VARVE_EXCLUDES(mu_) {
     MutexLock lock(&mu_);
     if (ranges_.size() == kRangesMax) {
@@ -39,7 +40,7 @@ class IngestedRanges {
     any_.store(true, std::memory_order_release);
   }
 
-  // The newest ingestion that may have changed the key, which is without timestamp; 0: none.
+  // Returns the newest ingestion that may have changed the key, given without timestamp; 0: none.
   SequenceNumber Newest(const Slice& key) const VARVE_EXCLUDES(mu_) {
     if (!any_.load(std::memory_order_acquire)) [[likely]]
       return 0;

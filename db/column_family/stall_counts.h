@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How often a column family came into each stall condition since it was opened.
+// Counts how often a column family entered each stall condition since it was opened.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,13 +17,13 @@ struct StallCounts {
       static_cast<size_t>(WriteStallCause::kCFScopeWriteStallCauseEnumMax);
   uint64_t stops[kCauses] = {};
   uint64_t delays[kCauses] = {};
-  uint64_t l0_stops_while_compacting = 0;  // a compaction of L0 was running
+  uint64_t l0_stops_while_compacting = 0;  // counted if a compaction of L0 was running
   uint64_t l0_delays_while_compacting = 0;
 
   void Count(WriteStallCondition condition, WriteStallCause cause, bool compacting_l0);
   uint64_t total_stops() const;
   uint64_t total_delays() const;
-  // Under the names of the properties cf-write-stall-stats and cfstats.
+  // Returns the counts under the names of the properties cf-write-stall-stats and cfstats.
   std::map<std::string, std::string> ToMap() const;
 };
 

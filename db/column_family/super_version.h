@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What one read pins of a column family: its memtables, its tables and its options, at one moment.
+// Holds what one read pins of a column family: its memtables, its tables and its options, at one
+// moment.
 
 #include <algorithm>
 #include <atomic>
@@ -21,10 +22,10 @@
 
 namespace varve {
 
-// Immutable but for its count. Made under the DB mutex; the last Unref, wherever it happens, frees
-// it and with it the shares in memtables and tables.
+// Immutable except for its reference count. Created under the DB mutex; the last Unref, wherever it
+// happens, frees it and with it the references to memtables and tables.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 class SuperVersion {
  public:
   SuperVersion(uint64_t number, std::shared_ptr<MemTable> mem,
@@ -49,9 +50,9 @@ class SuperVersion {
     const uint32_t before = refs_.fetch_add(1, std::memory_order_relaxed);
     VARVE_ASSERT(before > 0);
   }
-  // Whether it is gone now.
+  // Releases a reference. Returns true if that was the last one.
   bool Unref() {
-    // Release: this holder's reads happen before the destruction; acquire: all others' too.
+    // Release: this holder's reads happen before the destruction; acquire: so do those of others.
     const uint32_t before = refs_.fetch_sub(1, std::memory_order_acq_rel);
     VARVE_ASSERT(before > 0);
     if (before == 1) delete this;
@@ -60,19 +61,19 @@ class SuperVersion {
 
   uint64_t number() const { return number_; }  // grows with each change of the family
   MemTable* mem() const { return mem_.get(); }
-  // Newest first.
+  // Returns the immutable memtables, newest first.
   const std::vector<std::shared_ptr<MemTable>>& immutables() const { return immutables_; }
   const Version& version() const { return *version_; }
   const VersionRef& shared_version() const { return version_; }
   const ColumnFamilyOptions& options() const { return *options_; }
   TableCache* table_cache() const { return table_cache_.get(); }
-  // With the operator of options(), if it has one.
+  // Returns the merge caller, with the operator of options() if there is one.
   const MergeCaller& merger() const { return merger_; }
   // Reads as of an older timestamp may miss what compactions have dropped. Empty: there is no
   // limit.
   const std::string& full_history_ts_low() const { return full_history_ts_low_; }
-  // Reads see nothing that is newer: where another process writes the database, its memtables take
-  // what is not complete yet, and its tables lack what they once had. kMaxSequenceNumber elsewhere.
+  // Reads see nothing newer than this: if another process writes the database, the memtables get
+  // incomplete data, and the tables lack data they once had. Otherwise kMaxSequenceNumber.
   SequenceNumber sequence_limit() const { return sequence_limit_; }
   SequenceNumber Limit(SequenceNumber sequence) const {
     return std::min(sequence, sequence_limit_);
@@ -81,7 +82,7 @@ class SuperVersion {
  private:
   ~SuperVersion() = default;
 
-  // Counts references; the decrement to zero publishes every holder's reads to the deleter.
+  // Number of references; the decrement to zero makes every holder's reads visible to the deleter.
   std::atomic<uint32_t> refs_{1};
   const uint64_t number_;
   const std::shared_ptr<MemTable> mem_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where a long-lived reader gets its next super-version and sequence from.
+// Provides a long-lived reader with its next super-version and sequence number.
 
 #include <atomic>
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace varve {
 
-// What users hold of a database, counted for Close. Relaxed: exact once nobody takes or gives back
-// any more. Alone in its cache line: every iterator writes here, and what lies beside it is read by
-// every look-up.
+// Counts what users hold of a database, for Close. Relaxed: exact once no thread takes or releases
+// references any more. Has its own cache line: every iterator writes here, and every look-up reads
+// the neighbouring data.
 struct alignas(64) ReferenceCounts {
   std::atomic<int64_t> iterators{0};
-  std::atomic<int64_t> handles{0};  // without the default family's that the DB itself has
+  std::atomic<int64_t> handles{0};  // without the default family's handle that the DB itself has
 };
 
-// Implemented by the column family. Thread safety: all methods from any thread.
+// Implemented by the column family. Thread safety: all methods may be called from any thread.
 class SuperVersionSource {
  public:
   virtual ~SuperVersionSource() = default;
-  // The newest super-version, counted: the caller calls Unref.
+  // Returns the newest super-version with a reference: the caller must call Unref.
   virtual SuperVersion* AcquireSuperVersion() = 0;
-  // Newest sequence that a new reader may see.
+  // Returns the newest sequence number that a new reader may see.
   virtual SequenceNumber VisibleSequence() = 0;
-  // Grows with each new super-version (cheap: one atomic load).
+  // Returns a number that grows with each new super-version (cheap: one atomic load).
   virtual uint64_t SuperVersionNumber() const = 0;
-  // Whether the snapshot is held here. Two loads from it.
+  // True if the snapshot is held here. Needs two loads from it.
   virtual bool Holds(const Snapshot* /*snapshot*/) const { return true; }
-  // Null: nobody counts. Lives as long as the source.
+  // Returns the counters, which live as long as the source, or null if there are none.
   virtual ReferenceCounts* references() { return nullptr; }
 };
 

@@ -24,7 +24,7 @@ double Ratio(double a, double b) {
   return b == 0 ? 0 : a / b;
 }
 
-// Of one level, or of all of them together.
+// A row for one level, or for all together.
 struct Row {
   std::string name;
   size_t files = 0;
@@ -38,7 +38,7 @@ struct Row {
   [[nodiscard]] uint64_t bytes_read() const {
     return work.bytes_read_above + work.bytes_read_at_level;
   }
-  // Bytes written for each byte that came in.
+  // Returns the bytes written for each byte that came in.
   [[nodiscard]] double write_amplification() const {
     return Ratio(static_cast<double>(work.bytes_written), static_cast<double>(came_in));
   }
@@ -69,7 +69,7 @@ Row RowOf(const ColumnFamily& f, int level) VARVE_REQUIRES(kDbMutex) {
   return row;
 }
 
-// Those of levels that have tables or work; then the sum.
+// Returns rows of the levels that have tables or work; then the sum.
 std::vector<Row> RowsOf(const ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::vector<Row> rows;
   Row sum;
@@ -124,7 +124,7 @@ void AddFigures(const Row& row, std::map<std::string, std::string>* values) {
   }
 }
 
-// Under the names of 7.8.3; later ones have those of cf-write-stall-stats.
+// Uses the names of RocksDB 7.8.3; later versions have those of cf-write-stall-stats.
 void AddStalls(const StallCounts& counts, std::map<std::string, std::string>* values) {
   constexpr auto kMemTables = static_cast<size_t>(WriteStallCause::kMemtableLimit);
   constexpr auto kLevelZero = static_cast<size_t>(WriteStallCause::kL0FileCountLimit);

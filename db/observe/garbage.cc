@@ -23,7 +23,7 @@ struct Reason {
   std::string freed_by;
 };
 
-// One family at one moment.
+// Computes the garbage of one family at one moment.
 class FamilyGarbage {
  public:
   FamilyGarbage(const LiveSnapshots& snapshots, const ColumnFamily& family) VARVE_REQUIRES(kDbMutex)
@@ -91,7 +91,7 @@ class FamilyGarbage {
     if (bytes > 0) sums_[{kind, reason.why, reason.freed_by}] += bytes;
   }
 
-  // What keeps the dead entries of the file, and what they hide, from going.
+  // Returns what keeps the dead entries of the file, and those they hide, from being dropped.
   Reason ReasonOf(int level, const FileMetaData& file, bool settles) const {
     if (file.largest_seq > oldest_snapshot_) {
       return {"held by snapshot " + std::to_string(oldest_snapshot_) + " since " +
@@ -143,7 +143,7 @@ class FamilyGarbage {
   const std::shared_ptr<const ColumnFamilyOptions> options_;
   const FileWeights weights_;
   const SequenceNumber oldest_snapshot_;
-  std::map<uint64_t, CompactionReason> due_;  // by file number
+  std::map<uint64_t, CompactionReason> due_;  // keyed by file number
   std::map<std::tuple<std::string, std::string, std::string>, double> sums_;
 };
 
@@ -152,8 +152,8 @@ uint64_t SizeOf(FileSystem* fs, const std::string& path) {
   return fs->GetFileSize(path, IOOptions(), &bytes, nullptr).ok() ? bytes : 0;
 }
 
-// Tables of the directory that no family has now. Those that are being written are left out as far
-// as their numbers tell.
+// Returns the tables of the directory that no family has now. Skips those that are being written,
+// as far as their numbers tell.
 GarbageItem ReplacedTables(const DbContext& context, const std::set<uint64_t>& live) {
   GarbageItem item{"replaced", "held by iterators or other readers, or file deletions are disabled",
                    "giving them back", 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Adding up what the parts of a database hold.
+// Sums what the parts of a database hold.
 
 #include "db/observe/memory_by_owner.h"
 
@@ -65,7 +65,7 @@ CacheBytes SumBlockCaches(const DbContext& context, const DbState& state, uint64
     const ClockCache* const own = ClockCache::From(cache.get());
     if (own != nullptr) sum.waiting += own->GetWaitingUsage();
   }
-  // Other databases' memtables stand there as well, and are not in the sum.
+  // The reservation includes other databases' memtables, which are not in the sum.
   sum.reserved +=
       std::min<uint64_t>(context.write_buffer_manager()->dummy_entries_in_cache_usage(), memtables);
   return sum;
@@ -113,7 +113,7 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
   CacheBytes cache = SumBlockCaches(context, *state, memtables.sum(), &caches);
   const TableBytes tables = SumTables(context, *state);
   lock.Unlock();
-  // Goes over all entries.
+  // This visits all entries.
   for (const auto& [address, block_cache] : caches) cache.pinned += block_cache->GetPinnedUsage();
   const uint64_t transactions = SumTransactions(*state);
   const uint64_t sum =

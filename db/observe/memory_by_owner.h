@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who holds the memory of a database: the property varve.memory.
+// Lists the owners of a database's memory: the property varve.memory.
 
 #include <cstdint>
 #include <string>
@@ -13,12 +13,12 @@ namespace varve {
 class DbContext;
 struct DbState;
 
-// Owners and their bytes, in the order in which they are shown.
+// Returns owners and their bytes, in the order in which they are shown.
 //
-// A name with a dot is a part of, or a remark to, the one before the dot. "total" is the sum of the
-// names without a dot, less block_cache.reserved: what stands in the cache for memory that is in
-// the sum already. A block cache, or a write-buffer manager, that several databases share counts
-// with all that is in it.
+// A name with a dot is a part of, or a remark on, the name before the dot. "total" is the sum of
+// the names without a dot, less block_cache.reserved: the part of the cache that is reserved for
+// memory counted elsewhere in the sum. A block cache or write-buffer manager shared by several
+// databases counts with all of its contents.
 std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& context,
                                                             DbState* state);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums of what several databases and caches hold.
+// Sums what several databases and caches hold.
 
 #include "varve/utilities/memory_util.h"
 

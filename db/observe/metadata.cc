@@ -64,7 +64,7 @@ void FillFile(const FileMetaData& file, SstFileMetaData* out) {
   out->epoch_number = file.epoch_number;
 }
 
-// Entry counts of files that were in the MANIFEST are known from their properties only.
+// Fills in entry counts of files from an earlier MANIFEST, which only their properties have.
 void FillCounts(TableCache* cache, FileMetaData* file, int level, SstFileMetaData* out) {
   if (out->num_entries != 0) return;
   TableRef table;
@@ -92,7 +92,7 @@ class ListedLog final : public LogFile {
   const WalFileType type_;
 };
 
-// Of the first batch that has a number; a log may begin with one that has none.
+// Returns the number of the first batch that has one; a log may begin with one that has none.
 SequenceNumber FirstSequence(Engine* engine, uint64_t number, const std::string& path) {
   VARVE_ASSERT(number != 0);
   std::unique_ptr<SequentialFileReader> file;
@@ -115,7 +115,8 @@ SequenceNumber FirstSequence(Engine* engine, uint64_t number) {
   return FirstSequence(engine, number, LogFileName(engine->context.WalDirectory(), number));
 }
 
-// Those that go meanwhile are left out, and those that came after `first_live` was listed.
+// Lists the archived logs, without those deleted meanwhile, and those added after `first_live` was
+// listed.
 Status ListArchivedLogs(Engine* engine, uint64_t first_live, VectorLogPtr* files) {
   const LogArchive archive(engine->context);
   std::vector<uint64_t> numbers;
@@ -143,8 +144,8 @@ uint64_t OffsetInFile(const PinnedVersion& pinned, FileMetaData* file, int level
   return table->ApproximateOffsetOf(ReadOptions(), icmp.FirstInternalKey(key).Encode());
 }
 
-// Of all tables. Those that reach out of the range are looked into, unless all their bytes are less
-// than the share `margin` of the rest: half of them counts then.
+// Returns the bytes of all tables in the range. Tables that extend beyond it are examined, unless
+// all their bytes are less than the share `margin` of the rest: then half of them counts.
 uint64_t BytesInFiles(const PinnedVersion& pinned, const Range& range, double margin) {
   const InternalKeyComparator& icmp = *pinned.version->icmp();
   uint64_t whole = 0;
@@ -231,7 +232,7 @@ void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* meta
 
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes) {
   names->clear();
-  // A failure to write is reported to the caller that changed options.
+  // A write failure is reported to the caller that changed options.
   engine->jobs->options_keeper.Settle().PermitUncheckedError();
   DbLock lock(&engine->state.mu);
   VARVE_RETURN_IF_ERROR(engine->state.versions->EndDoubt(engine->context.directory()));
@@ -255,7 +256,7 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
 
 namespace {
 
-// Files that become obsolete meanwhile stay until its end.
+// Keeps files that become obsolete meanwhile until it is destroyed.
 class KeepFiles {
  public:
   explicit KeepFiles(Engine* engine) : engine_(engine) {
@@ -317,7 +318,7 @@ Status OldestCreationTime(Engine* engine, uint64_t* seconds) {
     for (int level = 0; level < pinned.version->num_levels(); level++) {
       for (const FileRef& file : pinned.version->level(level).files()) {
         uint64_t time = file->times.created;
-        if (time == 0) {  // older MANIFESTs do not say
+        if (time == 0) {  // older MANIFESTs do not have it
           TableRef table;
           Status s = pinned.family->table_cache()->Find(file.get(), level, ReadOptions(), &table);
           if (!s.ok()) return s;
@@ -336,7 +337,7 @@ Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& op
   if (!options.include_memtables && !options.include_files) {
     return Status::InvalidArgument("GetApproximateSizes: neither memtables nor files are included");
   }
-  // Both of one moment: what a flush moves is neither left out nor counted twice.
+  // Both are of one moment: data moved by a flush is neither omitted nor counted twice.
   ReadGuard super_version(family);
   const PinnedVersion pinned{super_version->shared_version(), family->shared_from_this()};
   for (int i = 0; i < n; i++) {

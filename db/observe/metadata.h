@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which files a database consists of, and how large parts of it are.
+// Lists the files of a database, and the sizes of parts of it.
 
 #include <cstdint>
 #include <memory>
@@ -18,23 +18,23 @@ namespace varve {
 class ColumnFamily;
 struct Engine;
 
-// What each answers is of one moment.
+// Each of these describes one moment.
 void ListLiveFiles(Engine* engine, std::vector<LiveFileMetaData>* files);
 void DescribeFamily(Engine* engine, ColumnFamily* family, ColumnFamilyMetaData* metadata);
 void DescribeAllFamilies(Engine* engine, std::vector<ColumnFamilyMetaData>* metadata);
-// Names relative to the directory, with a leading slash; the size at which the MANIFEST names these
-// tables.
+// Returns names relative to the directory, with a leading slash, and the size of the MANIFEST that
+// names these tables.
 Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_t* manifest_bytes);
 Status ListLogs(Engine* engine, VectorLogPtr* files);
-// The log that is written now. NotSupported for a database that is not written.
+// Describes the log that is being written. Returns NotSupported for a database that is not written.
 Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file);
-// Seconds; 0: of some table it is not known; UINT64_MAX: there are no tables.
+// In seconds; 0: unknown for some table; UINT64_MAX: there are no tables.
 Status OldestCreationTime(Engine* engine, uint64_t* seconds);
 Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& options,
                         const Range* ranges, int n, uint64_t* sizes);
 Status TablePropertiesInRanges(Engine* engine, ColumnFamily* family, const Range* ranges, size_t n,
                                TablePropertiesCollection* properties);  // ranges null: all tables
-// Of the tables of a level, or, below 0, of all.
+// Sums the properties of the tables of a level, or, if it is negative, of all levels.
 Status SumTableProperties(Engine* engine, ColumnFamily* family, int level, TableProperties* sum);
 
 }  // namespace varve

@@ -26,13 +26,13 @@ using P = DB::Properties;
 const std::string kScrubCorruptions = "varve.scrub-corruptions";
 
 enum class Scope : uint8_t {
-  kFamily,    // of a family; the sum of all families' is told, too
-  kDatabase,  // the same whichever family is asked
+  kFamily,    // of a family; the sum over all families exists, too
+  kDatabase,  // the same for every family
 };
 
 struct NumberProperty {
   const std::string* name;
-  uint64_t (*get)(Engine& e, ColumnFamily& f);  // with the DB mutex held
+  uint64_t (*get)(Engine& e, ColumnFamily& f);  // called with the DB mutex held
   Scope scope;
 };
 
@@ -53,8 +53,8 @@ uint64_t UsedByHistory(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return sum;
 }
 
-// Of the files: entries less twice the deletions, as each deletion hides itself and, on average,
-// one other entry beneath it. What files do not tell is taken to be like what others do.
+// Estimates the keys in files: entries less twice the deletions, as each deletion hides itself and,
+// on average, one other entry beneath it. Files without counts are assumed to be like the others.
 uint64_t EstimateKeysInFiles(const Version& version) {
   uint64_t entries = 0;
   uint64_t deletions = 0;
@@ -77,7 +77,7 @@ uint64_t EstimateKeysInFiles(const Version& version) {
                                static_cast<double>(known_bytes));
 }
 
-// Deletions in memtables may delete what files hold, but not the reverse.
+// Deletions in memtables may delete entries of files, but not the reverse.
 uint64_t EstimateKeys(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   const uint64_t entries = f.mem()->entry_count() + SumImmutables(f, &MemTable::entry_count) +
                            EstimateKeysInFiles(*f.current());
@@ -97,12 +97,12 @@ uint64_t TableReaderBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return sum;
 }
 
-// The last level's files, which hold each live key once, and above them those whose range has
-// nothing beneath: what overlaps is taken to be newer versions of what is there.
+// Sums the last level's files, which hold each live key once, and the files above with no file
+// beneath their range: overlapping files are assumed to hold newer versions of the same keys.
 uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   const InternalKeyComparator& icmp = f.icmp();
   const auto before = [&icmp](const Slice& a, const Slice& b) { return icmp.CompareKey(a, b) < 0; };
-  std::map<Slice, Slice, decltype(before)> counted(before);  // the largest key: the smallest
+  std::map<Slice, Slice, decltype(before)> counted(before);  // maps the largest key to the smallest
   uint64_t bytes = 0;
   for (int level = f.current()->num_levels() - 1; level >= 0; level--) {
     for (const FileRef& file : f.current()->level(level).files()) {
@@ -117,7 +117,7 @@ uint64_t LiveDataBytes(Engine&, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return bytes;
 }
 
-// Of all tables that somebody can read: also those of older versions, as readers may hold them.
+// Sums all tables that may have readers, including those of older versions.
 uint64_t BytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::set<uint64_t> counted;
   uint64_t bytes = 0;
@@ -131,7 +131,7 @@ uint64_t BytesOfLiveVersions(Engine& e, ColumnFamily& f) VARVE_REQUIRES(kDbMutex
   return bytes;
 }
 
-// Each file of L0 is one, and so is what there is of any other level.
+// Counts each file of L0 as a run, and all files of any other level together as one.
 uint64_t RunsBeingCompacted(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   uint64_t runs = 0;
   for (const CompactionPlan* plan : f.running_compactions) {
@@ -263,8 +263,8 @@ const std::vector<NumberProperty>& Numbers() {
        [](Engine& e, ColumnFamily&)
            VARVE_REQUIRES(kDbMutex) { return e.state.versions->OldestLogNeeded(); },
        Scope::kDatabase},
-      // What is being written is known by its job, and what is read by its readers: no table stays
-      // because of its number.
+      // Jobs know what is being written, and readers what is being read: no table stays because of
+      // its number.
       {&P::kMinObsoleteSstNumberToKeep,
        [](Engine&, ColumnFamily&) VARVE_REQUIRES(kDbMutex) { return UINT64_MAX; },
        Scope::kDatabase},
@@ -284,7 +284,7 @@ const std::vector<NumberProperty>& Numbers() {
   return *table;
 }
 
-// Asked without the DB mutex: counting what is pinned takes long.
+// Evaluated without the DB mutex, as counting pinned entries takes long.
 struct CacheProperty {
   const std::string* name;
   uint64_t (*get)(const Cache& cache);

@@ -31,7 +31,7 @@ double Megabytes(uint64_t bytes) {
   return static_cast<double>(bytes) / 1048576.0;
 }
 
-// Whether the name is the prefix and a number below `end`.
+// True if the name is the prefix and a number below `end`.
 bool ConsumeNumber(const Slice& name, const std::string& prefix, int end, int* number) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
   int value = 0;
@@ -43,7 +43,7 @@ bool ConsumeNumber(const Slice& name, const std::string& prefix, int end, int* n
   return value < end;
 }
 
-// Called with the DB mutex held.
+// The functions below are called with the DB mutex held.
 
 std::string LevelStats(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   std::string out = "Level Files Size(MB)\n--------------------\n";
@@ -54,8 +54,8 @@ std::string LevelStats(ColumnFamily& f) VARVE_REQUIRES(kDbMutex) {
   return out;
 }
 
-// Bytes of keys and values for each byte of the level's tables, as far as those tell; -1: none
-// does.
+// Returns the bytes of keys and values for each byte of the level's tables, as far as these are
+// known; -1: none is.
 std::string CompressionRatio(const LevelFiles& files) {
   uint64_t raw = 0;
   uint64_t stored = 0;
@@ -79,7 +79,7 @@ std::string BytesAtTemperature(const Version& version, int temperature) {
   return std::to_string(bytes);
 }
 
-// The properties whose names end in a number.
+// Handles the properties whose names end in a number.
 bool NumberedText(ColumnFamily& f, const Slice& name, std::string* value) VARVE_REQUIRES(kDbMutex) {
   const Version& version = *f.current();
   const int levels = version.num_levels();
@@ -125,7 +125,7 @@ const char* NameOf(Urgency urgency) {
   return kNames[static_cast<size_t>(urgency)];
 }
 
-// How background work shares the processors with others. The urgencies are those of the process.
+// Describes how background work shares the processors. The urgencies are those of the process.
 std::map<std::string, std::string> BackgroundMap(const Engine& e) {
   return {{"gives-way", e.context.options().background_gives_way ? "1" : "0"},
           {"pauses", std::to_string(e.statistics.pauses())},
@@ -134,7 +134,7 @@ std::map<std::string, std::string> BackgroundMap(const Engine& e) {
           {"compactions", NameOf(SharedUrgency::OfCompactions().nearest())}};
 }
 
-// What writes came to is known if DBOptions::statistics counts them.
+// The totals of writes are known only if DBOptions::statistics counts them.
 std::map<std::string, std::string> DatabaseMap(Engine& e) VARVE_REQUIRES(kDbMutex) {
   std::map<std::string, std::string> values = {
       {"db.uptime",
@@ -200,14 +200,14 @@ std::string MemoryText(Engine& e) {
   return out;
 }
 
-// Of the properties that are about the block cache's entries, which is this? Null: neither.
+// Returns the patience for a property about the block cache's entries; null for other properties.
 const CacheEntryStatsCollector::Patience* PatienceOf(const Slice& name) {
   if (name == Slice(P::kBlockCacheEntryStats)) return &CacheEntryStatsCollector::kExact;
   if (name == Slice(P::kFastBlockCacheEntryStats)) return &CacheEntryStatsCollector::kFast;
   return nullptr;
 }
 
-// Without the DB mutex: it may take long. False if the family has no block cache.
+// Called without the DB mutex, as it may take long. Returns false if the family has no block cache.
 bool CollectEntryStats(Engine* e, ColumnFamily* f,
                        const CacheEntryStatsCollector::Patience& patience, CacheEntryStats* stats) {
   const std::shared_ptr<Cache> cache = TableOptionsOf(*f->options()).block_cache;
@@ -216,8 +216,9 @@ bool CollectEntryStats(Engine* e, ColumnFamily* f,
   return true;
 }
 
-// If the name is that of the sum over all tables, or over those of a level. Without the DB mutex:
-// tables may have to be opened. False, too, if one cannot be, or the database is closed.
+// Handles the sum over all tables, or over those of a level. Called without the DB mutex, as tables
+// may have to be opened. Returns false for another name, if a table cannot be opened, or if the
+// database is closed.
 bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* sum) {
   if (!name.starts_with(P::kAggregatedTableProperties)) return false;
   int level = -1;
@@ -230,7 +231,7 @@ bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* s
   return call.inside() && SumTableProperties(e, f, level, sum).ok();
 }
 
-// The logs between those that families need and the oldest that stays are kept for sections alone.
+// The logs between those that families need and the oldest that stays are kept for sections only.
 std::string PreparedText(Engine& e) VARVE_REQUIRES(kDbMutex) {
   const std::vector<PreparedSections::Info> sections = e.state.sections.Undecided();
   const uint64_t needed = e.state.versions->MinLogNumber();
@@ -377,7 +378,7 @@ bool GetMapPropertyOf(Engine* engine, ColumnFamily* family, const Slice& name,
     return true;
   }
   if (name == Slice(kRecovery)) {
-    VARVE_ASSERT(engine->state.commit != nullptr);  // the opening is over: it changes no more
+    VARVE_ASSERT(engine->state.commit != nullptr);  // the report is final
     value->clear();
     for (const auto& [field, text] : engine->recovery.Fields()) (*value)[field] = text;
     return true;

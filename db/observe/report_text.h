@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Lines of the texts that people read.
+// Formats lines of texts for users.
 
 #include <cstdarg>
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace varve {
 
-// As printf, at the end of *out. A line that is longer than half a kilobyte is cut.
+// Like printf, appending to *out. Cuts a line that is longer than half a kilobyte.
 inline void AppendF(std::string* out, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 inline void AppendF(std::string* out, const char* format, ...) {

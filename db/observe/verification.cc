@@ -46,7 +46,7 @@ Status ForEachTable(DbState* state, const Check& check) {
   return Status::OK();
 }
 
-// Close waits for the call, which may take long.
+// Ends a long call early, as Close waits for it.
 Status CheckNotClosing(const Lifecycle& lifecycle) {
   return lifecycle.closed()
              ? Status::ShutdownInProgress("verification: the database is being closed")
@@ -61,7 +61,7 @@ Status VerifyFile(const DbContext& context, const FileMetaData& file) {
   }
   FileSystem* const fs = context.fs().get();
   std::string path = file.FileName();
-  // Of a file that is missing the reading tells.
+  // If the file is missing, reading it will report that.
   file.UseFile([&](const std::string& name) {
         const IOStatus s = fs->FileExists(name, IOOptions(), nullptr);
         if (s.ok()) path = name;

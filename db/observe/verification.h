@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether the bytes of all live tables are what was written.
+// Checks that all live tables still contain what was written.
 
 #include "varve/options.h"
 
@@ -11,15 +11,15 @@
 
 namespace varve {
 
-// Both read every live table; a close ends them.
+// Both read every live table; closing the database ends them.
 
 // Checks every block.
 Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,
                     const ReadOptions& options) VARVE_EXCLUDES(kDbMutex);
 
-// Compares checksums of whole files with the MANIFEST's. Tables without one are passed over.
-// Corruption names the file and both; InvalidArgument without a file_checksum_gen_factory,
-// NotSupported if it does not know the function of a file's.
+// Compares checksums of whole files with the MANIFEST's. Skips tables without one. Returns
+// Corruption, naming the file and both checksums; InvalidArgument without a
+// file_checksum_gen_factory; NotSupported if that does not know a file's function.
 Status VerifyTableFileChecksums(const DbContext& context, DbState* state,
                                 const Lifecycle& lifecycle, const ReadOptions& options)
     VARVE_EXCLUDES(kDbMutex);

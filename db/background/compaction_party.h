@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What compaction_work.cc and manual_compaction.cc share: those who change a family's tree, their
+// Shared by compaction_work.cc and manual_compaction.cc: parties that change a family's tree, their
 // steps, and calls that follow what becomes of tables.
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace varve {
 
-// A member of the admission for the time of its life.
+// Registers a party of the admission while the object lives.
 class CompactionWork::Party {
  public:
   Party(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)
@@ -49,8 +49,8 @@ class CompactionWork::Party {
   TreeAdmission::Party member_;
 };
 
-// A plan under way: for the time of its life nobody else takes its inputs. Begins in the hold in
-// which it was planned.
+// A running plan: while the object lives, no other plan takes its inputs. It must be created in the
+// hold in which the plan was made.
 class CompactionWork::Step {
  public:
   Step(Party* party, CompactionPlan* plan) VARVE_REQUIRES(kDbMutex) : party_(party), plan_(plan) {
@@ -81,7 +81,7 @@ class CompactionWork::Step {
   CompactionPlan* const plan_;
 };
 
-// A call that is told of all that compactions of its family do, for the time of its life.
+// Registers a call that is told of all compactions of its family, while the object lives.
 class CompactionWork::Followed {
  public:
   Followed(CompactionWork* work, const ColumnFamily* family, Remainder remainder)

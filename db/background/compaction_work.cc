@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The queue of families that want compaction, and the running of plans.
+// Implements the queue of families that need compaction, and the execution of plans.
 
 #include "db/background/compaction_work.h"
 
@@ -28,13 +28,13 @@ namespace varve {
 
 namespace {
 
-// Before one compaction.
+// Maximum number of tables opened before one compaction.
 constexpr size_t kTablesOpenedAtOnce = 64;
 
-// What a compaction may write at most, kept free for it as long as this lives.
+// Reserves the maximum of what a compaction may write, while the object lives.
 class SpaceHold {
  public:
-  // `space` may be null: there is always room.
+  // `space` may be null: then there is always space.
   SpaceHold(TableSpace* space, const CompactionPlan& plan)
       : space_(plan.trivial_move || plan.deletion_only ? nullptr : space),
         bytes_(plan.InputBytes()),
@@ -59,12 +59,13 @@ Status NoRoomFor(const CompactionPlan& plan) {
       " bytes, and SstFileManager::SetMaxAllowedSpaceUsage leaves less");
 }
 
-// A dropped family only has to leave the queue.
+// Returns the family's limiter. A dropped family has none, as it only has to leave the queue.
 std::shared_ptr<ConcurrentTaskLimiter> LimiterOf(const ColumnFamily& family) {
   return family.dropped() ? nullptr : family.options()->compaction_thread_limiter;
 }
 
-// A family that its limiter refuses stays in the queue; the timer asks again when it is woken.
+// True if the limiter makes the family wait. It then stays in the queue; the timer asks again when
+// it is woken.
 bool MustWaitForOthers(const ColumnFamily& family) {
   const std::shared_ptr<ConcurrentTaskLimiter> limiter = LimiterOf(family);
   return limiter != nullptr && TaskLimiterOf(limiter.get())->MustWait();
@@ -131,7 +132,7 @@ uint64_t CompactionWork::ScheduleDue() {
     if (family->dropped()) continue;
     const DueFiles& due = family->shape().due;
     const bool aged = now > 0 && due.next_due <= static_cast<uint64_t>(now);
-    // Those that still wait for a snapshot have to ask again.
+    // Families that still wait for a snapshot must ask again.
     if (aged || asks_again || due.waits_for_snapshot != kMaxSequenceNumber) {
       family->MeasureShape();
       Enqueue(family.get());
@@ -159,7 +160,7 @@ void CompactionWork::Dispatch() {
     if (!MayPlanFor(*family) || MustWaitForOthers(*family)) continue;
     if (waiting-- > 0) continue;
     context_.env()->Schedule(&CompactionWork::RunOne, this, Env::Priority::LOW, this);
-    scheduled_++;  // the job takes mu before it counts itself off
+    scheduled_++;  // the job takes mu before it decrements this
   }
 }
 
@@ -195,7 +196,7 @@ void CompactionWork::BackgroundCompaction() {
   if (std::shared_ptr<ColumnFamily> family = TakeRunnable(&slot)) {
     Report(RunAutomatic(family));
     slot.Release();
-    // With the last share of a dropped family its tables become obsolete.
+    // With the last reference to a dropped family its tables become obsolete.
     family.reset();
     Report(Guarded([this] {
       state_.mu.AssertHeld();
@@ -221,15 +222,15 @@ void CompactionWork::Report(const Status& s) {
 
 CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) {
   auto options = family.options();
-  // Measured in this hold: marks and unmarks since the last super-version change the scores, and
-  // making that may have failed.
+  // Measured in this hold: marks since the last super-version change the scores, and making that
+  // super-version may have failed.
   LevelShape shape = family.ComputeShape();
   return {family.current(), std::move(shape), std::move(options), family.running_compactions};
 }
 
-// What cannot be opened now is not looked into; the reader that needs it reports the error.
+// Skips a table that cannot be opened now; the reader that needs it reports the error.
 bool CompactionWork::OpenTombstones(ColumnFamily* family) {
-  const ObsoleteFileQueue::LeaveOpen leave_open;  // the last share may be this one
+  const ObsoleteFileQueue::LeaveOpen leave_open;  // this may hold the last reference
   const VersionRef version = family->current();
   std::vector<std::pair<int, FileRef>> files;
   for (const CoveredFile& file : family->shape().due.unopened) {
@@ -249,7 +250,7 @@ bool CompactionWork::OpenTombstones(ColumnFamily* family) {
     }
     files.clear();
   }
-  // Also for those who wait for a snapshot to go: they are known only now.
+  // Also updates the snapshot to wait for, which is known only now.
   if (opened && !family->dropped()) family->MeasureShape();
   return opened;
 }
@@ -262,7 +263,7 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
     Schedule(family.get());  // it has left the queue
     return Status::OK();
   }
-  // The plan is the last that holds its inputs, as a rule.
+  // The plan usually holds the last reference to its inputs.
   const ObsoleteFileQueue::LeaveOpen leave_open;
   std::unique_ptr<CompactionPlan> plan;
   {
@@ -281,7 +282,7 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   if (context_.options().background_gives_way) control.pace = &pace;
   const Status s = RunPlan(&job, std::move(plan), control, &result);
   statistics_.CountPauses(pace);
-  // For want of room it was put off.
+  // It was postponed for lack of space.
   if (s.IsColumnFamilyDropped() || s.IsCompactionTooLarge()) return Status::OK();
   return s;
 } catch (...) {
@@ -317,7 +318,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   return context;
 }
 
-// Everything that needs no lock: reads, merges, writes.
+// Does everything that needs no lock: reads, merges, writes.
 Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
                                const RunControl& control, int job_id,
                                CompactionResult* result) try {
@@ -348,9 +349,8 @@ Status CompactionWork::Execute(ColumnFamily* family, const CompactionPlan& plan,
   return CaughtException();
 }
 
-// What calls have to do with the inputs they will have to do with the outputs. Before these are in
-// force: what fails for lack of memory has changed nothing, and of tables that never come to be
-// nobody asks.
+// Calls that follow the inputs will follow the outputs. Runs before these are in force: if memory
+// is out, nothing has changed, and tables that were never installed do no harm.
 void CompactionWork::NoteForCalls(const ColumnFamily& family, const CompactionPlan& plan,
                                   const CompactionResult& result, const RunControl& control,
                                   int job_id) {
@@ -377,8 +377,8 @@ Status CompactionWork::Install(ColumnFamily* family, const CompactionPlan& plan,
                                       context_.directory());
 }
 
-// Nobody tells when there is room again, which another database may have made, or a limit that was
-// raised. It is asked for every second, as writers may wait for this compaction.
+// Space may become available without notice, by another database or a raised limit. So the plan is
+// retried every second, as writers may wait for this compaction.
 Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) {
   RecordTick(context_.statistics(), COMPACTION_CANCELLED);
   int64_t now = 0;
@@ -390,7 +390,7 @@ Status CompactionWork::PutOff(ColumnFamily* family, const CompactionPlan& plan) 
   return NoRoomFor(plan);
 }
 
-// Others, of other families or levels, say nothing of the one that failed.
+// Success of compactions of other families or levels does not prove that the failed one works.
 void CompactionWork::NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) {
   if (!errors_.state().on_trial()) return;
   if (family->failed_compaction_level == plan.start_level) family->failed_compaction_level = -1;
@@ -401,7 +401,7 @@ void CompactionWork::NoteSuccess(ColumnFamily* family, const CompactionPlan& pla
   if (!others) errors_.NoteCompactionsWork();
 }
 
-// The first since compactions worked forgets what failed before.
+// The first failure since compactions worked clears earlier ones.
 void CompactionWork::NoteFailure(ColumnFamily* family, const CompactionPlan& plan) {
   if (errors_.state().soft_error().ok()) {
     for (const auto& [id, each] : state_.families.all()) each->failed_compaction_level = -1;
@@ -409,8 +409,8 @@ void CompactionWork::NoteFailure(ColumnFamily* family, const CompactionPlan& pla
   family->failed_compaction_level = plan.start_level;
 }
 
-// What failed may be wanted no more: when this was the last of all that is due, all that is has
-// succeeded.
+// The failed compaction may not be needed any more: if this was the last one that was due, all that
+// are due have succeeded.
 void CompactionWork::NoteEndOfJob() {
   if (errors_.state().awaits_resume()) stalls_.WakeStopped();
   if (Working() == 1 && queue_.empty() && ask_again_at_ == 0) errors_.NoteCompactionsWork();
@@ -424,7 +424,7 @@ void CompactionWork::GoOnAfterCall(ColumnFamily* family) {
   }).PermitUncheckedError();
 }
 
-// The purge that deletes them tells listeners.
+// The purge that deletes them reports this number to listeners.
 void CompactionWork::NoteJobOfInputs(const CompactionPlan& plan, int job_id) {
   for (const CompactionInputLevel& level : plan.inputs) {
     for (const FileRef& file : level.files) file->notes.last_job = job_id;
@@ -459,7 +459,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
   const int job_id = state_.NextJobId();
   const SpaceHold space(context_.table_space(), *plan);
   if (!space.fits()) return PutOff(family, *plan);
-  TaskSlot slot;  // of an automatic one the job has it
+  TaskSlot slot;  // an automatic job has its slot already
   if (plan->is_manual) slot.Take(LimiterOf(*family), /*force=*/true);
   ListedOperation listed(context_.options().enable_thread_tracking, ThreadStatus::OP_COMPACTION,
                          context_.given_name(), family->name());
@@ -494,18 +494,18 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
     stalls_.Update();
     stalls_.Tell();
     Schedule(family);
-    // Writing has to stop, not only compacting.
+    // Writes must stop, not only compactions.
     const Status room = result->outputs.empty() ? Status::OK() : context_.CheckSpace();
     if (!room.ok()) errors_.Report(room, BackgroundErrorReason::kFlush);
     NoteSuccess(family, *plan);
   } else if (plan->is_manual && !family->dropped()) {
-    GoOnAfterCall(family);  // nobody is told of an error
+    GoOnAfterCall(family);  // the error is returned to the caller only
   } else {
     NoteFailure(family, *plan);
   }
   {
     const int l0_files = family->shape().l0_files;
-    // The plan may hold the last share in files: they are closed without the lock.
+    // The plan may hold the last references to files, which are closed without the lock.
     DbUnlock unlock(&state_.mu);
     CompactionJobInfo info = MakeInfo(*family, *plan, *result, job_id);
     info.num_l0_files = l0_files;
@@ -560,7 +560,7 @@ CompactionJobInfo CompactionWork::MakeInfo(const ColumnFamily& family, const Com
     }
   }
   if (plan.trivial_move) {
-    // The tables themselves, which nobody has read or written.
+    // The outputs are the input tables, which were neither read nor written.
     info.output_files = info.input_files;
     for (const CompactionFileInfo& file : info.input_file_infos) {
       info.output_file_infos.push_back({plan.output_level, file.file_number, 0});
@@ -614,7 +614,7 @@ void CompactionWork::NotifyOfSubcompaction(const ColumnFamily& family, const Com
   });
 }
 
-// Those of a table that cannot be opened are left out.
+// Skips tables that cannot be opened.
 void CompactionWork::AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                         CompactionJobInfo* info) {
   const std::shared_ptr<TableCache> tables = family.shared_table_cache();
@@ -651,7 +651,7 @@ void CompactionWork::NotifyEnd(const ColumnFamily& family, const CompactionPlan&
   events::CompactionCompleted(context_, info);
 }
 
-// Before they are in force: others may take them up, and delete them, from then on.
+// Must precede the installation: after that, other compactions may use and delete the tables.
 void CompactionWork::NotifyCreated(const ColumnFamily& family, int job_id,
                                    const CompactionResult& result) const {
   for (size_t i = 0; i < result.outputs.size(); i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Runs compactions: automatic ones as levels ask for them, manual ones on demand.
+// Runs compactions: automatic ones as levels need them, manual ones on demand.
 
 #include <atomic>
 #include <deque>
@@ -43,25 +43,25 @@ class CompactionWork final : public CompactionScheduler {
     FilePurger& purger;
   };
   explicit CompactionWork(const Parts& parts);
-  // By whom ScheduleDue is called. Before anything else.
+  // Sets the timer that calls ScheduleDue. Must be called first.
   void set_timer(JobTimer* timer) { timer_ = timer; }
-  // Told after each job; null: nobody is.
+  // Sets the object that is notified after each job; null: none.
   void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
   CompactionWork(const CompactionWork&) = delete;
   CompactionWork& operator=(const CompactionWork&) = delete;
 
   void Schedule(ColumnFamily* family) override VARVE_REQUIRES(kDbMutex);
   void ScheduleAll() override VARVE_REQUIRES(kDbMutex);
-  // Measures the families anew whose files wait for snapshots to go, or for time to pass, and
-  // queues those that want work now. Does not throw.
+  // Measures the families again whose files wait for snapshots or for time to pass, and queues
+  // those that need work now. Does not throw.
   void NoteSnapshotsGone() VARVE_EXCLUDES(kDbMutex);
-  // The same; returns the unix time at which the next files become due.
+  // Like the call above, but returns the unix time at which the next files become due.
   uint64_t ScheduleDue() VARVE_REQUIRES(kDbMutex);
-  // Forgets which families are queued (shutdown), one after the other, as a second deque would take
-  // memory.
+  // Forgets which families are queued (shutdown). Removes them one by one, as a second deque would
+  // take memory.
   void ClearQueue() VARVE_EXCLUDES(kDbMutex) {
     for (bool more = true; more;) {
-      std::shared_ptr<ColumnFamily> gone;  // goes after the lock
+      std::shared_ptr<ColumnFamily> gone;  // released after the lock
       DbLock lock(&state_.mu);
       more = !queue_.empty();
       if (!more) continue;
@@ -70,28 +70,29 @@ class CompactionWork final : public CompactionScheduler {
     }
   }
   bool Busy() const override VARVE_REQUIRES(kDbMutex);
-  // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
+  // Cancels jobs that have not begun (shutdown): the threads may be busy with other databases.
   void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
   bool MayMakeRoom() const override VARVE_REQUIRES(kDbMutex) {
     return Working() > 0 || (!queue_.empty() && !errors_.state().awaits_resume());
   }
-  // Jobs in background threads or on their way there, and calls that compact in their own thread.
+  // Returns the number of scheduled or running background jobs, and of calls that compact in their
+  // own thread.
   int Running() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + manual_calls_; }
-  // Of background threads: jobs that run, and such as have not begun.
+  // Numbers of background jobs that run, and that have not begun.
   int running() const VARVE_REQUIRES(kDbMutex) { return running_; }
   int waiting() const VARVE_REQUIRES(kDbMutex) { return scheduled_ - running_; }
-  // Of them, those that work on files now, or tell listeners what they did. A call between two of
-  // its plans is not among them: while work is paused, it waits.
+  // Returns the number of those that work on files now, or notify listeners. A call between two of
+  // its plans does not count: while work is paused, it waits.
   int Working() const VARVE_REQUIRES(kDbMutex) { return running_ + manual_working_; }
 
-  // API calls. Compactions asked for run in the calling thread.
-  // Whether CompactRange would begin; changes nothing.
+  // --- API calls. Requested compactions run in the calling thread. CheckRange checks if
+  // CompactRange would begin, and changes nothing.
   Status CheckRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
                     const Slice* end) VARVE_EXCLUDES(kDbMutex);
   Status CompactRange(ColumnFamily* family, const CompactRangeOptions& options, const Slice* begin,
                       const Slice* end) VARVE_EXCLUDES(kDbMutex);
-  // Rewrites the family without the versions that are newer than the timestamp. Nothing else may
-  // write to it meanwhile.
+  // Rewrites the family without the versions that are newer than the timestamp. Requires that
+  // nothing else writes to it meanwhile.
   Status TrimHistory(ColumnFamily* family, const std::string& trim_ts) VARVE_EXCLUDES(kDbMutex);
   Status CompactFiles(ColumnFamily* family, const CompactionOptions& options,
                       const std::vector<std::string>& names, int output_level, int path_id,
@@ -99,32 +100,32 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_EXCLUDES(kDbMutex);
   Status DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                              bool include_end) VARVE_EXCLUDES(kDbMutex);
-  // The files of a range whose entries are deleted, by entries in tables that begin with the
-  // sequence number `deleted_at`. Does nothing while a snapshot is older.
+  // Drops files of a range whose entries are all deleted, by entries in tables with sequence
+  // numbers from `deleted_at` on. Does nothing if a snapshot is older.
   Status DropDeleted(ColumnFamily* family, const DeletedRange& range, SequenceNumber deleted_at)
       VARVE_EXCLUDES(kDbMutex);
   Status PromoteL0(ColumnFamily* family, int target_level) VARVE_EXCLUDES(kDbMutex);
   Status SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end)
       VARVE_EXCLUDES(kDbMutex);
-  // Ends manual compactions, returns when the last has ended, and refuses further ones until
+  // Cancels manual compactions, returns when the last has ended, and refuses new ones until
   // EnableManual was called as often.
   void DisableManual() VARVE_EXCLUDES(kDbMutex);
   void EnableManual() VARVE_EXCLUDES(kDbMutex);
 
  private:
   static Status CheckPath(const char* name, const ColumnFamily& family, uint32_t path_id);
-  // Without handing it out.
+  // Queues the family without starting a job.
   void Enqueue(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
 
-  // What stops one plan's run, and what it reports.
+  // Controls the run of one plan: cancellation and reports.
   struct RunControl {
     CancelFlags cancel;
     CompactionJobInfo* info = nullptr;  // filled in at the end, unless null
     std::string trim_ts;                // as in HistoryBounds
-    WorkPace* pace = nullptr;           // null: the run gives way to nobody
-    bool only_deletes = false;          // it makes room: being at the space limit is no obstacle
+    WorkPace* pace = nullptr;           // null: the run never yields
+    bool only_deletes = false;          // it frees space, so it may run at the space limit
   };
-  // One CompactRange call.
+  // Arguments of one CompactRange call.
   struct ManualCall {
     ColumnFamily* family = nullptr;
     const CompactRangeOptions* options = nullptr;
@@ -132,18 +133,18 @@ class CompactionWork final : public CompactionScheduler {
     const Slice* end = nullptr;
     std::string trim_ts;  // as in HistoryBounds
   };
-  // What a family is in one hold of the mutex: all that a plan may be made from.
+  // A family's state in one hold of the mutex: everything a plan may be made from.
   struct PlanGround {
     VersionRef version;
     LevelShape shape;
     std::shared_ptr<const ColumnFamilyOptions> options;
     const std::vector<const CompactionPlan*>& running;
   };
-  // Makes a plan for the hold in which it is called; may be called again in a later one. No plan:
-  // there is nothing to do, or *conflict, a plan under way is in its way.
+  // Makes a plan for the hold in which it is called; may be called again in a later one. Without a
+  // plan there is nothing to do, or, if *conflict is set, a running plan is in the way.
   using Planner = std::function<Status(const PlanGround& ground,
                                        std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
-  // One who changes the family's tree.
+  // A party that changes the family's tree.
   class Party;
   class Step;
   class ManualTurn;
@@ -154,18 +155,18 @@ class CompactionWork final : public CompactionScheduler {
   Status RunCall(const ManualCall& call) VARVE_EXCLUDES(kDbMutex);
   bool MayRunAutomatic() const VARVE_REQUIRES(kDbMutex);
   bool MayPlanFor(const ColumnFamily& family) const VARVE_REQUIRES(kDbMutex);
-  // The next family in the queue of which a compaction may be planned in this hold, and the slot
-  // that its limiter gives for it.
+  // Returns the next family in the queue for which a compaction may be planned in this hold, and
+  // the slot that its limiter grants.
   std::shared_ptr<ColumnFamily> TakeRunnable(TaskSlot* slot) VARVE_REQUIRES(kDbMutex);
   void BackgroundCompaction() VARVE_EXCLUDES(kDbMutex);
-  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // of background work
+  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // for background work
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family) VARVE_REQUIRES(kDbMutex);
-  // Some of the tables whose tombstones may cover whole files. Releases the mutex while it reads.
-  // Whether any was opened; the shape is measured again then.
+  // Opens some of the tables whose tombstones may cover whole files. Releases the mutex while it
+  // reads. Returns true if any was opened; then the shape was measured again.
   bool OpenTombstones(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
   static PlanGround GroundOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex);
-  // Carries out what was planned in this hold: marks the plan's inputs, runs it, installs its
-  // result. Releases the mutex while it works; gives the plan up.
+  // Executes a plan made in this hold: marks its inputs, runs it, installs its result. Releases the
+  // mutex while it works; destroys the plan.
   Status RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan, const RunControl& control,
                  CompactionResult* result) VARVE_REQUIRES(kDbMutex);
   Status Execute(ColumnFamily* family, const CompactionPlan& plan, const RunControl& control,
@@ -177,13 +178,13 @@ class CompactionWork final : public CompactionScheduler {
       VARVE_REQUIRES(kDbMutex);
   CompactionContext MakeContext(ColumnFamily* family, const CompactionPlan& plan,
                                 const RunControl& control) const VARVE_REQUIRES(kDbMutex);
-  // After an error of compactions: whether they work again.
+  // Called after an error of compactions, to note if they work again.
   void NoteSuccess(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   void NoteFailure(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
   void NoteEndOfJob() VARVE_REQUIRES(kDbMutex);
-  // Of a plan for which there is no room.
+  // Postpones a plan for which there is no space.
   Status PutOff(ColumnFamily* family, const CompactionPlan& plan) VARVE_REQUIRES(kDbMutex);
-  // A call was given up that has kept jobs from its files. Does not throw.
+  // Continues after a call was given up that has kept jobs from its files. Does not throw.
   void GoOnAfterCall(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
   static void AddInputProperties(const ColumnFamily& family, const CompactionPlan& plan,
                                  CompactionJobInfo* info);
@@ -201,26 +202,28 @@ class CompactionWork final : public CompactionScheduler {
                  const CompactionResult& result, const CompactionJobInfo& info)
       VARVE_EXCLUDES(kDbMutex);
 
-  // Manual (manual_compaction.cc).
-  // `called_back`: from a flush or a compaction, which it must not wait for.
+  // --- Manual compactions (manual_compaction.cc). `called_back`: called from a flush or a
+  // compaction, which it must not wait for.
   Status FlushForRange(const ManualCall& call, bool called_back) VARVE_EXCLUDES(kDbMutex);
   Status WalkLevels(const ManualCall& call, const RangeCall& range, Party* party)
       VARVE_REQUIRES(kDbMutex);
   Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party)
       VARVE_REQUIRES(kDbMutex);
   Status MoveWhatIsDue(const ManualCall& call, Party* party) VARVE_REQUIRES(kDbMutex);
-  // Waits until the party may plan and nobody is in its plan's way. Null: there is nothing to do.
+  // Waits until the party may plan and no other plan conflicts. Sets *plan to null if there is
+  // nothing to do.
   Status AwaitPlan(Party* party, const RunControl& control, TreeAdmission::Extent extent,
                    const Planner& planner, std::unique_ptr<CompactionPlan>* plan)
       VARVE_REQUIRES(kDbMutex);
-  // Then carries it out. *ran: there was one.
+  // Waits for a plan, and executes it. Sets *ran if there was one.
   Status RunStep(Party* party, const Planner& planner, const RunControl& control,
                  CompactionResult* result, bool* ran) VARVE_REQUIRES(kDbMutex);
-  // One step on files that the plan names, which waits for no turn.
+  // Runs one step on files that the plan names, without waiting for a turn.
   Status RunAtOnce(ColumnFamily* family, const Planner& planner, const RunControl& control)
       VARVE_EXCLUDES(kDbMutex);
   RunControl ControlOf(const std::atomic<bool>* cancelled) const;
-  // DisableManual stops what has the control of such calls.
+  // Returns the reason why the call must not run, or OK. DisableManual stops calls with such a
+  // control.
   Status ManualObstacle(const ColumnFamily& family, const RunControl& control) const
       VARVE_REQUIRES(kDbMutex);
 
@@ -236,19 +239,20 @@ class CompactionWork final : public CompactionScheduler {
   FilePurger& purger_;
   JobTimer* timer_ = nullptr;
   const WorkPressure* pressure_ = nullptr;
-  // Unix seconds; 0: no compaction was put off.
+  // Unix seconds; 0: no compaction was postponed.
   uint64_t ask_again_at_ VARVE_GUARDED_BY(kDbMutex) = 0;
 
   std::deque<std::shared_ptr<ColumnFamily>> queue_ VARVE_GUARDED_BY(kDbMutex);
   int running_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // Handed to the environment, running ones included.
+  // Number of jobs given to the environment, including running ones.
   int scheduled_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // API calls that may change levels, waiting ones included; and of them, those that run a plan.
+  // Number of API calls that may change levels, including waiting ones; and of those that run a
+  // plan.
   int manual_calls_ VARVE_GUARDED_BY(kDbMutex) = 0;
   int manual_working_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // Calls that want to know what becomes of their tables.
+  // Calls that follow what becomes of their tables.
   std::vector<Followed*> followed_ VARVE_GUARDED_BY(kDbMutex);
-  // Calls of DisableManual less those of EnableManual: a call that comes first counts as well.
+  // Number of calls of DisableManual less those of EnableManual, even if EnableManual came first.
   int manual_disabled_ VARVE_GUARDED_BY(kDbMutex) = 0;
   std::atomic<bool> manual_cancel_{false};  // changed under the mutex
 };

@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-// The first attempts come sooner than bgerror_resume_retry_interval asks: most causes are short.
+// The first attempts come sooner than bgerror_resume_retry_interval asks, as most causes are short.
 constexpr uint64_t kFirstPauseMicros = 100 * 1000;
 
 }  // namespace
@@ -34,7 +34,7 @@ void ErrorRecovery::StartRetrying() {
   if (retrying_ || with_.lifecycle.shutting_down()) return;
   retrying_ = true;
   if (std::thread ended = std::move(thread_); ended.joinable()) {
-    // Its loop has ended. As it exits it releases what it has read, with destructors of users'.
+    // Its loop has ended. At its exit it runs thread-local destructors, which may be the user's.
     DbUnlock unlock(&with_.state.mu);
     ended.join();
   }
@@ -44,13 +44,13 @@ void ErrorRecovery::StartRetrying() {
     thread_ = std::thread([this] { RetryLoop(); });
     retrying_ = true;
   } catch (...) {
-    // The error stands until the next one, or until a user calls Resume.
+    // The error stays until the next one, or until a user calls Resume.
   }
 }
 
 void ErrorRecovery::Hurry() {
   with_.state.mu.AssertHeld();
-  // Also of a loop that is about to begin: who reports an error tells people first.
+  // Also affects a loop that is about to begin, as listeners are notified first.
   hurries_ = true;
   with_.state.work.SignalAll();
 }
@@ -62,7 +62,7 @@ void ErrorRecovery::RetryLoop() {
   DbLock lock(&with_.state.mu);
   VARVE_ASSERT(retrying_);
   const ErrorState& errors = with_.errors.state();
-  // An error that is back soon after it was lifted lasts: pauses go on growing where they were.
+  // An error that returns soon after it was lifted is lasting: pauses continue to grow.
   const bool again =
       errors.retries() > 0 ||
       (lifted_micros_ != 0 && with_.context.MonotonicMicros() - lifted_micros_ < 2 * longest_pause);
@@ -78,11 +78,11 @@ void ErrorRecovery::RetryLoop() {
     pause_micros_ = std::min(2 * pause_micros_, longest_pause);
   }
   retrying_ = false;
-  // Writers that wait for compactions wait for nothing if that was the last attempt.
+  // If that was the last attempt, writers that wait for compactions would wait in vain.
   if (errors.awaits_resume()) with_.stalls.WakeStopped();
 }
 
-// Until the pause is over, or somebody hurries; and while background work is paused.
+// Waits until the pause is over, or Hurry is called; and while background work is paused.
 void ErrorRecovery::AwaitNextAttempt() {
   const uint64_t until = with_.context.MonotonicMicros() + pause_micros_;
   while (!with_.lifecycle.shutting_down()) {
@@ -122,7 +122,7 @@ Status ErrorRecovery::TryOnce(bool asked) {
     retries = errors.retries();
   }
   Status s = Guarded([&] {
-    // Room for what is under way. What a soft error wants to write can wait for room.
+    // Frees space for work in progress. Work after a soft error can wait for space.
     if (old_error.IsNoSpace() && severity > ErrorState::Severity::kSoft)
       with_.reserve.ReleaseSpace();
     Status attempt = Attempt(severity);
@@ -141,9 +141,9 @@ Status ErrorRecovery::TryOnce(bool asked) {
 Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over) {
   ErrorState& errors = with_.errors.state();
   errors.EndAttempt();
-  // Of a soft error the compactions that are tried now show what comes of it.
+  // The result of a soft error is shown by the compactions that are tried now.
   *over = attempted != ErrorState::Severity::kSoft || !attempt.ok();
-  // Lifted it was; another may have come since.
+  // The error was lifted; another may have occurred since.
   Status s = attempt.ok() ? errors.error() : attempt;
   if (s.ok()) {
     lifted_micros_ = with_.context.MonotonicMicros();
@@ -163,7 +163,7 @@ Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& att
   return s;
 }
 
-// All that follows a job, and that one which failed may not have come to.
+// Does everything that follows a job, which a failed job may not have done.
 void ErrorRecovery::ScheduleBacklog() {
   with_.stalls.Update();
   with_.stalls.Tell();
@@ -177,10 +177,10 @@ void ErrorRecovery::InstallSuperVersions() {
   for (const auto& [id, family] : with_.state.families.all()) family->InstallSuperVersion();
 }
 
-// In the hold in which the attempt was over: an error that comes later is another one.
+// Must be called in the hold in which the attempt ended: a later error is another one.
 Status ErrorRecovery::Lift(ErrorState::Severity attempted) {
   ErrorState& errors = with_.errors.state();
-  // Against what became worse meanwhile it does not help.
+  // The attempt does not help against what became worse meanwhile.
   return errors.severity() <= attempted && errors.Lift() ? Status::OK() : errors.error();
 }
 
@@ -195,7 +195,7 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
     return Lift(severity);
   }
   {
-    // They fail, and end, while writes are stopped; none begins.
+    // Ingestions fail, and end, while writes are stopped; none begins.
     VARVE_RETURN_IF_ERROR(RefuseHeldUp("Resume", Duty::kIngestion, &with_.lifecycle));
     DbLock lock(&with_.state.mu);
     with_.state.ingest_windows.AwaitNone();
@@ -215,13 +215,13 @@ Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinn
   const ExclusiveCommit exclusive(with_.state.commit.get());
   DbLock lock(&with_.state.mu);
   LogSet& logs = *with_.state.logs;
-  // The current log may hold batches that failed, and decisions: nobody needs it after this. One
-  // that an attempt before this has begun, and in which nothing is, is as good as another.
+  // The current log may have failed batches, and decisions: it is not needed after this. An empty
+  // log begun by an earlier attempt can be used again.
   const bool is_fresh = logs.current_number() == fresh_log_ && logs.current_empty();
   const bool force = logs.current_failed() || (with_.state.sections.InUse() && !is_fresh);
   VARVE_RETURN_IF_ERROR(with_.new_logs.Start(force));
   if (force) fresh_log_ = logs.current_number();
-  // While neither lock is held, they may be dropped.
+  // They may be dropped while neither lock is held.
   std::vector<ColumnFamily*> families;
   for (const auto& [id, family] : with_.state.families.all()) {
     pinned->push_back(family);
@@ -230,8 +230,8 @@ Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinn
   return with_.flush.SwitchMemTables(families);
 }
 
-// Everything is in tables: no log but the current one is needed, and the failed ones must not be
-// asked for anything again. Writing this down also proves that the MANIFEST takes edits.
+// Everything is in tables: only the current log is needed, and the failed ones must not be read
+// again. Recording this also proves that the MANIFEST takes edits.
 Status ErrorRecovery::MakeOldLogsObsolete() {
   std::vector<VersionEdit> edits(with_.state.families.all().size());
   std::vector<FamilyEdit> changes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Gets a database from a soft or hard error back to work: on demand, and by itself while trying
-// again can help.
+// Recovers a database from a soft or hard error: on demand, and automatically while retries can
+// help.
 
 #include <memory>
 #include <thread>
@@ -39,30 +39,30 @@ class ErrorRecovery final : public RecoveryStarter {
   ErrorRecovery(const ErrorRecovery&) = delete;
   ErrorRecovery& operator=(const ErrorRecovery&) = delete;
 
-  // One attempt that a user asks for, from which retries count anew. OK: writes work again, and
-  // compactions are tried again. Busy: another attempt is under way. Otherwise the error that
-  // stands in the way now. Takes the commit path, too.
+  // Makes one attempt at a user's request, which resets the count of retries. Returns OK if writes
+  // work again and compactions are tried again; Busy if another attempt is in progress; otherwise
+  // the error that still exists. Takes the commit path, too.
   Status Resume() VARVE_EXCLUDES(kDbMutex);
   void StartRetrying() override VARVE_REQUIRES(kDbMutex);
   void Hurry() override VARVE_REQUIRES(kDbMutex);
-  // Ends the thread; the shutdown has begun.
+  // Ends the thread. Requires that the shutdown has begun.
   void Stop() VARVE_EXCLUDES(kDbMutex);
 
  private:
   void RetryLoop() VARVE_EXCLUDES(kDbMutex);
   Status TryOnce(bool asked) VARVE_EXCLUDES(kDbMutex);
-  // What follows from an attempt that has ended. *over: people are to be told what came of it.
+  // Handles the end of an attempt. Sets *over if listeners are to be told its result.
   Status Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over)
       VARVE_REQUIRES(kDbMutex);
-  // Fresh log if the current one failed, all memtables into tables, MANIFEST proven writable; and
-  // then the error is lifted.
+  // Starts a fresh log if the current one failed, flushes all memtables, proves that the MANIFEST
+  // is writable, and then lifts the error.
   Status Attempt(ErrorState::Severity severity) VARVE_EXCLUDES(kDbMutex);
-  // Leaves the memtables, and the current log if nothing may follow in it.
+  // Switches the memtables, and the current log if it must not be used further.
   Status SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* families) VARVE_EXCLUDES(kDbMutex);
   void AwaitNextAttempt() VARVE_REQUIRES(kDbMutex);
   Status MakeOldLogsObsolete() VARVE_REQUIRES(kDbMutex);
   Status Lift(ErrorState::Severity attempted) VARVE_REQUIRES(kDbMutex);
-  // Readers may have been left with an older state.
+  // Updates readers that may still have an older state.
   void InstallSuperVersions() VARVE_REQUIRES(kDbMutex);
   void ScheduleBacklog() VARVE_REQUIRES(kDbMutex);
 
@@ -70,10 +70,10 @@ class ErrorRecovery final : public RecoveryStarter {
   std::thread thread_ VARVE_GUARDED_BY(kDbMutex);  // joined by Stop
   bool retrying_ VARVE_GUARDED_BY(kDbMutex) = false;
   bool hurries_ VARVE_GUARDED_BY(kDbMutex) = false;  // the next attempt is due
-  // Before the next attempt, and when an error was lifted last (0: never).
+  // Pause before the next attempt, and time when an error was lifted last (0: never).
   uint64_t pause_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t lifted_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // Begun by an attempt, with all prepared sections; 0: none was.
+  // Number of the log begun by an attempt, with all prepared sections; 0: none.
   uint64_t fresh_log_ VARVE_GUARDED_BY(kDbMutex) = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is flushed, and why: full memtables, logs that are too large together, memory.
+// Decides what is flushed, and why: full memtables, too large logs, memory.
 
 #include <algorithm>
 #include <vector>
@@ -37,12 +37,13 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   return full;
 }
 
-// More than all memtables will ever take; four times that is still a number.
+// More than all memtables will ever take; four times this does not overflow.
 constexpr uint64_t kLargestCapacity = uint64_t{1} << 60;
 
-// Bytes of all logs at which the families that hold the oldest are flushed. RocksDB's default, four
-// times what memtables may take, lets many idle families with a little data keep logs of many GiB:
-// here it also is no more than four times what memtables do take, or one full family.
+// Returns the bytes of all logs at which the families with the oldest log are flushed. RocksDB's
+// default, four times what memtables may take, lets many idle families with little data keep logs
+// of many GiB: here the limit is also at most four times what memtables do take, or one full
+// family.
 uint64_t FlushWork::LogLimit() const {
   if (dynamic_.current()->max_total_wal_size != 0) return dynamic_.current()->max_total_wal_size;
   uint64_t capacity = 0;
@@ -60,9 +61,8 @@ uint64_t FlushWork::LogLimit() const {
   return 4 * std::min(capacity, std::max(held, largest));
 }
 
-// The families that keep the oldest log alive, once all logs together are too large. One without
-// unflushed data in it is not among them, and one whose data is on its way into a table is left
-// alone.
+// Returns the families that keep the oldest log alive, if all logs together are too large. Skips
+// families without unflushed data in it, and those whose data is being flushed.
 std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) {
   if (dynamic_.current()->max_total_wal_size == 0 && state_.families.all().size() < 2) return {};
   if (state_.logs->total_bytes() <= LogLimit()) return {};
@@ -71,7 +71,7 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) 
   for (const auto& [id, family] : state_.families.all()) {
     oldest = std::min(oldest, family->OldestLogNeeded(current + 1));
   }
-  // Logs that nobody needs any more are on their way out.
+  // Logs that are not needed any more will be deleted soon.
   uint64_t needed = 0;
   for (const LogSet::LogInfo& log : state_.logs->List())
     needed += log.number < oldest ? 0 : log.bytes;
@@ -86,7 +86,7 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) 
   return result;
 }
 
-// A log may grow while nothing is in memory: by prepared sections and their rollbacks, by log data.
+// A log may grow without memtable entries: by prepared sections and their rollbacks, by log data.
 bool FlushWork::OnlyLogIsFull() const {
   if (state_.logs->CurrentEnd().bytes <= LogLimit()) return false;
   for (const auto& [id, family] : state_.families.all()) {
@@ -106,7 +106,8 @@ ColumnFamily* FlushWork::LargestActive() const {
   return largest;
 }
 
-// The family with the largest active memtable, when all memtables together are over their budget.
+// Returns the family with the largest active memtable, if all memtables together exceed their
+// budget.
 std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reason) {
   if (!context_.write_buffer_manager()->ShouldFlush()) return {};
   ColumnFamily* const largest = LargestActive();
@@ -115,9 +116,9 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverMemoryLimit(FlushReason* reaso
   return {largest};
 }
 
-// A table of almost nothing frees what the next write takes again: so it goes on while iterators
-// hold most of the memory, of which no flush frees any. Worth a table is an eighth of the limit, or
-// what there is when half of the limit is in active memtables.
+// True if a flush of the memtable is worth it. A tiny table frees what the next write takes again,
+// which would repeat while iterators hold most of the memory, which no flush frees. A memtable is
+// worth it from an eighth of the limit on, or always if half of the limit is in active memtables.
 bool FlushWork::IsWorthATable(const MemTable& mem) const {
   const WriteBufferManager& memory = *context_.write_buffer_manager();
   const size_t limit = memory.buffer_size();
@@ -128,12 +129,12 @@ bool FlushWork::FreeMemory() {
   DbLock lock(&state_.mu);
   if (lifecycle_.shutting_down() || errors_.state().writes_stopped()) return false;
   if (TakeBackStrandedJobs(context_.env(), &freeing_memory_) > 0) freeing_memory_ = false;
-  // With the log locked a switch would wait for the thread that locked it.
+  // While the log is locked, a switch would wait for the thread that locked it.
   if (freeing_memory_ || Busy() || log_gate_.locking() || log_gate_.locked()) return true;
   const size_t before = context_.write_buffer_manager()->memory_usage();
   for (const auto& [id, family] : state_.families.all()) family->TrimHistory(/*all=*/true);
   if (context_.write_buffer_manager()->memory_usage() < before) return true;
-  std::vector<ColumnFamily*> waiting;  // to be merged with more
+  std::vector<ColumnFamily*> waiting;  // those that wait to be merged with more
   for (const auto& [id, family] : state_.families.all()) {
     if (!family->immutables().empty()) waiting.push_back(family.get());
   }
@@ -143,7 +144,7 @@ bool FlushWork::FreeMemory() {
   }
   const ColumnFamily* const largest = LargestActive();
   if (largest == nullptr || !IsWorthATable(*largest->mem())) return false;
-  // The switch waits for writers of this database: not the asking thread's affair.
+  // The switch waits for writers of this database, for which the asking thread must not wait.
   Env* const env = context_.env();
   env->Schedule(&FlushWork::RunFreeMemory, this, PoolOfShortJobs(env), &freeing_memory_);
   freeing_memory_ = true;
@@ -159,7 +160,7 @@ void FlushWork::SwitchLargest() {
   {
     const ExclusiveCommit exclusive(state_.commit.get());
     DbLock lock(&state_.mu);
-    // A failure is reported by the switch itself; for lack of memory it is asked for again.
+    // The switch reports its own failure; if memory is out, it will be requested again.
     const auto free = [&] {
       state_.mu.AssertHeld();
       ColumnFamily* const largest = LargestActive();

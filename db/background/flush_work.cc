@@ -22,10 +22,10 @@ namespace varve {
 
 namespace {
 
-// How often WaitForRoom looks again when nobody says that anything has changed.
+// Interval at which WaitForRoom checks again without a signal.
 constexpr uint64_t kRoomPollMicros = 50 * 1000;
 constexpr uint64_t kRestAfterFailureMicros = 1000 * 1000;
-// How often those who wait for a flush look whether its pool still has threads.
+// Interval at which callers that wait for a flush check if its pool still has threads.
 constexpr uint64_t kPoolPollMicros = 100 * 1000;
 
 MemTableInfo DescribeMemTable(const ColumnFamily& family) {
@@ -41,32 +41,32 @@ MemTableInfo DescribeMemTable(const ColumnFamily& family) {
 
 }  // namespace
 
-// One family's share of a job.
+// One family's part of a job.
 struct FlushWork::FamilyFlush {
   std::shared_ptr<ColumnFamily> family;
   FlushInput input;
   FlushResult result;
   VersionEdit edit;
   int job_id = 0;
-  bool in_force = false;  // the table, if there is one, is in the MANIFEST
+  bool in_force = false;  // true: the table, if there is one, is in the MANIFEST
   FillingMemTable filling;
-  uint64_t micros = 0;  // of writing the table
+  uint64_t micros = 0;  // time of writing the table
 };
 
 namespace {
 
-// Whether a memtable was full, and that is all.
+// True if the only reason is a full memtable.
 bool IsOfFullMemTable(FlushReason reason) {
   return reason == FlushReason::kWriteBufferFull ||
          reason == FlushReason::kMemtableMaxRangeDeletions;
 }
 
-// Whether no caller waits for the end of the job, for memory, say.
+// True if no caller waits for the end of the job, for example for memory.
 bool NobodyWaits(FlushReason reason) {
   return IsOfFullMemTable(reason) || reason == FlushReason::kWalFull;
 }
 
-// The tickers of a reason: of each table's flush, and of each job that flushes families together.
+// The tickers of a reason: for each table's flush, and for each job that flushes families together.
 struct ReasonTickers {
   FlushReason reason;
   Tickers of_flush;
@@ -125,8 +125,8 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
     family->SwitchMemTable(family->NewMemTable(next_seq), log_number);
     VARVE_ASSERT(family->mem()->Empty());
   }
-  // A family with nothing in memory needs no log before this one. Of a batch that failed, though, a
-  // log may have the shares of all families: they leave it together, once others are in tables.
+  // A family with nothing in memory needs no log before this one. But a log may have parts of a
+  // failed batch for several families: these must leave it together, once the others are in tables.
   for (const auto& [id, family] : state_.families.all()) {
     if (errors_.state().writes_stopped()) break;
     if (family->mem()->Empty() && family->immutables().empty()) {
@@ -144,8 +144,8 @@ Status FlushWork::SwitchMemTables(const std::vector<ColumnFamily*>& families) {
 
 void FlushWork::Request(const std::vector<ColumnFamily*>& families, FlushReason reason) {
   state_.mu.AssertHeld();
-  // What was frozen in one switch must be installed in one step: whatever has not begun yet is one
-  // job.
+  // Memtables frozen in one switch must be installed in one step: everything that has not begun yet
+  // is one job.
   const bool together = context_.options().atomic_flush;
   if (together && !queue_.empty()) queue_.front().reason = reason;
   for (ColumnFamily* family : together ? AllFamilies() : families) {
@@ -170,7 +170,8 @@ std::vector<ColumnFamily*> FlushWork::AllFamilies() const {
   return all;
 }
 
-// A job that waits takes what is full; for any other reason, the rest is flushed too.
+// Notes the reason at the waiting job: a job only flushes full memtables, unless another reason
+// asks for the rest too.
 void FlushWork::NoteReason(const ColumnFamily& family, FlushReason reason) {
   for (Job& job : queue_) {
     const bool has_it = std::ranges::any_of(
@@ -211,7 +212,7 @@ void FlushWork::Schedule() {
   const int runnable = CanStart() ? static_cast<int>(queue_.size()) : 0;
   while (scheduled_ < limit && scheduled_ - running_ < runnable) {
     env->Schedule(&FlushWork::RunOne, this, pool, this);
-    scheduled_++;  // the job takes mu before it counts itself off
+    scheduled_++;  // the job takes mu before it decrements this
   }
 }
 
@@ -222,7 +223,7 @@ void FlushWork::CancelScheduledJobs() {
   if (TakeBackShortJobs(context_.env(), &freeing_memory_) > 0) freeing_memory_ = false;
 }
 
-// What was frozen together goes into force together, and in order.
+// Memtables that were frozen together are installed together, and in order.
 bool FlushWork::CanStart() const {
   return !context_.options().atomic_flush || !job_running_;
 }
@@ -235,7 +236,7 @@ void FlushWork::BackgroundFlush() {
   const Duty duty(Duty::kFlush, &lifecycle_, "a flush");
   DbLock lock(&state_.mu);
   running_++;
-  // What an error left in memory is for its recovery to flush: of all families in one step.
+  // Memtables left by an error are flushed by its recovery: those of all families in one step.
   const bool may_run = !lifecycle_.shutting_down() && tree_.paused() == 0 &&
                        errors_.state().severity() < ErrorState::Severity::kHard;
   if (!queue_.empty() && CanStart() && may_run) {
@@ -251,7 +252,7 @@ void FlushWork::BackgroundFlush() {
   Report(Guarded([this] {
     state_.mu.AssertHeld();
     if (stalls_.stopped() && stalls_.AnyWaits()) RequestStopped();
-    Schedule();  // refuses once an error is serious
+    Schedule();  // does nothing once an error is serious
   }));
   state_.work.SignalAll();
 }
@@ -279,12 +280,12 @@ void FlushWork::RunNextJob() {
     DbUnlock unlock(&state_.mu);
     reserve_.TakeIfThereIsRoom();
   }
-  // With the last share of a dropped family its tables become obsolete.
+  // With the last reference to a dropped family its tables become obsolete.
   job.families.clear();
   purger_.Purge();
 }
 
-// A failure that a listener has made nothing of is followed by another try; its cause may last.
+// Pauses: a failure that a listener has cleared is retried, but its cause may last.
 void FlushWork::RestAfterFailure() {
   const uint64_t until = context_.MonotonicMicros() + kRestAfterFailureMicros;
   const auto is_quiet = [this] {
@@ -299,16 +300,16 @@ void FlushWork::RestAfterFailure() {
   }
 }
 
-// A piece is what min_write_buffer_number_to_merge wants together, and more of small memtables up
-// to a full one: with many waiting, room for writers comes back table by table, and others can
-// flush the rest at the same time.
+// A piece is as many memtables as min_write_buffer_number_to_merge requires, and more small ones up
+// to a full one: if many wait, space for writers is freed table by table, and other jobs can flush
+// the rest in parallel.
 bool FlushWork::Pick(ColumnFamily* family, Extent extent, FlushInput* input) {
   const auto options = family->options();
   const auto least = static_cast<size_t>(std::max(1, options->min_write_buffer_number_to_merge));
   size_t bytes = 0;
   for (ImmutableMemTable& imm : family->immutables()) {
     if (imm.picked && input->memtables.empty()) continue;
-    if (imm.picked) break;  // what lies before it was picked by a flush that failed
+    if (imm.picked) break;  // earlier ones were picked by a flush that failed
     bytes += imm.mem->MemoryUsage();
     const bool enough = input->memtables.size() >= least && bytes > options->write_buffer_size;
     if (extent == Extent::kPiece && enough) break;
@@ -327,7 +328,7 @@ void FlushWork::Unpick(const FamilyFlush& flush) {
   }
 }
 
-// That of its newest memtable, unless the family is gone.
+// Returns the epoch of its newest memtable, unless the family is dropped.
 uint64_t FlushWork::EpochOf(const FamilyFlush& flush) {
   const auto& newest = flush.input.memtables.back();
   const auto& immutables = flush.family->immutables();
@@ -367,7 +368,7 @@ Status FlushWork::PickAll(const Job& job, Extent extent, std::vector<FamilyFlush
       if (WantsFlush(*family, job.reason)) Request({family.get()}, job.reason);
     }
   } catch (...) {
-    // Nobody else would ask for those that were not reached.
+    // No one else would request those that were not reached.
     for (const auto& family : job.families) family->flush_requested = false;
     return CaughtException();
   }
@@ -408,10 +409,10 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
     }
     statistics_.CountPauses(pace);
   }
-  // Once one family's share of a batch is in a table, the other families' shares must not be lost
-  // with an unsynced log: after a power loss they would be at different moments. Recovery from
-  // errors, whose logs may be broken, puts all families into one job instead.
-  // The same of a decision about a prepared section, without which that would be prepared again.
+  // Once one family's part of a batch is in a table, the other families' parts must not be lost
+  // with an unsynced log: after a power loss they would be at different moments. Error recovery,
+  // whose logs may be broken, puts all families into one job instead. The same holds for a decision
+  // about a prepared section, without which the section would be prepared again.
   const bool apart = state_.families.all().size() > 1 || state_.sections.InUse();
   if (apart && job.reason != FlushReason::kErrorRecovery) {
     DbUnlock unlock(&state_.mu);
@@ -437,8 +438,8 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
     });
   }
   const bool in_force = s.ok() && in_order;
-  // What failed is told before others may take it up: a recovery that waits for the job would
-  // else make good an error of which the database hears only afterwards.
+  // A failure is reported before other jobs may pick the memtables: otherwise a recovery that waits
+  // for the job would repair an error that the database hears of only afterwards.
   if (!in_force) {
     BestEffort([&] {
       state_.mu.AssertHeld();
@@ -457,12 +458,12 @@ Status FlushWork::RunJob(const Job& job, Extent extent) {
   stalls_.Tell();
   {
     DbUnlock unlock(&state_.mu);
-    // As a rule the last shares: the memory goes back before listeners take their time, and without
-    // the mutex.
+    // These are usually the last references: the memory is freed before listeners take their time,
+    // and without the mutex.
     for (FamilyFlush& flush : flushes) flush.input.memtables.clear();
     for (FamilyFlush& flush : flushes) NotifyEnd(flush, job.reason);
   }
-  // Who waits for the flush may go on meanwhile, and find its log gone.
+  // Callers that wait for the flush may continue now, and expect that its log is deleted.
   BestEffort([this] {
     state_.mu.AssertHeld();
     purger_.Purge();
@@ -482,8 +483,9 @@ void FlushWork::CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s
            s.ok() ? "so did that of an older memtable" : s.ToString().c_str());
 }
 
-// Readers look into memtables first, so the table of a newer one must not be in force while an
-// older one is in memory. False: the flush of an older one has failed, which its own job reports.
+// Readers search memtables first, so the table of a newer memtable must not be in force while an
+// older one is in memory. Returns false if the flush of an older one has failed, which its own job
+// reports.
 bool FlushWork::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
   for (const FamilyFlush& flush : flushes) {
     ColumnFamily& family = *flush.family;
@@ -499,7 +501,7 @@ bool FlushWork::WaitForOlder(const std::vector<FamilyFlush>& flushes) {
 
 void FlushWork::AddEmptyFamilies(std::vector<VersionEdit>* edits,
                                  std::vector<FamilyEdit>* changes) const {
-  edits->resize(state_.families.all().size());  // they stay where they are
+  edits->resize(state_.families.all().size());  // the addresses must not change
   size_t i = 0;
   for (const auto& [id, family] : state_.families.all()) {
     if (family->dropped() || !family->mem()->Empty() || !family->immutables().empty()) continue;
@@ -541,7 +543,7 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
       context_.NoteTable(flush.family->table_paths(), flush.result.file);
     }
   }
-  // Once all are: what cannot be shown is reported, which may release the mutex.
+  // After all are installed: an error is reported, which may release the mutex.
   for (const FamilyFlush& flush : *flushes) {
     if (flush.in_force) errors_.InstallSuperVersion(flush.family.get()).PermitUncheckedError();
   }
@@ -551,7 +553,8 @@ Status FlushWork::Install(std::vector<FamilyFlush>* flushes, FlushReason reason)
   return Status::OK();
 }
 
-// Tables of a job that did not get into the MANIFEST: it failed, or the family is gone.
+// Removes the tables of a job that are not in the MANIFEST, because it failed or the family was
+// dropped.
 void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
   for (const FamilyFlush& flush : flushes) {
     if (!flush.result.wrote_file || flush.in_force) continue;
@@ -561,7 +564,7 @@ void FlushWork::RemoveOutputs(const std::vector<FamilyFlush>& flushes) {
 
 Status FlushWork::FlushFamilies(const std::vector<ColumnFamily*>& families,
                                 const FlushOptions& options, FlushReason reason) {
-  // Also when one family is asked for: a batch over two is whole in files only if both are flushed.
+  // Even for one family: a batch over two is completely in files only if both are flushed.
   if (context_.options().atomic_flush && !VARVE_CANARY(kTearAtomicFlush)) {
     return FlushAll(options, reason);
   }
@@ -609,7 +612,7 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
             });
         if (unpicked) Request({family}, reason);
         state_.work.AwaitWorkFor(kPoolPollMicros);
-        Schedule();  // in another pool than before, it may be
+        Schedule();  // the pool may be another than before
       }
     }
   }
@@ -677,7 +680,7 @@ Status FlushWork::FlushAllHere(FlushReason reason) {
   while (s.ok() && std::ranges::any_of(pinned, in_memory)) {
     s = FlushNow(pinned, reason);
     if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kFlush);
-    // One that has failed elsewhere.
+    // A flush of another job may have failed.
     if (errors_.state().severity() >= ErrorState::Severity::kHard) s = errors_.state().error();
   }
   return s;
@@ -725,7 +728,7 @@ Status FlushWork::FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>
     }
     const Status s = FlushNow(families, reason, /*together=*/true);
     if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kFlush);
-    // One that has failed elsewhere.
+    // A flush of another job may have failed.
     if (errors_.state().severity() >= ErrorState::Severity::kHard) return errors_.state().error();
   }
   return Status::OK();
@@ -749,7 +752,7 @@ Status FlushWork::FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& fam
   }
   for (const Job& job : jobs) {
     Status s = RunJob(job, Extent::kAll);
-    // One that was dropped meanwhile is none of those that are to be flushed; others may be left.
+    // A family dropped meanwhile needs no flush, but others may be left.
     if (!s.ok() && !s.IsColumnFamilyDropped()) return s;
   }
   return Status::OK();
@@ -792,7 +795,7 @@ Status FlushWork::SwitchFullMemTables() {
   return OnlyLogIsFull() ? LeaveFullLog() : Status::OK();
 }
 
-// Decisions about sections are durable before the logs that hold the sections may go.
+// Decisions about sections must be durable before the logs with the sections may be deleted.
 Status FlushWork::LeaveLog(bool force) {
   Status s = new_logs_.Start(force);
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);
@@ -873,7 +876,7 @@ void FlushWork::NotifyEnd(const FamilyFlush& flush, FlushReason reason) {
   if (events::Wanted(context_)) events::FlushCompleted(context_, MakeInfo(flush, reason));
 }
 
-// Before it is in force: others may take it up, and delete it, from then on.
+// Must precede the installation: after that, compactions may use and delete the table.
 void FlushWork::NotifyCreated(const FamilyFlush& flush) const {
   if (!events::Wanted(context_) || !flush.result.wrote_file) return;
   events::TableFileCreated(

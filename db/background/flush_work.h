@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Switches memtables and gets frozen ones into L0, in the background and on demand.
+// Switches memtables and flushes frozen ones to L0, in the background and on demand.
 
 #include <deque>
 #include <memory>
@@ -47,28 +47,29 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   FlushWork(const FlushWork&) = delete;
   FlushWork& operator=(const FlushWork&) = delete;
 
-  // Before the first call: who is told of new tables in L0.
+  // Sets the object that is notified of new tables in L0. Must be called first.
   void set_compaction(CompactionScheduler* compaction) { compaction_ = compaction; }
-  // Told after each job; null: nobody is.
+  // Sets the object that is notified after each job; null: none.
   void set_pressure(const WorkPressure* pressure) { pressure_ = pressure; }
 
-  // Freezes the families' active memtables that hold something, after starting a new log. The
-  // commit path is held exclusively by the caller; the mutex is released while files are made.
+  // Freezes the non-empty active memtables of the families, after starting a new log. Requires that
+  // the caller holds the commit path exclusively; releases the mutex while files are made.
   Status SwitchMemTables(const std::vector<ColumnFamily*>& families) VARVE_REQUIRES(kDbMutex);
-  // Asks for the families' immutables to be flushed; with atomic_flush all families together.
+  // Requests a flush of the families' immutables; with atomic_flush, of all families together.
   void Request(const std::vector<ColumnFamily*>& families, FlushReason reason)
       VARVE_REQUIRES(kDbMutex);
-  // Hands queued requests to the background threads as far as limits allow.
+  // Gives queued requests to the background threads as far as limits allow.
   void Schedule() VARVE_REQUIRES(kDbMutex);
   bool Busy() const VARVE_REQUIRES(kDbMutex) { return scheduled_ > 0 || !queue_.empty(); }
   int running() const VARVE_REQUIRES(kDbMutex) { return running_; }
-  // Jobs that have not begun.
+  // Returns the number of jobs that have not begun.
   int waiting() const VARVE_REQUIRES(kDbMutex) { return scheduled_ - running_; }
   int scheduled() const VARVE_REQUIRES(kDbMutex) { return scheduled_ + (freeing_memory_ ? 1 : 0); }
-  // Jobs that have not begun will not (shutdown): the threads may be busy with other databases.
+  // Cancels jobs that have not begun (shutdown): the threads may be busy with other databases.
   void CancelScheduledJobs() VARVE_REQUIRES(kDbMutex);
-  // Forgets what is queued (shutdown). The last share of a family may go, and close its files: with
-  // no lock held. One after the other, as a second deque would take memory.
+  // Forgets what is queued (shutdown). The last reference to a family may be released here, which
+  // closes its files, so no lock is held then. Removes jobs one by one, as a second deque would
+  // take memory.
   void ClearQueue() VARVE_EXCLUDES(kDbMutex) {
     for (bool more = true; more;) {
       Job gone;
@@ -80,42 +81,42 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
     }
   }
 
-  // For the write-buffer manager.
+  // Called by the write-buffer manager.
   bool FreeMemory() override VARVE_EXCLUDES(kDbMutex);
 
   bool WouldStall(const ColumnFamily& family) const override VARVE_REQUIRES(kDbMutex);
-  // Waits while that is so for any of the families, which the caller keeps alive. Busy: it would
-  // wait for work that its thread is called from.
+  // Waits while WouldStall is true for any of the families, which the caller keeps alive. Returns
+  // Busy if it would wait for work that its thread is called from.
   Status WaitForRoom(const std::vector<ColumnFamily*>& families) VARVE_EXCLUDES(kDbMutex);
 
-  // Flush() of the API: switch, request, and (if asked) wait. Takes the commit path itself. The
-  // caller keeps the families alive. With atomic_flush it is FlushAll.
+  // Implements Flush() of the API: switches, requests, and (if asked) waits. Takes the commit path
+  // itself. The caller keeps the families alive. With atomic_flush it calls FlushAll.
   Status FlushFamilies(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
                        FlushReason reason) override VARVE_EXCLUDES(kDbMutex);
-  // The same for all families there are; others may be dropped, and go, meanwhile.
+  // Does the same for all existing families; families may be dropped meanwhile.
   Status FlushAll(const FlushOptions& options, FlushReason reason) VARVE_EXCLUDES(kDbMutex);
-  // The same for exactly these, in this thread, and as one step of the MANIFEST: a batch over two
-  // of them is in the tables of both or of none.
+  // Does the same for exactly these families, in this thread, and as one step of the MANIFEST: a
+  // batch over two of them gets into the tables of both or of none.
   Status FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>& families,
                        FlushReason reason) VARVE_EXCLUDES(kDbMutex);
-  // What Close does: all that is in memory, in this thread, as those of the environment may all be
+  // Flushes everything in memory for Close, in this thread, as the environment's threads may be
   // busy, or wait for this one. Takes the commit path itself.
   Status FlushAllHere(FlushReason reason) VARVE_EXCLUDES(kDbMutex);
-  // What Close does where a log is stamped (db/engine/new_logs.h): all that is in memory goes into
-  // tables, and the one log that is left is not, and empty. Logs with undecided sections stay as
-  // they are. Nothing is written to a log any more.
+  // Called by Close if a log is stamped (db/engine/new_logs.h): flushes everything in memory, and
+  // leaves one log, which is not stamped, and empty. Logs with undecided sections stay. Requires
+  // that nothing is written to a log any more.
   Status LeaveStampedLogs() VARVE_EXCLUDES(kDbMutex);
-  // Flushes everything frozen of the families in this thread, after any flush of theirs under way;
-  // in one step if `together`, or if the options or the reason ask for that.
+  // Flushes all frozen memtables of the families in this thread, after their running flushes; in
+  // one step if `together`, or if the options or the reason require that.
   Status FlushNow(const std::vector<std::shared_ptr<ColumnFamily>>& families, FlushReason reason,
                   bool together = false) VARVE_REQUIRES(kDbMutex);
 
-  // What was frozen of a family up to a memtable, by its id.
+  // Frozen memtables of a family up to one, given by its id.
   struct Frozen {
     std::shared_ptr<ColumnFamily> family;
     uint64_t memtable = 0;
   };
-  // Flushes these in this thread, as far as no other flush has them, and returns when all are in
+  // Flushes these in this thread, except those that another flush has, and returns when all are in
   // tables. Background work may be paused.
   Status FlushFrozen(const std::vector<Frozen>& frozen, FlushReason reason)
       VARVE_REQUIRES(kDbMutex);
@@ -131,13 +132,13 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
     FlushReason reason = FlushReason::kOthers;
   };
   struct FamilyFlush;
-  // What one job takes of each of its families.
+  // Says what one job takes of each of its families.
   enum class Extent : uint8_t {
-    kPiece,  // the oldest that nobody has picked, as many as make one table
+    kPiece,  // the oldest unpicked ones, as many as make one table
     kAll,
   };
 
-  // FlushFamilies for exactly these.
+  // Does FlushFamilies for exactly these.
   Status SwitchAndFlush(const std::vector<ColumnFamily*>& families, const FlushOptions& options,
                         FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   void RequestStopped() VARVE_REQUIRES(kDbMutex);
@@ -146,20 +147,20 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   static void RunFreeMemory(void* work);
   void SwitchLargest() VARVE_EXCLUDES(kDbMutex);
   void BackgroundFlush() VARVE_EXCLUDES(kDbMutex);
-  // Edits by which families that have nothing in memory leave the logs before the current one.
+  // Adds edits by which families with nothing in memory leave the logs before the current one.
   void AddEmptyFamilies(std::vector<VersionEdit>* edits, std::vector<FamilyEdit>* changes) const
       VARVE_REQUIRES(kDbMutex);
-  // Whatever it returns, what was picked is in `flushes`.
+  // Even if it fails, everything picked is in `flushes`.
   Status PickAll(const Job& job, Extent extent, std::vector<FamilyFlush>* flushes)
       VARVE_REQUIRES(kDbMutex);
-  // A job may throw: it failed then, and all that it had picked can be picked again.
+  // If a job throws, it has failed, and what it had picked can be picked again.
   void RunNextJob() VARVE_REQUIRES(kDbMutex);
   Status RunJob(const Job& job, Extent extent) VARVE_REQUIRES(kDbMutex);
   FlushPace PaceOf(std::vector<FamilyFlush>* flushes) const;
-  // What was picked becomes tables, and these come into force unless *in_order is false.
+  // Writes what was picked as tables, and installs these unless *in_order is false.
   Status RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order)
       VARVE_REQUIRES(kDbMutex);
-  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // of a job
+  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // for a job
   void NoteReason(const ColumnFamily& family, FlushReason reason) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> AllFamilies() const VARVE_REQUIRES(kDbMutex);
   void RestAfterFailure() VARVE_REQUIRES(kDbMutex);
@@ -169,22 +170,22 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   bool WantsFlush(const ColumnFamily& family, FlushReason reason) const VARVE_REQUIRES(kDbMutex);
   bool WaitForOlder(const std::vector<FamilyFlush>& flushes) VARVE_REQUIRES(kDbMutex);
   Status Install(std::vector<FamilyFlush>* flushes, FlushReason reason) VARVE_REQUIRES(kDbMutex);
-  // Of a job that failed.
+  // Cleans up after a failed job.
   void CleanUp(const std::vector<FamilyFlush>& flushes, const Status& s) VARVE_REQUIRES(kDbMutex);
   void RemoveOutputs(const std::vector<FamilyFlush>& flushes) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> FullFamilies(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> FamiliesOverLogLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
   bool OnlyLogIsFull() const VARVE_REQUIRES(kDbMutex);
-  // The commit path is held exclusively by the caller.
+  // Requires that the caller holds the commit path exclusively.
   Status LeaveFullLog() VARVE_REQUIRES(kDbMutex) { return LeaveLog(/*force=*/false); }
-  // No family has anything in memory. `force`: as of NewLogs::Start.
+  // Requires that no family has anything in memory. `force` is as for NewLogs::Start.
   Status LeaveLog(bool force) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> FamiliesOverMemoryLimit(FlushReason* reason) VARVE_REQUIRES(kDbMutex);
   uint64_t LogLimit() const VARVE_REQUIRES(kDbMutex);
   ColumnFamily* LargestActive() const VARVE_REQUIRES(kDbMutex);
   bool IsWorthATable(const MemTable& mem) const;
   Status Switch(std::vector<ColumnFamily*> families, FlushReason reason) VARVE_REQUIRES(kDbMutex);
-  // Of keys and values in the memtables.
+  // Returns the bytes of keys and values in the memtables.
   static uint64_t BytesOf(const FlushInput& input);
   void Count(const FamilyFlush& flush, FlushReason reason) const;
   void NotifyManual(const std::vector<ColumnFamily*>& families, FlushReason reason) const
@@ -209,15 +210,15 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   FilePurger& purger_;
   SpaceReserve& reserve_;
 
-  // For WaitForOlder. Others wait for the end of a job, when its listeners have been told.
+  // For WaitForOlder. Other threads wait for the end of a job, after listeners were notified.
   CondVar order_changed_;
   std::deque<Job> queue_ VARVE_GUARDED_BY(kDbMutex);
   int running_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // Handed to the environment, running ones included.
+  // Number of jobs given to the environment, including running ones.
   int scheduled_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // At least one; exact with atomic_flush.
+  // True if a job runs; exact with atomic_flush.
   bool job_running_ VARVE_GUARDED_BY(kDbMutex) = false;
-  // RunFreeMemory is handed to the environment.
+  // True if RunFreeMemory was given to the environment.
   bool freeing_memory_ VARVE_GUARDED_BY(kDbMutex) = false;
 };
 

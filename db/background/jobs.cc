@@ -6,7 +6,7 @@
 
 namespace varve {
 
-// The admission of trees is only handed on here.
+// The admission of trees is only passed on here.
 Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
     : reserve(e->context, e->lifecycle),
       obsolete({e->context, e->state, e->lifecycle, e->deletions, e->new_logs, e->errors}),
@@ -30,7 +30,7 @@ Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
 }
 
 void Jobs::TakeBack() {
-  // Those for which there is no memory run, and find nothing to do.
+  // If memory is out, jobs that were not cancelled run, and find nothing to do.
   BestEffort([this] {
     AssumeDbMutexHeld();
     flush.CancelScheduledJobs();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All background jobs of one open database, wired to the engine and to each other.
+// All background jobs of one open database, connected to the engine and to each other.
 
 #include "db/background/compaction_work.h"
 #include "db/background/error_recovery.h"
@@ -23,10 +23,10 @@ struct Jobs {
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  // With the shutdown begun: jobs that wait for a thread of the environment's will not come to it.
+  // Cancels jobs that wait for a thread of the environment. Requires that the shutdown has begun.
   // Does not throw.
   void TakeBack() VARVE_REQUIRES(kDbMutex);
-  // Jobs that are handed out, or work in a caller's thread.
+  // True if a job is scheduled, or works in a caller's thread.
   bool AnyLeft() const VARVE_REQUIRES(kDbMutex) {
     return flush.scheduled() > 0 || compaction.Running() > 0;
   }

@@ -19,7 +19,7 @@ namespace varve {
 
 namespace {
 
-// How often a waiting call looks at the caller's cancellation flag, which signals nobody.
+// Interval at which a waiting call checks the caller's cancellation flag, which has no signal.
 constexpr uint64_t kPollMicros = 50 * 1000;
 
 Status Paused(const char* why) {
@@ -43,7 +43,7 @@ bool MemTableOverlaps(const MemTable& mem, const InternalKeyComparator& icmp, co
          (end == nullptr || icmp.CompareKey(icmp.KeyOf(iterator->key()), *end) <= 0);
 }
 
-// Counts one more for the time of its life.
+// Increments a count while the object lives.
 class Counted {
  public:
   explicit Counted(int* count) VARVE_REQUIRES(kDbMutex) : count_(count) { ++*count_; }
@@ -58,8 +58,8 @@ class Counted {
   int* const count_;
 };
 
-// How a call has to go about its range. A filter or full_history_ts_low is only applied to what is
-// rewritten.
+// Returns what a call has to do with its range. A filter or full_history_ts_low only affects
+// entries that are rewritten.
 Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOptions& family,
                        bool trims) {
   using Bottommost = BottommostLevelCompaction;
@@ -75,8 +75,8 @@ Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOption
 
 }  // namespace
 
-// One of manual_calls_ for the time of its life, and what follows its end, unless an obstacle was
-// there already.
+// Counts in manual_calls_ while the object lives, and handles the end of the call, unless there was
+// an obstacle at its beginning.
 class CompactionWork::ManualTurn {
  public:
   ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
@@ -104,7 +104,7 @@ class CompactionWork::ManualTurn {
   CompactionWork* const work_;
   const Duty duty_;
   Status obstacle_;
-  const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans go under the mutex
+  const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans are destroyed under the mutex
 };
 
 Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunControl& control) const {
@@ -123,8 +123,8 @@ Status CompactionWork::ManualObstacle(const ColumnFamily& family, const RunContr
   return control.only_deletes && error.IsSpaceLimit() ? Status::OK() : error;
 }
 
-// The range's data in memtables goes to L0 first. Unless stalls are allowed, when that would make
-// writes stall it waits for compactions under way to make room.
+// First flushes the range's data in memtables to L0. Unless stalls are allowed, waits for running
+// compactions to make space if the flush would make writes stall.
 Status CompactionWork::FlushForRange(const ManualCall& call, bool called_back) {
   bool overlaps = false;
   {
@@ -149,7 +149,7 @@ Status CompactionWork::FlushForRange(const ManualCall& call, bool called_back) {
   return flusher_.FlushFamilies({call.family}, FlushOptions(), FlushReason::kManualCompaction);
 }
 
-// A directory that a call names.
+// Checks a directory that a call names.
 Status CompactionWork::CheckPath(const char* name, const ColumnFamily& family, uint32_t path_id) {
   const size_t paths = family.table_paths().size();
   if (path_id < paths) return Status::OK();
@@ -210,9 +210,9 @@ Status CompactionWork::RunCall(const ManualCall& call) {
   return options.change_level ? MoveLevel(call, range, &party) : MoveWhatIsDue(call, &party);
 }
 
-// A level that has become too full over an empty one is relieved by moving files: a background
-// compaction is about to do that, but a program that closes the database next would come before it.
-// Of the files that there are now, so that this ends.
+// Moves files out of a level that is too full over an empty one: a background compaction would do
+// that soon, but a program might close the database before. Considers only existing files, so that
+// this ends.
 Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Party* party) {
   const uint64_t next_number = state_.versions->next_file_number();
   const auto is_older = [&](const CompactionInputLevel& level) {
@@ -237,8 +237,8 @@ Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Party* party) {
   return Status::OK();
 }
 
-// Step by step, until all that was in the range when this began is where the call wants it, and as
-// it wants it.
+// Works step by step, until everything that was in the range at the beginning is in the right
+// level, and rewritten as the call requires.
 Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range, Party* party) {
   const Followed followed(
       this, call.family,
@@ -311,7 +311,7 @@ CompactionWork::RunControl CompactionWork::ControlOf(const std::atomic<bool>* ca
   return control;
 }
 
-// Nobody else has a step in the family meanwhile: plans count on what lies between levels.
+// No other step runs in the family meanwhile: plans depend on what lies between the levels.
 Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range, Party* party) {
   ColumnFamily* const family = call.family;
   const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
@@ -411,7 +411,7 @@ Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, co
   DbLock lock(&state_.mu);
   if (family->dropped()) return Status::ColumnFamilyDropped("SuggestCompactRange", family->name());
   const VersionRef& version = family->current();
-  // In the last level nothing would be gained.
+  // A compaction of the last level would gain nothing.
   for (int level = 0; level + 1 < version->non_empty_levels(); level++) {
     for (FileMetaData* file : version->level(level).Overlapping(begin, end)) {
       file->notes.marked_for_compaction = true;
@@ -426,7 +426,7 @@ void CompactionWork::DisableManual() {
   if (++manual_disabled_ <= 0) return;
   manual_cancel_.store(true, std::memory_order_release);
   state_.work.SignalAll();
-  // One that it is called from ends when it has returned.
+  // A compaction whose callback makes this call ends only after the call returns.
   if (Duty::Find(Duty::kCompaction, &lifecycle_) != nullptr) return;
   while (manual_working_ > 0 || tree_.AnyWaiting()) state_.work.Wait();
 }

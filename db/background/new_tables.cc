@@ -35,7 +35,7 @@ PlacedFiles FindTables(const Version& version, const std::vector<NewFile>& table
 
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables) {
   if (tables.empty() || family->dropped()) return;
-  const ObsoleteFileQueue::LeaveOpen leave_open;  // the last share may be this one
+  const ObsoleteFileQueue::LeaveOpen leave_open;  // this may hold the last reference
   BestEffort([&] {
     AssumeDbMutexHeld();
     const std::shared_ptr<TableCache> cache = family->shared_table_cache();

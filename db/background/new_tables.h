@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What becomes of the tables that a job has made: it opens them, as else the first read that comes
-// to each would wait for its filter and its index, or, if they did not come into force, deletes
-// them.
+// Handles the tables that a job has made: opens them, as otherwise the first read of each would
+// wait for its filter and its index, or deletes them if they were not installed.
 
 #include <vector>
 
@@ -15,13 +14,13 @@
 
 namespace varve {
 
-// The family's version has these tables. Best before its super-version shows them. What cannot be
-// opened now is left to its readers. Releases the mutex.
+// Opens tables of the family's version. Best called before its super-version shows them. Tables
+// that cannot be opened now are left to their readers. Releases the mutex.
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables)
     VARVE_REQUIRES(kDbMutex);
 
-// They are in no version. While it is not known whether the edit with them is in the MANIFEST, the
-// version set has them; a deletion that fails is tried again by later purges. Releases the mutex.
+// Deletes tables that are in no version. While it is unknown if the edit with them is in the
+// MANIFEST, the version set keeps them; later purges retry a failed deletion. Releases the mutex.
 void DeleteNewTables(const DbContext& context, DbState* state, const ColumnFamily& family,
                      int job_id, const std::vector<NewFile>& tables) VARVE_REQUIRES(kDbMutex);
 

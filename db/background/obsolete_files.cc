@@ -23,11 +23,11 @@ namespace varve {
 
 namespace {
 
-// Of what earlier openings moved to lost/, this much stays, and so much one brings.
+// Limits of what stays in lost/ from earlier openings, and of what one opening adds.
 constexpr size_t kLostFilesKept = 100;
 constexpr uint64_t kLostBytesKept = uint64_t{4} << 30;
 
-// Of any directory: what an SstFileManager deletes at its rate.
+// True for files of any directory that an SstFileManager deletes at its rate.
 bool IsTableOrTrash(const std::string& path) {
   uint64_t number = 0;
   FileType type;
@@ -69,7 +69,7 @@ void ObsoleteFiles::DeleteKeptLogs() {
   Delete(paths);
 }
 
-// What cannot be deleted waits for the next opening, which knows that it is obsolete.
+// A file that cannot be deleted waits for the next opening, which knows that it is obsolete.
 void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   TableSpace* const space = with_.context.table_space();
   for (const std::string& path : paths) {
@@ -82,10 +82,10 @@ void ObsoleteFiles::Delete(const std::vector<std::string>& paths) {
   }
 }
 
-// Of a table only this opening knows that: the next purge tries again.
+// Only this opening knows that a table is obsolete, so the next purge retries a failed deletion.
 std::vector<uint64_t> ObsoleteFiles::DeleteTables(
     std::vector<std::unique_ptr<FileMetaData>> tables) {
-  std::map<std::string, std::vector<uint64_t>> gone;  // by directory
+  std::map<std::string, std::vector<uint64_t>> gone;  // keyed by directory
   for (std::unique_ptr<FileMetaData>& table : tables) {
     const Status s = Guarded([&] { return DeleteTable(table.get()); });
     if (!s.ok()) {
@@ -97,7 +97,7 @@ std::vector<uint64_t> ObsoleteFiles::DeleteTables(
   std::vector<uint64_t> durably;
   BestEffort([&] {
     for (const auto& [directory, numbers] : gone) {
-      // The MANIFEST that forgets them comes with a sync of the database's own directory.
+      // The MANIFEST that forgets them is written with a sync of the database's own directory.
       const bool own = directory == with_.context.name();
       if (!own && !SyncDirectory(with_.context.fs().get(), directory).ok()) continue;
       durably.insert(durably.end(), numbers.begin(), numbers.end());
@@ -149,10 +149,10 @@ void ObsoleteFiles::Purge() {
     paths.push_back(DescriptorFileName(with_.context.name(), number));
   }
   ExpirePositions();
-  // What the MANIFEST says: an opening that asks for a log which is gone takes it for lost.
+  // Uses the MANIFEST's number: an opening that needs a deleted log would take it for lost.
   std::vector<LogSet::Retired> logs =
       with_.state.logs->TakeObsolete(with_.state.versions->min_log_number_to_keep() + early);
-  // Last: what is taken must not be lost for lack of memory.
+  // This comes last: what is taken must not be lost for lack of memory.
   std::vector<std::unique_ptr<FileMetaData>> tables =
       with_.state.versions->obsolete_files()->TakeAll();
   if (logs.empty() && paths.empty() && tables.empty()) return;
@@ -202,7 +202,7 @@ void ObsoleteFiles::ExpirePositions() {
   if (any && listening_) PurgeSoon();
 }
 
-// One that cannot be noted expires again in the next opening.
+// A position whose expiry cannot be stored expires again in the next opening.
 void ObsoleteFiles::TellExpired() {
   for (const ChangePosition& position : with_.state.positions.TakeExpired()) {
     with_.state.versions->StoreChangePosition(position, with_.context.directory())
@@ -221,7 +221,7 @@ void ObsoleteFiles::TellExpired() {
 }
 
 void ObsoleteFiles::PurgeSoon() noexcept {
-  // Close purges, and in a child of fork() nobody does.
+  // Close purges itself, and a child of fork() must not purge.
   if (with_.lifecycle.shutting_down()) return;
   if (scheduled_.exchange(true, std::memory_order_acq_rel)) return;
   jobs_.fetch_add(1, std::memory_order_relaxed);
@@ -230,7 +230,7 @@ void ObsoleteFiles::PurgeSoon() noexcept {
     env->Schedule(&ObsoleteFiles::RunPurge, this, PoolOfShortJobs(env), this);
   });
   if (s.ok()) return;
-  // The next job of any kind finds the file.
+  // The next purge of any kind finds the file.
   jobs_.fetch_sub(1, std::memory_order_relaxed);
   scheduled_.store(false, std::memory_order_release);
 }
@@ -241,11 +241,11 @@ void ObsoleteFiles::RunPurge(void* self) {
 
 void ObsoleteFiles::PurgeInJob() {
   const Duty duty(Duty::kBackground, &with_.lifecycle, "the deletion of files,");
-  // Whatever comes from here on needs another one.
+  // A later request needs another job.
   scheduled_.store(false, std::memory_order_release);
   const DbLock lock(&with_.state.mu);
   if (!with_.lifecycle.shutting_down()) {
-    // Without memory for that files stay for the next purge.
+    // If memory is out, files stay for the next purge.
     BestEffort([this] {
       with_.state.mu.AssertHeld();
       Purge();
@@ -265,7 +265,7 @@ void ObsoleteFiles::Stop() {
   with_.state.versions->obsolete_files()->SetWaker(nullptr);
   with_.state.logs->SetWaker(nullptr);
   DbLock lock(&with_.state.mu);
-  // Others do no longer ask for one. The threads may be busy with other databases.
+  // There are no further requests. The threads may be busy with other databases.
   BestEffort([&] {
     jobs_.fetch_sub(TakeBackShortJobs(with_.context.env(), this), std::memory_order_relaxed);
   });
@@ -295,7 +295,7 @@ Status ObsoleteFiles::SweepAtOpen(const Leftovers& leftovers, RecoveryReport* re
   return s;
 }
 
-// Each may be another name of a file of a user's: nothing but the name goes.
+// Each name may be another link to a user's file, so only the name is deleted.
 void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
   FileSystem* const fs = with_.context.fs().get();
   const std::string staging = StagingDirectory(directory);
@@ -307,11 +307,12 @@ void ObsoleteFiles::UnlinkStaged(const std::string& directory) {
     if (!ParseFileName(name, &number, &type) || type != kTableFile) continue;
     fs->DeleteFile(staging + "/" + name, IOOptions(), nullptr).PermitUncheckedError();
   }
-  // Fails if anybody else's files are in there.
+  // This fails if the directory has files of others.
   fs->DeleteDir(staging, IOOptions(), nullptr).PermitUncheckedError();
 }
 
-// What a repair has noted that came no further is over: an opening has begun to make files.
+// Deletes the notes of an unfinished repair, which are invalid once an opening has begun to create
+// files.
 void ObsoleteFiles::DeleteTracesOfRepairs() {
   const std::string lost = with_.context.name() + "/lost";
   std::vector<std::string> names;
@@ -395,7 +396,7 @@ void ObsoleteFiles::LimitUnexplained(const std::string& directory, std::vector<s
   }
 }
 
-// However large it is, the newest stays.
+// The newest file stays, however large it is.
 size_t ObsoleteFiles::CountKept(const std::string& directory,
                                 const std::vector<std::pair<uint64_t, std::string>>& newest_first) {
   uint64_t bytes = 0;
@@ -412,9 +413,9 @@ size_t ObsoleteFiles::CountKept(const std::string& directory,
   return kept;
 }
 
-// Logs below every family's log number hold nothing that is not in tables. Damaged ones are kept
-// aside, since bytes in them were not replayed, and so are those that were not there when they were
-// to be replayed.
+// All data of logs below every family's log number is in tables. Damaged logs are set aside, since
+// bytes in them were not replayed, and so are those that were missing when they were to be
+// replayed.
 Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
                                 std::vector<std::string>* doomed, RecoveryReport* report) {
   std::vector<std::string> names;
@@ -427,7 +428,7 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
     DbLock lock(&with_.state.mu);
     const uint64_t min_log = with_.state.versions->OldestLogNeeded();
     const uint64_t held = with_.state.logs->oldest_held();
-    // Of those that recovery has kept some may have been waiting for a family that needs none.
+    // Some logs that recovery has kept may have waited for a family that needs none.
     with_.state.logs->NoteGone(with_.state.logs->TakeObsolete(min_log));
     for (const std::string& name : names) {
       uint64_t number = 0;
@@ -454,7 +455,8 @@ Status ObsoleteFiles::SweepLogs(const std::vector<uint64_t>& damaged_logs,
   return Status::OK();
 }
 
-// The recovered state needs none of these files: what fails here is told, and no reason to refuse.
+// The recovered state needs none of these files, so a failure here is reported, but does not fail
+// the opening.
 void ObsoleteFiles::SetAside(const std::string& directory, const std::vector<std::string>& names,
                              RecoveryReport* report) {
   if (names.empty()) return;
@@ -480,9 +482,9 @@ void ObsoleteFiles::SetAside(const std::string& directory, const std::vector<std
   if (s.ok()) TrimLost(lost, names);
 }
 
-// Every kill may leave unfinished tables, so lost/ would grow for ever. What goes are the oldest
-// files there (numbers are never used twice, and grow); what this opening brought always stays, so
-// a reader of its report finds the files.
+// Each kill may leave unfinished tables, so lost/ would grow without limit. Deletes its oldest
+// files (numbers grow, and are never reused); files of this opening always stay, so that a reader
+// of its report finds them.
 void ObsoleteFiles::TrimLost(const std::string& lost, const std::vector<std::string>& brought) {
   std::vector<std::string> entries;
   if (!with_.context.fs()->GetChildren(lost, IOOptions(), &entries, nullptr).ok()) return;

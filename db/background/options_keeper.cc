@@ -17,12 +17,12 @@ namespace varve {
 
 namespace {
 
-// Files that stay: the one in force and the one before, as users compare them.
+// Number of files that stay: the current one and the previous one, as users compare them.
 constexpr size_t kFilesKept = 2;
-// Up to here, some seventy families, a file is written at once.
+// Up to this size, some seventy families, a file is written at once.
 constexpr size_t kBytesAtOnce = 256 << 10;
-// Changes that come together are told together; and of a thread of the environment's, and of the
-// disk, the writing takes no more than a fifth.
+// Simultaneous changes are written together; and writing takes at most a fifth of the time of a
+// thread of the environment, and of the disk.
 constexpr uint64_t kGatherMicros = 10 * 1000;
 constexpr uint64_t kPausePerWriting = 4;
 
@@ -33,7 +33,7 @@ struct OptionsKeeper::Content {
     uint32_t id;
     std::string name;
     std::shared_ptr<const ColumnFamilyOptions> options;
-    // Of its tables; empty: the database's own.
+    // Directories of its tables; empty: the database's own.
     std::vector<std::string> directories;
   };
   std::shared_ptr<const DBOptions> db_options;
@@ -103,7 +103,7 @@ void OptionsKeeper::WriteInJob() {
       return WriteOne();
     });
   }
-  // Close waits for the flag under the same hold of the mutex.
+  // Close waits for this flag under the same hold of the mutex.
   handed_out_ = false;
   if (told_ != wanted_ && failure_.ok()) with_.timer.Wake();
   with_.state.work.SignalAll();
@@ -165,7 +165,7 @@ Status OptionsKeeper::WriteOne() {
   changed_micros_ = now;
   pause_end_ = now + kPausePerWriting * (now - began);
   with_.state.work.SignalAll();
-  // What came meanwhile was not handed out: another thread was writing.
+  // Changes made meanwhile have no job, as another thread was writing.
   if (s.ok() && told_ != wanted_) with_.timer.Wake();
   return s;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keeps the OPTIONS file what the options in force are.
+// Keeps the OPTIONS file in step with the options in force.
 
 #include <cstdint>
 #include <map>
@@ -19,10 +19,9 @@
 
 namespace varve {
 
-// A small file is written before the change that it tells of returns. With many families it takes
-// long: then it follows soon, by a job, which tells of all changes that have come until it begins;
-// the next call that changes options is told if it failed, and Close writes what is still to be
-// written.
+// A small file is written before the call that changes options returns. With many families writing
+// takes long: then a job writes the file soon, with all changes made until it begins; the next call
+// that changes options gets its error, and Close writes what is still missing.
 class OptionsKeeper {
  public:
   struct Parts {
@@ -36,23 +35,24 @@ class OptionsKeeper {
   OptionsKeeper(const OptionsKeeper&) = delete;
   OptionsKeeper& operator=(const OptionsKeeper&) = delete;
 
-  // Options, or the set of families, have changed. Returns the status of writing the file, which is
-  // done now if a job has failed with it; OK where fail_if_options_file_error is not set.
+  // Must be called after a change of options, or of the set of families. Returns the status of
+  // writing the file, which is done here if a job has failed with it. Returns OK if
+  // fail_if_options_file_error is not set.
   Status Changed() VARVE_EXCLUDES(kDbMutex);
   // Returns when the file has all changes whose calls have returned.
   Status Settle() VARVE_EXCLUDES(kDbMutex);
-  // The same, with scheduled jobs cancelled. No change follows.
+  // Does the same, after cancelling scheduled jobs. No change may follow.
   Status Stop() VARVE_EXCLUDES(kDbMutex);
 
-  // For the timer. Hands the job out if it is due; returns in how many microseconds to look again,
-  // if something is to be written. Requires mu.
+  // Called by the timer. Starts the job if it is due; returns the microseconds until the next
+  // check, if there is something to write. Requires mu.
   uint64_t HandOut(uint64_t now);
 
-  // Of the file in force; 0: none was written. Requires mu.
+  // Returns the number of the current file; 0: none was written. Requires mu.
   uint64_t number() const VARVE_REQUIRES(kDbMutex) { return files_.empty() ? 0 : files_.back(); }
 
  private:
-  // As it was when it was last written, for as long as the family has the same options.
+  // A family's text as last written, valid while the family has the same options.
   struct Known {
     std::shared_ptr<const ColumnFamilyOptions> options;
     std::shared_ptr<const FamilyOptionsText> text;
@@ -77,22 +77,22 @@ class OptionsKeeper {
 
   const Parts with_;
 
-  // Those that are there, ascending.
+  // Existing files, ascending.
   std::vector<uint64_t> files_ VARVE_GUARDED_BY(kDbMutex);
-  bool listed_ VARVE_GUARDED_BY(kDbMutex) = false;  // files_ has those of earlier openings, too
-  uint64_t wanted_ VARVE_GUARDED_BY(kDbMutex) = 0;  // changes so far
-  uint64_t told_ VARVE_GUARDED_BY(kDbMutex) = 0;    // of them, those that the file tells of
-  // And those that it is going to tell of, with nobody waiting.
+  bool listed_ VARVE_GUARDED_BY(kDbMutex) = false;  // files_ includes those of earlier openings
+  uint64_t wanted_ VARVE_GUARDED_BY(kDbMutex) = 0;  // number of changes so far
+  uint64_t told_ VARVE_GUARDED_BY(kDbMutex) = 0;    // number of changes that the file contains
+  // Number of changes that it will contain, without a call waiting for them.
   uint64_t promised_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  bool writing_ VARVE_GUARDED_BY(kDbMutex) = false;  // a thread is at it
+  bool writing_ VARVE_GUARDED_BY(kDbMutex) = false;  // a thread writes the file
   bool handed_out_ VARVE_GUARDED_BY(kDbMutex) = false;
-  Status failure_ VARVE_GUARDED_BY(kDbMutex);         // of the last writing
-  size_t last_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;  // of the file
-  // When the oldest change came that is not told.
+  Status failure_ VARVE_GUARDED_BY(kDbMutex);         // of the last write
+  size_t last_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;  // size of the file
+  // Time of the oldest change that is not in the file.
   uint64_t changed_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t pause_end_ VARVE_GUARDED_BY(kDbMutex) = 0;  // no job begins before
 
-  // --- Of the thread that writes
+  // --- For the thread that writes.
   std::map<uint32_t, Known> known_;
   // Families with the same options share a text.
   std::set<std::shared_ptr<const FamilyOptionsText>, ByText> texts_;

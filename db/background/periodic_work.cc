@@ -59,7 +59,7 @@ uint64_t PeriodicWork::OnTime() noexcept {
            Due(now, uint64_t{options.stats_persist_period_sec} * kSecond, &noted_micros_, &wait);
     history_bytes = options.stats_history_buffer_size;
     if (Due(now, options.delete_obsolete_files_period_micros, &purged_micros_, &wait)) {
-      // In a job: a listener may do whatever it likes there, and holds no other database up.
+      // Runs as a job: listeners may take long there, and must not delay other databases.
       with_.obsolete.PurgeSoon();
     }
     if (Due(now, with_.obsolete.kept_period_micros(), &archive_micros_, &wait)) {
@@ -76,8 +76,8 @@ uint64_t PeriodicWork::OnTime() noexcept {
   return wait;
 }
 
-// Files become due as they age, with nobody writing. Returns for how long none will, not even of
-// those that are made meanwhile.
+// Schedules files that become due with age, without writes. Returns for how long none will become
+// due, including files created meanwhile.
 uint64_t PeriodicWork::ScheduleAged() {
   int64_t time = 0;
   if (!with_.context.clock()->GetCurrentTime(&time).ok() || time < 0) return kLongestWaitMicros;
@@ -94,7 +94,7 @@ uint64_t PeriodicWork::ScheduleAged() {
   return seconds < kLongestWaitMicros / kSecond ? seconds * kSecond : kLongestWaitMicros;
 }
 
-// Line by line: a LOG has no room for more in one entry.
+// Writes line by line, as an entry of the LOG is limited in size.
 void PeriodicWork::TellStatistics() {
   Logger* const log = with_.context.info_log();
   const std::string text = statistics_();

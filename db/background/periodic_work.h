@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an open database does at intervals: tells its statistics to the LOG, notes them, tries again
-// to delete what could not be deleted, and logs that have become old in their archive, has a large
-// OPTIONS file written, and compacts what has become old.
+// Periodic work of an open database: writes its statistics to the LOG, stores them, retries failed
+// deletions, deletes old logs in the archive, has a large OPTIONS file written, and compacts files
+// that have become old.
 
 #include <cstdint>
 #include <functional>
@@ -23,7 +23,8 @@
 
 namespace varve {
 
-// Thread safety: Start and Stop by the threads that open and close; Wake from any thread.
+// Thread safety: Start and Stop are called by the threads that open and close; Wake from any
+// thread.
 class PeriodicWork final : public JobTimer, private SharedTimer::Client {
  public:
   struct Parts {
@@ -41,27 +42,27 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   PeriodicWork(const PeriodicWork&) = delete;
   PeriodicWork& operator=(const PeriodicWork&) = delete;
 
-  // `statistics` makes the text to be told. It is called without a lock.
+  // `statistics` returns the text for the LOG. It is called without a lock.
   void Start(std::function<std::string()> statistics);
-  // Idempotent.
+  // May be called repeatedly.
   void Stop() VARVE_EXCLUDES(kDbMutex);
-  // False: it has not started, or the system gives no thread.
+  // Returns false if it has not started, or the system gives no thread.
   bool ticks() const override { return ticks_.load(std::memory_order_relaxed); }
-  // Also when the periods may have changed.
+  // Must also be called if the periods may have changed.
   void Wake() override;
 
  private:
   uint64_t OnTime() noexcept override VARVE_EXCLUDES(kDbMutex);
-  // Whether `period` has passed since *last (which is now then); if not, *wait is no longer than
-  // the rest. 0 never passes.
+  // Returns true if `period` has passed since *last, and sets *last to now; otherwise limits *wait
+  // to the rest. A period of 0 never passes.
   static bool Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait);
   void TellStatistics() VARVE_EXCLUDES(kDbMutex);
   uint64_t ScheduleAged() VARVE_REQUIRES(kDbMutex);
 
   const Parts with_;
   std::function<std::string()> statistics_;
-  std::atomic<bool> ticks_{false};  // publishes nothing: the timer knows its clients
-  // Of the timer's thread, once started.
+  std::atomic<bool> ticks_{false};  // publishes no other data
+  // Used by the timer's thread, once started.
   uint64_t told_micros_ = 0;
   uint64_t noted_micros_ = 0;
   uint64_t purged_micros_ = 0;

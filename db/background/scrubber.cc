@@ -15,7 +15,7 @@ namespace varve {
 
 namespace {
 
-// Not every block is worth a sleep of its own.
+// Minimum pause, as not every block is worth a sleep of its own.
 constexpr uint64_t kLeastPauseMicros = 10 * 1000;
 // A century, so that times do not overflow.
 constexpr uint64_t kPeriodSecMost = uint64_t{100} * 365 * 24 * 3600;
@@ -71,12 +71,12 @@ void Scrubber::Run() {
     next = due_micros_ +
            std::clamp<uint64_t>(with_.context.options().scrub_period_sec, 1, kPeriodSecMost) *
                1000 * 1000;
-    // For lack of memory a pass may end early: the next one begins anew.
+    // If memory is out, a pass may end early: then the next one begins anew.
     BestEffort([this] { RunPass(); });
   }
 }
 
-// Weak: a pass may take days, and what it has not come to may go meanwhile.
+// Weak references: a pass may take days, and tables it has not reached may be deleted meanwhile.
 struct Scrubber::Target {
   std::weak_ptr<ColumnFamily> family;
   std::weak_ptr<FileMetaData> file;
@@ -137,7 +137,7 @@ Status Scrubber::Pace(uint64_t bytes) {
   const double micros = static_cast<double>(bytes) * 1e6 /
                         static_cast<double>(with_.context.options().scrub_bytes_per_second);
   const uint64_t now = with_.context.MonotonicMicros();
-  // Time that was not used is not saved up.
+  // Unused time is not saved up.
   due_micros_ = std::max(due_micros_, now - std::min(now, kLeastPauseMicros)) +
                 static_cast<uint64_t>(std::min(micros, 1e12));
   if (due_micros_ < now + kLeastPauseMicros) return Status::OK();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads all live tables again and again, slowly, and tells of those that have rotted.
+// Reads all live tables repeatedly and slowly, and reports those that are damaged.
 
 #include <string>
 #include <thread>
@@ -15,19 +15,20 @@
 namespace varve {
 
 struct ScrubProgress {
-  uint64_t passes = 0;  // that have ended
+  uint64_t passes = 0;  // finished passes
   uint64_t tables = 0;  // verified since opening
   uint64_t bytes = 0;   // read since opening
   uint64_t corruptions = 0;
   uint64_t errors = 0;  // tables that could not be read for another reason
-  // Of the pass under way; both 0 between passes.
+  // Progress of the current pass; both 0 between passes.
   uint64_t pass_bytes = 0;
   uint64_t pass_bytes_wanted = 0;
   std::string last_corruption;
   std::string ToString() const;
 };
 
-// Thread safety: Start and Stop by the threads that open and close; the rest from any thread.
+// Thread safety: Start and Stop are called by the threads that open and close; the rest from any
+// thread.
 class Scrubber {
  public:
   struct Parts {
@@ -41,9 +42,9 @@ class Scrubber {
   Scrubber(const Scrubber&) = delete;
   Scrubber& operator=(const Scrubber&) = delete;
 
-  // Nothing follows if the options do not ask for it.
+  // Does nothing if the options do not ask for it.
   void Start();
-  // Ends the pass under way within a block. Idempotent.
+  // Ends the current pass within a block. May be called repeatedly.
   void Stop() VARVE_EXCLUDES(kDbMutex);
 
   bool started() const { return started_.load(std::memory_order_relaxed); }
@@ -56,20 +57,20 @@ class Scrubber {
   std::vector<Target> ListTargets();
   void RunPass();
   void VerifyTable(ColumnFamily* family, const FileRef& file, int level);
-  // Waits until so many bytes may have been read. ShutdownInProgress when there is no time left.
+  // Waits until this many bytes may have been read. Returns ShutdownInProgress if it is to stop.
   Status Pace(uint64_t bytes);
-  // False: stop.
+  // Returns false if it is to stop.
   bool SleepUntil(uint64_t micros);
 
   const Parts with_;
   std::thread thread_;
-  std::atomic<bool> started_{false};  // publishes nothing
+  std::atomic<bool> started_{false};  // publishes no other data
 
   mutable Mutex mu_{lock_ranks::kScrubber};
   CondVar stop_{&mu_};
   bool stopping_ VARVE_GUARDED_BY(mu_) = false;
   ScrubProgress progress_ VARVE_GUARDED_BY(mu_);
-  uint64_t due_micros_ = 0;  // of the thread: when what was read may have been
+  uint64_t due_micros_ = 0;  // used by the thread: earliest time for the bytes already read
 };
 
 }  // namespace varve

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which of the environment's threads run flushes, and other jobs that are short and that somebody
-// may wait for: those of the pool HIGH, or those of LOW while HIGH has none. A pool may be set to
-// any number of threads at any time.
+// Chooses the environment's threads for flushes, and for other short jobs that callers may wait
+// for: those of the pool HIGH, or those of LOW while HIGH has none. A pool's number of threads may
+// change at any time.
 
 #include "varve/env.h"
 
@@ -14,12 +14,12 @@ inline Env::Priority PoolOfShortJobs(Env* env) {
                                                             : Env::Priority::LOW;
 }
 
-// Takes back what waits for a thread, wherever it does; returns how many jobs that were.
+// Cancels jobs that wait for a thread in either pool; returns their number.
 inline int TakeBackShortJobs(Env* env, void* tag) {
   return env->UnSchedule(tag, Env::Priority::HIGH) + env->UnSchedule(tag, Env::Priority::LOW);
 }
 
-// The same of what waits in a pool that has no threads any more, while the other one has some.
+// Does the same for jobs in a pool that has no threads any more, while the other one has some.
 inline int TakeBackStrandedJobs(Env* env, void* tag) {
   const bool high = env->GetBackgroundThreads(Env::Priority::HIGH) > 0;
   const bool low = env->GetBackgroundThreads(Env::Priority::LOW) > 0;

@@ -45,7 +45,7 @@ void SpaceReserve::TakeIfThereIsRoom() {
   const uint64_t bytes = context_.options().reserve_bytes;
   uint64_t free_bytes = 0;
   IOStatus s = context_.fs()->GetFreeSpace(context_.name(), IOOptions(), &free_bytes, nullptr);
-  // A file system that cannot tell will say so when the file is made.
+  // A file system without this call will report the lack of space when the file is written.
   if (s.ok() && free_bytes / 2 < bytes) return;
   s = MakeFile();
   if (s.ok()) {
@@ -56,7 +56,8 @@ void SpaceReserve::TakeIfThereIsRoom() {
   context_.fs()->DeleteFile(Path(), IOOptions(), nullptr).PermitUncheckedError();
 }
 
-// Written, not just made long: a file of holes holds nothing, and not every file system allocates.
+// Writes the file instead of only extending it: a sparse file reserves nothing, and not every file
+// system can allocate.
 IOStatus SpaceReserve::MakeFile() {
   VARVE_ASSERT(context_.options().reserve_bytes > 0);
   std::unique_ptr<FSWritableFile> file;

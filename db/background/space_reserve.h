@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A file that holds space of the disk for the time when it is full.
+// Manages a file that reserves disk space for the time when the disk is full.
 
 #include <atomic>
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace varve {
 
-// In the database's directory. No other engine's name, so others pass it over.
+// In the database's directory. Other engines do not use the name, and ignore the file.
 inline constexpr char kReserveFileName[] = "RESERVE";
 
-// Thread safety: any thread. That the file cannot be made is logged, and no error: it is made where
-// there is room later. Without reserve_bytes, and before Start, nothing happens.
+// Thread safety: any thread. A failure to create the file is logged, and is no error: it is created
+// later when there is space. Without reserve_bytes, and before Start, nothing happens.
 class SpaceReserve {
  public:
   SpaceReserve(const DbContext& context, const Lifecycle& lifecycle)
@@ -24,18 +24,18 @@ class SpaceReserve {
   SpaceReserve(const SpaceReserve&) = delete;
   SpaceReserve& operator=(const SpaceReserve&) = delete;
 
-  // Makes the file of options.reserve_bytes, if the one that is there is not of that size.
+  // Creates the file of options.reserve_bytes, unless it exists with that size.
   void Start() VARVE_EXCLUDES(kDbMutex);
-  // For an opening without the option: a file of an earlier one goes.
+  // Removes the file of an earlier opening, for an opening without the option.
   void RemoveFile() VARVE_EXCLUDES(kDbMutex);
 
-  // The file is wanted, and not there.
+  // True if the file is wanted and does not exist.
   bool Lacks() const {
     return wanted_.load(std::memory_order_relaxed) && !held_.load(std::memory_order_relaxed);
   }
-  // Deletes the file.
+  // Deletes the file to free its space.
   void ReleaseSpace() VARVE_EXCLUDES(kDbMutex);
-  // Makes the file if it is not there, and twice its size is free.
+  // Creates the file if it does not exist, and twice its size is free.
   void TakeIfThereIsRoom() VARVE_EXCLUDES(kDbMutex);
 
  private:
@@ -44,8 +44,8 @@ class SpaceReserve {
 
   const DbContext& context_;
   const Lifecycle& lifecycle_;
-  Mutex mu_{lock_ranks::kSpaceReserve};  // one at a time makes or deletes the file
-  std::atomic<bool> wanted_{false};      // since Start; publishes nothing
+  Mutex mu_{lock_ranks::kSpaceReserve};  // held while the file is created or deleted
+  std::atomic<bool> wanted_{false};      // set by Start; publishes no other data
   std::atomic<bool> held_{false};        // changed under mu_; a hint for others
 };
 

@@ -12,7 +12,7 @@ namespace varve {
 
 void StatisticsNoter::Start(Store store) {
   store_ = std::move(store);
-  // Without memory for that the first note tells all that was counted so far.
+  // If memory is out, the first note has everything counted so far.
   BestEffort([this] {
     if (with_.context.statistics() != nullptr) with_.history.Begin(*with_.context.statistics());
   });
@@ -28,13 +28,13 @@ void StatisticsNoter::Note(size_t most_bytes) {
     return;
   }
   DbLock lock(&with_.state.mu);
-  if (handed_out_) return;  // that one tells of all until it runs
+  if (handed_out_) return;  // the waiting job notes everything until it runs
   handed_out_ = true;
   const Status s = Guarded([&] {
     Env* const env = context.env();
     env->Schedule(&StatisticsNoter::RunJob, this, PoolOfShortJobs(env), this);
   });
-  if (!s.ok()) handed_out_ = false;  // the next note has more to tell
+  if (!s.ok()) handed_out_ = false;  // the next note covers this time, too
 }
 
 void StatisticsNoter::RunJob(void* self) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Notes how the tickers of the statistics grew: in memory, or where the database keeps such notes,
-// by a job of its own, as that may wait for a disk.
+// Notes how the tickers of the statistics grew: in memory, or, if the database stores such notes,
+// by a separate job, as that may wait for a disk.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace varve {
 
-// Thread safety: Start and Stop by the threads that open and close; Note by one thread.
+// Thread safety: Start and Stop are called by the threads that open and close; Note by one thread.
 class StatisticsNoter {
  public:
   struct Parts {
@@ -24,18 +24,18 @@ class StatisticsNoter {
     DbState& state;
     StatisticsHistory& history;
   };
-  // Keeps one note; empty: it goes to memory.
+  // Stores one note; empty: notes are kept in memory.
   using Store = std::function<Status(uint64_t seconds, const StatisticsHistory::Counts& growth)>;
 
   explicit StatisticsNoter(const Parts& parts) : with_(parts) {}
   StatisticsNoter(const StatisticsNoter&) = delete;
   StatisticsNoter& operator=(const StatisticsNoter&) = delete;
 
-  // Growth is counted from here on.
+  // Starts to count growth.
   void Start(Store store);
-  // In memory notes are kept up to so many bytes.
+  // Takes a note. In memory, notes take up to this many bytes.
   void Note(size_t most_bytes) VARVE_EXCLUDES(kDbMutex);
-  // After the last Note. Returns when no job is left.
+  // Must be called after the last Note. Returns when no job is left.
   void Stop() VARVE_EXCLUDES(kDbMutex);
 
  private:
@@ -45,7 +45,7 @@ class StatisticsNoter {
 
   const Parts with_;
   Store store_;
-  bool handed_out_ VARVE_GUARDED_BY(kDbMutex) = false;  // a job that has not ended
+  bool handed_out_ VARVE_GUARDED_BY(kDbMutex) = false;  // a job has not ended
 };
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes of a family's tree that users ask for and that leave files as they are.
+// Changes of a family's tree that users ask for and that do not rewrite files.
 
 #include "db/compaction/whole_files.h"
 
@@ -39,7 +39,7 @@ Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& ran
       family,
       [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
         state_.mu.AssertHeld();
-        // Whoever looks later is at the deletion or after it.
+        // Later readers see the deletion or a newer state.
         if (state_.snapshots.OldestHeld() >= deleted_at) *plan = PickDeleted(ground.version, range);
         return Status::OK();
       },

@@ -9,13 +9,13 @@ namespace varve {
 
 namespace {
 
-// What the end of the room is to be ahead of the end of the work.
+// Factor by which the work is to be ahead of the filling.
 constexpr double kEarly = 2;
-// So much ahead, of the whole work, it is calm. Where memtables fill as fast as they are flushed it
-// never is: there each rest would be one of the writers', too.
+// Lead, as a share of the whole work, from which on it is calm. If memtables fill as fast as they
+// are flushed it is never calm, as each pause would delay the writers, too.
 constexpr double kFarAhead = 0.25;
 
-// A call waits for whatever is under way.
+// True if a call waits for running work.
 bool IsWaitedFor(const Lifecycle& lifecycle, const WorkSignal& work) {
   return work.IsAwaited() || lifecycle.shutting_down();
 }
@@ -33,7 +33,7 @@ Urgency FlushPace::Judge(uint64_t steps) {
   if (IsWaitedFor(lifecycle_, work_) || SharedUrgency::OfFlushes().nearest() == Urgency::kHurry) {
     return Urgency::kHurry;
   }
-  // Another flush, of whatever database, needs the thread.
+  // Another flush, of any database, needs the thread.
   if (env_->GetThreadPoolQueueLen(Env::Priority::HIGH) > 0) return Urgency::kHurry;
   double taken = 0;
   for (const FillingMemTable& filling : filling_) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How far a flush and a compaction give way to those who wait for a processor: as far as nobody
-// waits for them, or is about to.
+// Decides how far a flush and a compaction yield to threads that wait for a processor: as long as
+// no caller waits for them, or soon will.
 
 #include <cstdint>
 #include <memory>
@@ -16,20 +16,20 @@
 
 namespace varve {
 
-// A memtable that fills while a flush runs, and how many more of that size the family has room for
-// before writes are stopped.
+// A memtable that fills while a flush runs, and how many more of that size fit before writes are
+// stopped.
 struct FillingMemTable {
   std::shared_ptr<const MemTable> mem;
   uint64_t write_buffer_bytes = 0;
   int room = 1;
 };
 
-// A flush has to be over before the memtables that take its place are full. It is to be done when
-// they are half full, so it may take its time while it has done more of its work than they have
-// of that; with nobody writing, any time.
+// A flush must end before the memtables that replace the flushed ones are full. It aims to end when
+// they are half full, so it may yield while its progress is ahead of their filling; if there are no
+// writes, at any time.
 class FlushPace final : public WorkPace {
  public:
-  // `entries`: of all that is flushed.
+  // `entries` is the total of the flush.
   FlushPace(const DbContext& context, const Lifecycle& lifecycle, const WorkSignal& work,
             std::vector<FillingMemTable> filling, uint64_t entries)
       : WorkPace(context.clock()),
@@ -39,7 +39,7 @@ class FlushPace final : public WorkPace {
         filling_(std::move(filling)),
         entries_(entries) {}
 
-  // The part of the room that is taken and the part of the work that is done, from 0 to 1 each.
+  // Judges by the used part of the room and the done part of the work, each from 0 to 1.
   static Urgency Judge(double taken, double done);
 
  protected:
@@ -53,8 +53,8 @@ class FlushPace final : public WorkPace {
   const uint64_t entries_;
 };
 
-// A compaction hurries as the tree that is nearest to a stall asks (CompactionUrgency): that of any
-// database, as threads are shared.
+// A compaction is as urgent as the tree nearest to a stall requires (CompactionUrgency): the tree
+// of any database, as threads are shared.
 class CompactionPace final : public WorkPace {
  public:
   CompactionPace(SystemClock* clock, const Lifecycle& lifecycle, const WorkSignal& work)

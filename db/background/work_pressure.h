@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells listeners how much work background jobs have left, and how near writes are to a stall.
+// Reports to listeners how much work background jobs have left, and how near writes are to a stall.
 
 #include "db/db_mutex.h"
 
@@ -16,13 +16,13 @@ class WorkPressure {
   WorkPressure(const WorkPressure&) = delete;
   WorkPressure& operator=(const WorkPressure&) = delete;
 
-  // For a job that has done its work, and is counted among those that run until this returns. May
-  // release the mutex. Does not throw.
+  // Called by a job that has done its work, and counts as running until this returns. May release
+  // the mutex. Does not throw.
   void TellAfterFlush() const VARVE_REQUIRES(kDbMutex) { Tell(/*flushes=*/1, /*compactions=*/0); }
   void TellAfterCompaction() const VARVE_REQUIRES(kDbMutex) { Tell(0, 1); }
 
  private:
-  // Without so many of those that run.
+  // Excludes this many running jobs from the count.
   void Tell(int flushes, int compactions) const VARVE_REQUIRES(kDbMutex);
 
   Engine& engine_;

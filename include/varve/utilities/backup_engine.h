@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// BackupEngine: backups of open databases in a directory of their own, which share the tables that
-// they have in common, and databases restored from them. The directory is RocksDB's: either engine
-// reads, verifies and restores what the other has written.
+// BackupEngine makes backups of open databases in a directory of its own, where backups share the
+// tables that they have in common, and restores databases from them. The directory has RocksDB's
+// format: either engine reads, verifies and restores what the other has written.
 
 #include <cassert>
 #include <climits>
@@ -30,63 +30,64 @@ class DB;
 class EventListener;
 class RateLimiter;
 
-// Name of the checksum that file_details have: four bytes, most significant first.
+// Name of the checksum in BackupInfo::file_details: four bytes, most significant first.
 constexpr char kBackupFileChecksumFuncName[] = "crc32c";
 // Name of the checksum in the MANIFEST that backups compare their copies with.
 constexpr char kDbFileChecksumFuncName[] = "FileChecksumCrc32c";
 
 struct VARVE_EXPORT BackupEngineOptions {
-  // Where backups are kept; also the directory of the database itself, which they then cannot be
-  // restored to. Calls that write make it if it is missing.
+  // Directory that holds the backups. Calls that write create it if it is missing. It may be the
+  // directory of the database itself, to which these backups then cannot be restored.
   std::string backup_dir;
-  // For files of the backup directory; null: the database's. Not owned.
+  // Env for the files of the backup directory; null means the database's. Not owned.
   Env* backup_env;
-  // Backups share tables that they have in common. Otherwise each has copies of its own.
+  // If true, backups share the tables that they have in common; otherwise each has its own copies.
   bool share_table_files;
   Logger* info_log;  // Null: nothing is logged. Not owned.
-  // What a backup has is durable before the backup is there. Without that a power loss can leave a
-  // backup that is damaged.
+  // If true, the files of a backup are durable before the backup exists. Otherwise a power loss can
+  // leave a damaged backup.
   bool sync;
-  bool destroy_old_data;  // Opening deletes all backups that there are.
-  // Without logs, what is in no table is not in the backup; see
+  bool destroy_old_data;  // If true, opening deletes all existing backups.
+  // If false, data that is in no table file is not in the backup; see
   // CreateBackupOptions::flush_before_backup.
   bool backup_log_files;
-  uint64_t backup_rate_limit;  // Bytes written a second; 0: no limit.
-  // Takes the place of backup_rate_limit. Reads ask it, too, if its mode says so.
+  uint64_t backup_rate_limit;  // Bytes written per second; 0: no limit.
+  // Replaces backup_rate_limit if set. It limits reads too if its mode says so.
   std::shared_ptr<RateLimiter> backup_rate_limiter{nullptr};
-  uint64_t restore_rate_limit;  // Likewise.
+  uint64_t restore_rate_limit;  // Bytes written per second; 0: no limit.
   std::shared_ptr<RateLimiter> restore_rate_limiter{nullptr};
-  // Shared tables have names that tell those of several databases, or of several histories of one,
-  // apart. Switched off, backups of two histories in one directory lose data.
+  // If true, the names of shared tables distinguish those of several databases, or of several
+  // histories of one database. If false, backups of two histories in one directory lose data.
   bool share_files_with_checksum;
-  int max_background_operations;  // Threads that copy, at least 1.
-  // The progress callback is called each time a thread has copied so many bytes; at least 1.
+  int max_background_operations;  // Number of threads that copy files, at least 1.
+  // The progress callback is called each time a thread has copied this many bytes; at least 1.
   uint64_t callback_trigger_interval_size;
-  // Engines that only read look at no more than so many backups, the newest.
+  // Read-only engines open at most this many backups, the newest ones.
   int max_valid_backups_to_open;
 
-  // What is in the name of a shared table, beside its number.
+  // Says what the name of a shared table contains besides its number.
   enum ShareFilesNaming : uint32_t {
     kLegacyCrc32cAndFileSize = 1U,  // Every backup reads each table to know its name.
     kUseDbSessionId = 2U,           // Tables without a session id have legacy names.
     kMaskNoNamingFlags = 0xffffU,
-    kFlagIncludeFileSize = 1U << 31,  // With kUseDbSessionId.
+    kFlagIncludeFileSize = 1U << 31,  // Combined with kUseDbSessionId.
     kMaskNamingFlags = ~kMaskNoNamingFlags,
   };
   ShareFilesNaming share_files_with_checksum_naming;
 
-  // 1: read by every version of RocksDB. 2: also keeps sizes, temperatures and what was left out,
-  // and a checksum of the list of files.
+  // 1 is readable by every version of RocksDB. 2 also stores sizes, temperatures, the excluded
+  // files, and a checksum of the list of files.
   int schema_version = 1;
   // Advisory: the temperatures are always those that GetLiveFilesStorageInfo gives.
   bool current_temperatures_override_manifest = false;
-  // Bytes of each thread's buffer; 0: 1 MiB.
+  // Size of each thread's buffer in bytes; 0 means 1 MiB.
   uint64_t io_buffer_size = 0;
 
-  // Told of restores (OnDataMoved); of backups the listeners of the database are. Varve's own.
+  // Listeners that are notified of restores (OnDataMoved); backups notify the listeners of the
+  // database. Varve's own.
   std::vector<std::shared_ptr<EventListener>> listeners;
 
-  // Writes the options to a log. Does nothing if it is null.
+  // Writes the options to `logger`. Does nothing if it is null.
   void Dump(Logger* logger) const;
 
   // NOLINTNEXTLINE(readability-function-size): RocksDB's
@@ -127,60 +128,60 @@ inline BackupEngineOptions::ShareFilesNaming operator|(BackupEngineOptions::Shar
                                                             static_cast<uint32_t>(b));
 }
 
-// A shared file that is, or may be, left out of a backup.
+// Describes a shared file that is, or may be, excluded from a backup.
 struct BackupExcludedFileInfo {
   explicit BackupExcludedFileInfo(const std::string& _relative_file)
       : relative_file(_relative_file) {}
 
-  std::string relative_file;  // Within the backup directory.
+  std::string relative_file;  // Path relative to the backup directory.
 };
 
-// One of the files that CreateBackupOptions::exclude_files_callback decides about.
+// Describes one of the files that CreateBackupOptions::exclude_files_callback decides about.
 struct MaybeExcludeBackupFile {
   explicit MaybeExcludeBackupFile(BackupExcludedFileInfo&& _info) : info(std::move(_info)) {}
 
   const BackupExcludedFileInfo info;
-  bool exclude_decision = false;  // True: it is left out.
+  bool exclude_decision = false;  // True: the file is excluded.
 };
 
 struct CreateBackupOptions {
-  // Memtables are flushed first, so that what was written without a log is in the backup.
+  // If true, memtables are flushed first, so that the backup contains writes that were not logged.
   bool flush_before_backup = false;
-  // That flush takes all column families together.
+  // If true, that flush is one atomic flush of all column families.
   bool atomic_flush = false;
 
-  // Called by threads that copy, several at a time; see callback_trigger_interval_size. If it
-  // throws, the backup is given up: Aborted. Calls of the same engine but StopBackup are refused in
-  // it: Busy, and those that return no status throw.
+  // Called by the copying threads, several at a time; see callback_trigger_interval_size. If it
+  // throws, the backup is abandoned with Aborted. It must not call this engine, but for StopBackup:
+  // such calls return Busy, and those that return no status throw.
   std::function<void()> progress_callback = {};
 
-  // May leave out shared files that would be copied now, as they are in another place; they have to
-  // be in one of RestoreOptions::alternate_dirs later. Needs schema_version 2. If it throws, the
-  // backup is given up: Aborted.
+  // May exclude shared files that would be copied now because they exist elsewhere; a restore must
+  // find them in one of RestoreOptions::alternate_dirs. Requires schema_version 2. If it throws,
+  // the backup is abandoned with Aborted.
   std::function<void(MaybeExcludeBackupFile* files_begin, MaybeExcludeBackupFile* files_end)>
       exclude_files_callback = {};
 
-  // The threads that copy have background_thread_cpu_priority, if it is lower than theirs.
+  // If true, the copying threads run at background_thread_cpu_priority if it is lower than theirs.
   bool decrease_background_thread_cpu_priority = false;
   CpuPriority background_thread_cpu_priority = CpuPriority::kNormal;
 };
 
 struct RestoreOptions {
-  // Which tables of the database that is there are kept, instead of being copied.
+  // Says which tables of an existing database are kept instead of being copied.
   enum Mode : uint32_t {
-    // Those that number, session and size say are the backup's. A file that the backup leaves out
-    // may be among them.
+    // Keeps tables that are the backup's by number, session id and size. A file that the backup
+    // excludes may be among them.
     kKeepLatestDbSessionIdFiles = 1U,
-    // Those that are read, and have the backup's checksum.
+    // Keeps tables that are read in full and have the checksum stored in the backup.
     kVerifyChecksum = 2U,
-    kPurgeAllFiles = 0xffffU,  // None.
+    kPurgeAllFiles = 0xffffU,  // Keeps no table.
   };
 
-  // Logs that are in wal_dir stay, and archived ones go back to it; logs of the backup do not
-  // replace them. For databases whose tables are backed up and whose logs are kept elsewhere.
+  // If true, logs in wal_dir stay, archived logs move back to it, and logs of the backup do not
+  // replace them. Meant for databases whose tables are backed up and whose logs are kept elsewhere.
   bool keep_log_files;
 
-  // Engines over directories that have what the backup leaves out. Not owned.
+  // Engines over directories that hold the files which the backup excludes. Not owned.
   std::forward_list<BackupEngineReadOnlyBase*> alternate_dirs;
 
   Mode mode;
@@ -189,24 +190,24 @@ struct RestoreOptions {
       : keep_log_files(_keep_log_files), mode(_mode) {}
 };
 
-using BackupID = uint32_t;  // From 1, growing; that of the newest backup is used again once it has
-                            // been deleted and the directory is opened anew.
+using BackupID = uint32_t;  // Ids begin at 1 and grow. The id of the newest backup is used again
+                            // once it is deleted and the directory is opened anew.
 
 using BackupFileInfo = FileStorageInfo;
 
 struct BackupInfo {
   BackupID backup_id = 0U;
-  int64_t timestamp = 0;  // When it was made, seconds since 1970.
-  uint64_t size = 0U;     // Bytes of all its files, those that it shares, too.
+  int64_t timestamp = 0;  // Time of the backup in seconds since 1970.
+  uint64_t size = 0U;     // Bytes of all its files, shared ones included.
   uint32_t number_files = 0U;
   std::string app_metadata;
 
-  // The rest is filled in only with include_file_details.
+  // The members below are filled in only with include_file_details.
 
   std::vector<BackupFileInfo> file_details;
   std::vector<BackupExcludedFileInfo> excluded_files;
-  // A name and an Env with which DB::OpenForReadOnly opens the backup where it is; wal_dir stays
-  // empty, or is the name, too. The Env may outlive the engine.
+  // Name and Env with which DB::OpenForReadOnly opens the backup in place; wal_dir must be empty or
+  // that name. The Env may outlive the engine.
   std::string name_for_open;
   std::shared_ptr<Env> env_for_open;
 
@@ -220,7 +221,7 @@ struct BackupInfo {
         app_metadata(_app_metadata) {}
 };
 
-// Two counters for programs that keep such a record. Thread safety: none.
+// Two counters for programs that record the results of backups. Not thread-safe.
 class VARVE_EXPORT BackupStatistics {
  public:
   BackupStatistics() = default;
@@ -238,35 +239,37 @@ class VARVE_EXPORT BackupStatistics {
   uint32_t number_fail_backup = 0;
 };
 
-// Calls that do not change the backup directory. Thread-safe: several of them run at once, beside
-// none that changes it.
+// The calls that do not change the backup directory. Thread-safe: several of them may run at once,
+// but none together with a call that changes the directory.
 class VARVE_EXPORT BackupEngineReadOnlyBase {
  public:
   virtual ~BackupEngineReadOnlyBase() = default;
 
-  // NotFound: there is no valid backup.
+  // Gets the newest valid backup. NotFound: there is no valid backup.
   virtual Status GetLatestBackupInfo(BackupInfo* backup_info,
                                      bool include_file_details = false) const = 0;
-  // NotFound: there is no such backup. Corruption, or what else is wrong with it: it is not valid.
+  // NotFound: there is no such backup. Corruption or another error: the backup is not valid.
   virtual Status GetBackupInfo(BackupID backup_id, BackupInfo* backup_info,
                                bool include_file_details = false) const = 0;
-  // Of all valid backups, by id.
+  // Gets all valid backups, ordered by id.
   virtual void GetBackupInfo(std::vector<BackupInfo>* backup_infos,
                              bool include_file_details = false) const = 0;
-  // Ids of those whose list of files cannot be understood, or that lack a file. GetBackupInfo says
-  // why.
+  // Gets the ids of backups whose list of files cannot be parsed, or that lack a file.
+  // GetBackupInfo returns the reason.
   virtual void GetCorruptedBackups(std::vector<BackupID>* corrupt_backup_ids) const = 0;
 
-  // Makes db_dir the database as it was when the backup was made. Its logs go to wal_dir, db_dir if
-  // that is empty. No engine has it open (IOError: the lock is held).
+  // Restores the database in db_dir to its state at the time of the backup. Its logs go to wal_dir,
+  // or to db_dir if wal_dir is empty. No engine may have the database open (IOError: the lock is
+  // held).
   //
-  // Everything is copied beside the old database and checked first: sizes, checksums, the MANIFEST,
-  // the footer and the identity of each table. Until then an error leaves the old database as it
-  // was. Then the old files make room; if the process dies meanwhile, the next opening by Varve
-  // finds the old database, while other engines refuse CURRENT.
+  // Everything is first copied beside the old database and checked: sizes, checksums, the MANIFEST,
+  // and the footer and identity of each table. Up to then an error leaves the old database
+  // unchanged. Then the new files replace the old ones; if the process dies meanwhile, the next
+  // opening by Varve finds the old database, while other engines refuse CURRENT.
   //
-  // NotFound: no such backup. Corruption: a file of it is not what it should be. InvalidArgument:
-  // db_dir has files that belong to no database; or a file that the backup leaves out is not found.
+  // NotFound: there is no such backup. Corruption: a file of the backup is damaged.
+  // InvalidArgument: db_dir has files that belong to no database, or a file that the backup
+  // excludes is not found.
   virtual IOStatus RestoreDBFromBackup(const RestoreOptions& options, BackupID backup_id,
                                        const std::string& db_dir,
                                        const std::string& wal_dir) const = 0;
@@ -275,7 +278,7 @@ class VARVE_EXPORT BackupEngineReadOnlyBase {
                                        const RestoreOptions& options = RestoreOptions()) const {
     return RestoreDBFromBackup(options, backup_id, db_dir, wal_dir);
   }
-  // The same with the newest valid backup.
+  // Restores the newest valid backup, like the calls above.
   virtual IOStatus RestoreDBFromLatestBackup(const RestoreOptions& options,
                                              const std::string& db_dir,
                                              const std::string& wal_dir) const = 0;
@@ -285,25 +288,25 @@ class VARVE_EXPORT BackupEngineReadOnlyBase {
     return RestoreDBFromLatestBackup(options, db_dir, wal_dir);
   }
 
-  // Whether each file of a backup is there and as large as it was; with verify_with_checksum all of
-  // them are read, too. NotFound: there is no such backup, or it lacks a file. Corruption: a size
-  // or a checksum is wrong. Files that the backup leaves out are not looked at.
+  // Checks that each file of a backup exists and has its recorded size; with verify_with_checksum
+  // also reads all of them. NotFound: there is no such backup, or it lacks a file. Corruption: a
+  // size or a checksum is wrong. Files that the backup excludes are not checked.
   virtual IOStatus VerifyBackup(BackupID backup_id, bool verify_with_checksum = false) const = 0;
 
-  // Null unless this engine can write.
+  // Returns this engine if it can write, otherwise null.
   virtual BackupEngine* AsBackupEngine() = 0;
 };
 
-// Calls that add to the backup directory. Each runs alone.
+// The calls that add to the backup directory. Each of them runs alone.
 class VARVE_EXPORT BackupEngineAppendOnlyBase {
  public:
   virtual ~BackupEngineAppendOnlyBase() = default;
 
-  // Backs an open database up, of any column families, also while it is written to. app_metadata,
-  // at most 1 MiB, comes back in BackupInfo. *new_backup_id is set on success, unless it is null.
-  // An error leaves no backup.
+  // Creates a backup of an open database with any column families, which may be written to
+  // meanwhile. app_metadata, at most 1 MiB, is returned in BackupInfo. Sets *new_backup_id on
+  // success, unless it is null. After an error there is no backup.
   //
-  // NotSupported: the tables lie in several directories. Incomplete: StopBackup.
+  // NotSupported: the tables lie in several directories. Incomplete: StopBackup was called.
   virtual IOStatus CreateNewBackupWithMetadata(const CreateBackupOptions& options, DB* db,
                                                const std::string& app_metadata,
                                                BackupID* new_backup_id = nullptr) = 0;
@@ -327,24 +330,26 @@ class VARVE_EXPORT BackupEngineAppendOnlyBase {
     return CreateNewBackup(options, db);
   }
 
-  // Ends a backup that is being made: it returns Incomplete soon, and so does every later one of
-  // this engine. Returns at once; any thread may call it at any time.
+  // Stops the backup that is being created: it soon returns Incomplete, and so does every later one
+  // of this engine. Returns at once; any thread may call it at any time.
   virtual void StopBackup() = 0;
 
-  // Deletes what creations and deletions that were cut short have left. Calls that change the
-  // directory do that as well where they know of such. While a backup's list of files cannot be
-  // understood, shared files that no other backup has are kept: they may be its.
+  // Deletes the files that interrupted creations and deletions have left. Calls that change the
+  // directory also do so when they know of such files. While the list of files of some backup
+  // cannot be parsed, shared files that no other backup has are kept, because they may belong to
+  // it.
   virtual IOStatus GarbageCollect() = 0;
 };
 
-// An engine that has the backup directory to itself: it holds a LOCK there, and no other one that
-// writes, of Varve's, opens the directory meanwhile (IOError).
+// An engine with exclusive access to the backup directory: it holds a LOCK file there, and no other
+// writing engine of Varve can open the directory meanwhile (IOError).
 class VARVE_EXPORT BackupEngine : public BackupEngineReadOnlyBase,
                                   public BackupEngineAppendOnlyBase {
  public:
   ~BackupEngine() override = default;
 
-  // Makes the directory if it is missing. The caller owns *backup_engine_ptr, null on failure.
+  // Creates the directory if it is missing. The caller owns *backup_engine_ptr, which is null on
+  // failure.
   static IOStatus Open(const BackupEngineOptions& options, Env* db_env,
                        BackupEngine** backup_engine_ptr);
   static IOStatus Open(Env* db_env, const BackupEngineOptions& options,
@@ -352,18 +357,19 @@ class VARVE_EXPORT BackupEngine : public BackupEngineReadOnlyBase,
     return BackupEngine::Open(options, db_env, backup_engine_ptr);
   }
 
-  // Deletes valid backups, the oldest first, until no more than so many are left.
+  // Deletes valid backups, the oldest first, until at most num_backups_to_keep are left.
   virtual IOStatus PurgeOldBackups(uint32_t num_backups_to_keep) = 0;
-  // Deletes one, valid or not, and the files that no other has. NotFound: there is none.
+  // Deletes one backup, valid or not, and the files that no other backup has. NotFound: there is no
+  // such backup.
   virtual IOStatus DeleteBackup(BackupID backup_id) = 0;
 };
 
-// An engine that changes nothing in the backup directory, and takes no lock.
+// An engine that changes nothing in the backup directory and takes no lock.
 class VARVE_EXPORT BackupEngineReadOnly : public BackupEngineReadOnlyBase {
  public:
   ~BackupEngineReadOnly() override = default;
 
-  // NotFound: there are no backups. The caller owns *backup_engine_ptr, null on failure.
+  // NotFound: there are no backups. The caller owns *backup_engine_ptr, which is null on failure.
   static IOStatus Open(const BackupEngineOptions& options, Env* db_env,
                        BackupEngineReadOnly** backup_engine_ptr);
   static IOStatus Open(Env* db_env, const BackupEngineOptions& options,

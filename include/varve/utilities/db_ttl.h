@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// DBWithTTL: a database whose entries have a lifetime.
+// DBWithTTL is a database whose entries have a lifetime.
 
 #include <cstdint>
 #include <string>
@@ -12,42 +12,44 @@
 
 namespace varve {
 
-// The files are RocksDB's: behind each value and merge operand stands the time of its writing, four
-// bytes with the seconds since 1970. So a database is opened with lifetimes always, or never: what
-// is opened without shows values with four bytes more, and values that were written without lose
-// four bytes here, or are Corruption, for their keys alone, where these are no time since 2013. The
-// times reach to 2106; RocksDB reads those before 2038.
+// The files have RocksDB's format: each value and merge operand is followed by its write time, four
+// bytes with the seconds since 1970. So a database must be opened with lifetimes always or never.
+// If it is opened without them, values have four more bytes. Values that were written without them
+// lose four bytes here, or, where these bytes are no time since 2013, are Corruption for their keys
+// alone. Times reach to 2106; RocksDB reads those before 2038.
 //
-// An entry is expired when its time and the lifetime of its column family have passed. It is then
-// not there: Get, MultiGet, GetMergeOperands, KeyMayExist and iterators do not show it, by the time
-// at which the call, the iterator or its snapshot began; reads through a snapshot repeat. A later
-// compaction removes it, but for those that a snapshot taken before could show.
+// An entry expires when the lifetime of its column family has passed since its write time. Get,
+// MultiGet, GetMergeOperands, KeyMayExist and iterators do not show expired entries; they use the
+// time at which the call, the iterator or its snapshot began, so reads through a snapshot are
+// repeatable. A later compaction removes expired entries, except those that an older snapshot could
+// show.
 //
-// A merge renews the lifetime of its key. What was expired when an operand was written is not
-// merged with it. A merge is not done before its value is read or compacted, by the lifetime in
-// force then.
+// A merge renews the lifetime of its key. An operand is not merged with a value that had expired
+// when the operand was written. Operands are merged when the value is read or compacted, with the
+// lifetime in force then.
 //
-// Time never goes back, in an opening or from one to the next: it is kept in the MANIFEST. After a
-// crash it may be a minute ahead of the clock, and waits for that. Where the machine's clock was
-// ahead by more, entries are judged by that until the clock has caught up.
+// Time never goes back, within an opening or from one to the next: it is stored in the MANIFEST.
+// After a crash it may be up to a minute ahead of the clock, and stands still until the clock
+// reaches it. If the machine's clock was ahead by more, entries are judged by that time until the
+// clock has caught up.
 //
-// A lifetime is no part of the data: it is what this opening says, and one that is too short by
-// mistake empties the database. Zero and negative ones never end.
+// Lifetimes are not stored: each opening sets them, and one that is too short by mistake empties
+// the database. With zero and negative lifetimes entries never expire.
 //
-// NotSupported: column families with user timestamps, in an opening or as a new one; ingestion of
-// files, whose values have no times (GetBaseDB()->IngestExternalFile takes those that have).
-// enforce_single_del_contracts is off, as an entry that a compaction removes may leave a Delete.
-// What comes from below has the times on it: GetUpdatesSince, checkpoints, exported files. A
-// CompactionFilter sees values without them.
+// NotSupported: column families with user timestamps, at opening or created later; ingestion of
+// files, because their values have no times (GetBaseDB()->IngestExternalFile takes files that
+// have). enforce_single_del_contracts is off, because compaction may replace an expired entry with
+// a Delete. Data from the base database includes the times: GetUpdatesSince, checkpoints, exported
+// files. A CompactionFilter sees values without them.
 //
 // Thread safety: as DB.
 class VARVE_EXPORT DBWithTTL : public StackableDB {
  public:
-  // Lifetimes are in seconds. A database that is read-only expires entries as well, for its reads.
+  // Lifetimes are in seconds. Reads of a read-only database hide expired entries as well.
   static Status Open(const Options& options, const std::string& dbname, DBWithTTL** dbptr,
                      int32_t ttl = 0, bool read_only = false);
 
-  // One lifetime for each column family, in their order: InvalidArgument otherwise.
+  // Requires one lifetime for each column family, in the same order; otherwise InvalidArgument.
   static Status Open(const DBOptions& db_options, const std::string& dbname,
                      const std::vector<ColumnFamilyDescriptor>& column_families,
                      std::vector<ColumnFamilyHandle*>* handles, DBWithTTL** dbptr,
@@ -55,22 +57,23 @@ class VARVE_EXPORT DBWithTTL : public StackableDB {
 
   ~DBWithTTL() override = default;
 
-  // CreateColumnFamily and its like make families whose entries live for ever.
+  // CreateColumnFamily and the other calls of DB create families whose entries never expire.
   virtual Status CreateColumnFamilyWithTtl(const ColumnFamilyOptions& options,
                                            const std::string& column_family_name,
                                            ColumnFamilyHandle** handle, int ttl) = 0;
 
-  // For what is there, too, from the next call and the next compaction on: a longer lifetime shows
-  // again what was expired and is not removed yet. Does nothing for a handle of another database.
+  // Sets the lifetime of existing entries too, from the next call and the next compaction on: a
+  // longer lifetime shows expired entries again unless they were removed. Does nothing for a handle
+  // of another database.
   virtual void SetTtl(int32_t ttl) = 0;
   virtual void SetTtl(ColumnFamilyHandle* column_family, int32_t ttl) = 0;
   // InvalidArgument: the handle is of another database.
   virtual Status GetTtl(ColumnFamilyHandle* column_family, int32_t* ttl) = 0;
 
-  // Varve's own: Put with a lifetime of its own, in place of the family's. It is stored as if it
-  // had been written at another time, so that RocksDB expires it at the same second, and that a
-  // later SetTtl moves its end by the difference. InvalidArgument: either lifetime is not positive,
-  // or that time would be before 2013 or after 2106.
+  // Puts a value with its own lifetime instead of the family's. The value is stored with a shifted
+  // write time, so RocksDB expires it at the same second, and a later SetTtl moves its end by the
+  // difference. InvalidArgument: either lifetime is not positive, or the shifted time would be
+  // before 2013 or after 2106. Varve's own.
   virtual Status PutWithTtl(const WriteOptions& options, ColumnFamilyHandle* column_family,
                             const Slice& key, const Slice& value, int32_t ttl) = 0;
   Status PutWithTtl(const WriteOptions& options, const Slice& key, const Slice& value,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The built-in merge operators. Their names and results are RocksDB's, so that either library goes
-// on with what the other has merged. By name: MergeOperator::CreateFromString().
+// The built-in merge operators. Their names and results are RocksDB's, so either library can
+// continue merging the data of the other. MergeOperator::CreateFromString() makes them by name.
 
 #include <memory>
 #include <string>
@@ -12,46 +12,48 @@
 
 namespace varve {
 
-// Each function makes a new operator, stateless and thread-safe. None returns null.
+// Each function returns a new operator, which is stateless and thread-safe. None returns null.
 class VARVE_EXPORT MergeOperators {
  public:
-  // "PutOperator", in short "put" or "put_v1": the newest operand is the value.
+  // "PutOperator", also called "put" or "put_v1": the newest operand becomes the value.
   static std::shared_ptr<MergeOperator> CreatePutOperator();
-  // The same; in RocksDB it copies the operand.
+  // Like the call above; in RocksDB this variant copies the operand.
   static std::shared_ptr<MergeOperator> CreateDeprecatedPutOperator();
 
-  // "UInt64AddOperator", "uint64add": sums of 8-byte little-endian numbers, modulo 2^64. What is
-  // not 8 bytes long counts as 0, with an entry in the info log: existing databases contain such
-  // values.
+  // "UInt64AddOperator", "uint64add": adds 8-byte little-endian numbers modulo 2^64. Values that
+  // are not 8 bytes long count as 0 and are logged to the info log, because existing databases
+  // contain them.
   static std::shared_ptr<MergeOperator> CreateUInt64AddOperator();
 
-  // "Int64AddOperator", "int64add", which RocksDB lacks: sums of 8-byte little-endian numbers in
-  // two's complement. What is not 8 bytes long fails the merge. Overflow wraps around: a sum that
-  // stopped at the limit would depend on the order in which operands are combined.
+  // "Int64AddOperator", "int64add", which RocksDB lacks: adds 8-byte little-endian numbers in two's
+  // complement. A value that is not 8 bytes long fails the merge. Overflow wraps around, because a
+  // sum that stopped at the limit would depend on the order in which operands are combined.
   static std::shared_ptr<MergeOperator> CreateInt64AddOperator();
 
-  // "StringAppendOperator", "stringappend": base and operands in order, with the delimiter between
-  // any two. An empty base counts, no base does not. Option of the text form: "delimiter" or, for
-  // bytes that text cannot carry, "delimiter_hex".
-  static std::shared_ptr<MergeOperator> CreateStringAppendOperator();  // ","
+  // "StringAppendOperator", "stringappend": concatenates base and operands in order, separated by
+  // the delimiter. An empty base is an element, a missing one is not. The text form has the option
+  // "delimiter" or, for bytes that text cannot represent, "delimiter_hex".
+  static std::shared_ptr<MergeOperator> CreateStringAppendOperator();  // The delimiter is ",".
   static std::shared_ptr<MergeOperator> CreateStringAppendOperator(char delimiter);
   static std::shared_ptr<MergeOperator> CreateStringAppendOperator(const std::string& delimiter);
 
-  // "StringAppendTESTOperator", "stringappendtest": the same value, but operands stay apart until
-  // their base is known.
-  static std::shared_ptr<MergeOperator> CreateStringAppendTESTOperator();  // ","
+  // "StringAppendTESTOperator", "stringappendtest": makes the same value, but operands are not
+  // combined until their base is known.
+  static std::shared_ptr<MergeOperator> CreateStringAppendTESTOperator();  // The delimiter is ",".
   static std::shared_ptr<MergeOperator> CreateStringAppendTESTOperator(
       const std::string& delimiter);
 
-  // "MaxOperator", "max": the bytewise largest of base and operands, without a copy; of equal ones
-  // the oldest.
+  // "MaxOperator", "max": selects the bytewise largest of base and operands without copying; of
+  // equal ones the oldest.
   static std::shared_ptr<MergeOperator> CreateMaxOperator();
 
-  // "BytesXOR", "bytesxor": bytewise exclusive or; shorter values count as filled up with zeros.
+  // "BytesXOR", "bytesxor": computes the bytewise exclusive or; shorter values are padded with
+  // zeros.
   static std::shared_ptr<MergeOperator> CreateBytesXOROperator();
 
-  // "MergeSortOperator", "sortlist": lists of decimal 64-bit integers, "1,3,8", into one ascending
-  // list. Anything else fails the merge. The base belongs to the result, which RocksDB ignores.
+  // "MergeSortOperator", "sortlist": merges lists of decimal 64-bit integers such as "1,3,8" into
+  // one ascending list. Any other text fails the merge. The base is part of the result; RocksDB
+  // ignores it.
   static std::shared_ptr<MergeOperator> CreateSortOperator();
 };
 

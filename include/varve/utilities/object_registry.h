@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// ObjectRegistry: makes objects of the program's own classes from their names, so that options text
+// ObjectRegistry makes objects of the program's own classes from their names, so that options text
 // and OPTIONS files may name them.
 //
 //   ObjectLibrary::Default()->AddFactory<MergeOperator>(
@@ -10,10 +10,10 @@
 //         return guard->get();
 //       });
 //
-// From then on "merge_operator=counters" is understood. Names that were registered come before the
-// built-in ones. They are asked for comparators and compaction filters, which have to live for
-// ever; for merge operators, prefix extractors, filter policies, statistics, and the factories of
-// compaction filters, partitioners and checksums, which have to have an owner.
+// From then on "merge_operator=counters" is understood. Registered names take precedence over
+// built-in ones. Registries are used for comparators and compaction filters, which must live for
+// ever, and for merge operators, prefix extractors, filter policies, statistics, and the factories
+// of compaction filters, partitioners and checksums, which must have an owner.
 
 #include <cstddef>
 #include <functional>
@@ -35,21 +35,22 @@ class Logger;
 class ObjectLibrary;
 
 // Makes the object that `id` names. The caller owns it if it is in *guard; otherwise it lives for
-// ever. nullptr, with the reason in *errmsg: it cannot be made. Called without a lock; may throw.
+// ever. Returns nullptr, with the reason in *errmsg, if it cannot be made. Called without a lock;
+// may throw.
 template <typename T>
 using FactoryFunc =
     std::function<T*(const std::string& id, std::unique_ptr<T>* guard, std::string* errmsg)>;
 
-// Adds factories to a library; answers how many.
+// Adds factories to a library and returns how many.
 using RegistrarFunc = std::function<int(ObjectLibrary& library, const std::string& arg)>;
 
-// Factories by the class they make, T::Type(), and by the names they know. What makes constant
-// objects (AddFactory<const Comparator>) is found by who asks for such.
+// Stores factories by the class they make, T::Type(), and by the names they match. Factories of
+// constant objects (AddFactory<const Comparator>) are found only by lookups for constant objects.
 //
-// Thread safety: all methods from any thread. They throw nothing but std::bad_alloc.
+// Thread safety: any thread may call any method. They throw only std::bad_alloc.
 class VARVE_EXPORT ObjectLibrary {
  public:
-  // Which names a factory knows.
+  // Matches the names that a factory accepts.
   class VARVE_EXPORT Entry {
    public:
     virtual ~Entry() = default;
@@ -57,21 +58,21 @@ class VARVE_EXPORT ObjectLibrary {
     virtual const char* Name() const = 0;
   };
 
-  // A name, or one of several, and parts that follow it in this order.
+  // Matches a name, or one of several, followed by the added parts in their order.
   class VARVE_EXPORT PatternEntry final : public Entry {
    public:
-    // `optional`: the name alone will do as well.
+    // `optional`: the name without the parts matches too.
     explicit PatternEntry(const std::string& name, bool optional = true);
-    // The name, or as an object of that name calls itself: name@address#process.
+    // Matches the name, and the id of an individual object of that name: name@address#process.
     static PatternEntry AsIndividualId(const std::string& name);
 
     PatternEntry& SetOptional(bool optional);
     PatternEntry& AnotherName(const std::string& alternative);
-    // `separator`, then any text; `at_least_one`: at least one byte of it.
+    // Adds `separator` followed by any text; with `at_least_one`, by at least one byte.
     PatternEntry& AddSeparator(const std::string& separator, bool at_least_one = true);
-    // This text.
+    // Adds this text.
     PatternEntry& AddSuffix(const std::string& suffix);
-    // `separator`, then a number: an integer, or one with a point.
+    // Adds `separator` followed by a number: an integer, or one with a decimal point.
     PatternEntry& AddNumber(const std::string& separator, bool is_int = true);
 
     bool Matches(const std::string& target) const override;
@@ -95,12 +96,12 @@ class VARVE_EXPORT ObjectLibrary {
   ObjectLibrary(const ObjectLibrary&) = delete;
   ObjectLibrary& operator=(const ObjectLibrary&) = delete;
 
-  // What every registry knows; lives for ever.
+  // Returns the library that every registry contains; it lives for ever.
   static std::shared_ptr<ObjectLibrary>& Default();
 
   const std::string& GetID() const { return id_; }
 
-  // The reference lives as long as the library.
+  // Adds a factory. The returned reference lives as long as the library.
   template <typename T>
   const FactoryFunc<T>& AddFactory(const std::string& name, const FactoryFunc<T>& factory) {
     return AddFactory(PatternEntry(name), factory);
@@ -112,7 +113,8 @@ class VARVE_EXPORT ObjectLibrary {
     Add({T::Type(), std::is_const_v<T>}, std::move(added));
     return kept;
   }
-  // An empty function: nobody knows the name. Of several the one that was added first.
+  // Returns the factory that matches the name, of several the one added first, or an empty
+  // function.
   template <typename T>
   FactoryFunc<T> FindFactory(const std::string& target) const {
     const auto* const found =
@@ -120,10 +122,11 @@ class VARVE_EXPORT ObjectLibrary {
     return found == nullptr ? FactoryFunc<T>() : found->factory;
   }
 
-  // How many factories, and in *num_types, unless it is nullptr, of how many classes.
+  // Returns the number of factories, and sets *num_types, unless null, to the number of their
+  // classes.
   size_t GetFactoryCount(size_t* num_types) const;
   size_t GetFactoryCount(const std::string& type) const;
-  // Adds the names of those of a class; adds the classes.
+  // Adds the names of the factories of a class, or the classes.
   void GetFactoryNames(const std::string& type, std::unordered_set<std::string>* names) const;
   void GetFactoryTypes(std::unordered_set<std::string>* types) const;
   // Logs all names.
@@ -139,19 +142,20 @@ class VARVE_EXPORT ObjectLibrary {
     const FactoryFunc<T> factory;
   };
 
-  using Kind = std::pair<std::string, bool>;  // the class; whether its objects are constant
+  using Kind = std::pair<std::string, bool>;  // Class; true if its objects are constant.
 
   void Add(const Kind& kind, std::unique_ptr<Entry> entry);
   const Entry* Find(const Kind& kind, const std::string& target) const;
 
   const std::string id_;
   mutable std::mutex mutex_;
-  std::map<Kind, std::vector<std::unique_ptr<Entry>>> entries_;  // never fewer
+  std::map<Kind, std::vector<std::unique_ptr<Entry>>> entries_;  // Nothing is removed.
 };
 
-// Libraries, the latest asked first, then those of the parent. ConfigOptions has one.
+// Searches its libraries, the latest first, then its parent. ConfigOptions holds one.
 //
-// Thread safety: all methods from any thread. They throw std::bad_alloc, and what factories throw.
+// Thread safety: any thread may call any method. They throw std::bad_alloc, and whatever factories
+// throw.
 class VARVE_EXPORT ObjectRegistry {
  public:
   explicit ObjectRegistry(const std::shared_ptr<ObjectRegistry>& parent) : parent_(parent) {}
@@ -161,9 +165,10 @@ class VARVE_EXPORT ObjectRegistry {
   ObjectRegistry(const ObjectRegistry&) = delete;
   ObjectRegistry& operator=(const ObjectRegistry&) = delete;
 
-  // The one with the default library; lives for ever.
+  // Returns the registry with the default library; it lives for ever.
   static std::shared_ptr<ObjectRegistry> Default();
-  // One with no library of its own. The default registry is the parent, unless another is given.
+  // Returns a registry without a library of its own. Its parent is the default registry unless
+  // another is given.
   static std::shared_ptr<ObjectRegistry> NewInstance();
   static std::shared_ptr<ObjectRegistry> NewInstance(const std::shared_ptr<ObjectRegistry>& parent);
 
@@ -180,8 +185,9 @@ class VARVE_EXPORT ObjectRegistry {
     return parent_ == nullptr ? FactoryFunc<T>() : parent_->template GetFactory<T>(target);
   }
 
-  // *object is the caller's if it is in *guard, and lives for ever otherwise. NotSupported: nobody
-  // knows the name; InvalidArgument: the factory could not make it. Nothing is changed then.
+  // Makes the object that `target` names. The caller owns *object if it is in *guard; otherwise it
+  // lives for ever. NotSupported: no factory matches the name; InvalidArgument: the factory could
+  // not make the object. On error nothing is changed.
   template <typename T>
   Status NewObject(const std::string& target, T** object, std::unique_ptr<T>* guard) {
     const FactoryFunc<T> factory = GetFactory<T>(target);
@@ -194,7 +200,8 @@ class VARVE_EXPORT ObjectRegistry {
     *guard = std::move(owner);
     return Status::OK();
   }
-  // These refuse, with InvalidArgument, what has no owner, or one.
+  // Like NewObject. NewUniqueObject and NewSharedObject return InvalidArgument for objects without
+  // an owner, NewStaticObject for objects with one.
   template <typename T>
   Status NewUniqueObject(const std::string& target, std::unique_ptr<T>* result) {
     std::unique_ptr<T> guard;
@@ -223,7 +230,7 @@ class VARVE_EXPORT ObjectRegistry {
     return Status::OK();
   }
 
-  // Of the parent's, too.
+  // These include the factories of the parent.
   size_t GetFactoryCount(const std::string& type) const;
   void GetFactoryNames(const std::string& type, std::unordered_set<std::string>* names) const;
   void GetFactoryTypes(std::unordered_set<std::string>* types) const;
@@ -231,9 +238,9 @@ class VARVE_EXPORT ObjectRegistry {
 
  private:
   static Status NotRegistered(const char* type, const std::string& target);
-  // What a factory has made, or not.
+  // Returns the error for an object that the factory could not make, or that has the wrong owner.
   static Status Unusable(const char* type, const std::string& target, const std::string& why);
-  // The latest first.
+  // Returns the libraries, the latest first.
   std::vector<std::shared_ptr<ObjectLibrary>> Libraries() const;
 
   const std::shared_ptr<ObjectRegistry> parent_;

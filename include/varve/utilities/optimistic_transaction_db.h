@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// OptimisticTransactionDB: transactions that lock nothing, and are refused by Commit if what they
-// read for update or wrote has changed.
+// OptimisticTransactionDB is a database whose transactions take no locks. Commit fails if a key
+// that the transaction wrote or read for update has changed.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,21 +18,22 @@
 namespace varve {
 
 struct OptimisticTransactionOptions {
-  // SetSnapshot() at the beginning.
+  // If true, the transaction begins with SetSnapshot().
   bool set_snapshot = false;
 
   // Advisory: keys are compared as their column family does.
   const Comparator* cmp = BytewiseComparator();
 };
 
-// How commits are ordered among each other in RocksDB. Varve checks a commit where it gets its
-// place in the order of all writes, whichever is chosen.
+// Says how RocksDB orders commits among each other. Varve checks a commit at its place in the order
+// of all writes, with either policy.
 enum class OccValidationPolicy {
   kValidateSerial = 0,
   kValidateParallel = 1,
 };
 
-// What several databases may share in RocksDB. Varve has one small table in each.
+// Lock buckets that several databases can share in RocksDB. In Varve each database has a small
+// table of its own.
 class VARVE_EXPORT OccLockBuckets {
  public:
   virtual ~OccLockBuckets() = default;
@@ -40,7 +41,7 @@ class VARVE_EXPORT OccLockBuckets {
   virtual size_t ApproximateMemoryUsage() const = 0;
 };
 
-// InvalidArgument does not exist here: any `bucket_count` will do.
+// Never fails: any `bucket_count` is accepted.
 VARVE_EXPORT std::shared_ptr<OccLockBuckets> MakeSharedOccLockBuckets(size_t bucket_count,
                                                                       bool cache_aligned = false);
 
@@ -51,15 +52,15 @@ struct OptimisticTransactionDBOptions {
   // Advisory: commits take no locks by key.
   uint32_t occ_lock_buckets = 1 << 20;
 
-  // Advisory: the same.
+  // Advisory: commits take no locks by key.
   std::shared_ptr<OccLockBuckets> shared_lock_buckets;
 };
 
-// Writes without a transaction, to this database or to GetBaseDB(), are seen by the checks of
-// commits, range deletions too.
+// Commit also detects conflicts with writes outside transactions, to this database or to
+// GetBaseDB(), range deletions included.
 //
-// Transactions have no names, no locks, and no two phases: those calls are InvalidArgument or
-// NotSupported. They are to be deleted before the database.
+// Transactions have no names, no locks, and no two-phase commit: those calls return InvalidArgument
+// or NotSupported. They must be deleted before the database.
 //
 // Thread safety: as DB.
 class VARVE_EXPORT OptimisticTransactionDB : public StackableDB {
@@ -78,7 +79,8 @@ class VARVE_EXPORT OptimisticTransactionDB : public StackableDB {
 
   ~OptimisticTransactionDB() override = default;
 
-  // A transaction, to be deleted by the caller. `old_txn`, unless null, is used again for it.
+  // Begins a transaction, which the caller must delete. Reuses the object `old_txn` unless it is
+  // null.
   virtual Transaction* BeginTransaction(
       const WriteOptions& write_options,
       const OptimisticTransactionOptions& txn_options = OptimisticTransactionOptions(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Opening a database with the options it was last opened with.
+// Functions that open a database with the options it was last opened with.
 
 #include <memory>
 #include <string>
@@ -18,8 +18,8 @@ namespace varve {
 
 // Reads the newest OPTIONS file of a database: its options and one descriptor for each column
 // family, the default one first. Code cannot be stored: comparators and prefix extractors are made
-// only where their name says how; pointers such as env are left alone. `cache`: used as block cache
-// by all, if set. NotFound if there is no OPTIONS file.
+// only where their name determines them; pointers such as env are not changed. `cache`, if set,
+// becomes the block cache of all families. NotFound if there is no OPTIONS file.
 VARVE_EXPORT Status LoadLatestOptions(const ConfigOptions& config_options,
                                       const std::string& dbpath, DBOptions* db_options,
                                       std::vector<ColumnFamilyDescriptor>* cf_descs,
@@ -29,7 +29,7 @@ VARVE_EXPORT Status LoadLatestOptions(const std::string& dbpath, Env* env, DBOpt
                                       bool ignore_unknown_options = false,
                                       std::shared_ptr<Cache>* cache = {});
 
-// The same from one file.
+// Like LoadLatestOptions, but reads the given file.
 VARVE_EXPORT Status LoadOptionsFromFile(const ConfigOptions& config_options,
                                         const std::string& options_file_name, DBOptions* db_options,
                                         std::vector<ColumnFamilyDescriptor>* cf_descs,
@@ -40,12 +40,12 @@ VARVE_EXPORT Status LoadOptionsFromFile(const std::string& options_file_name, En
                                         bool ignore_unknown_options = false,
                                         std::shared_ptr<Cache>* cache = {});
 
-// The name, within dbpath, of the OPTIONS file with the highest number.
+// Gets the name, within dbpath, of the OPTIONS file with the highest number.
 VARVE_EXPORT Status GetLatestOptionsFileName(const std::string& dbpath, Env* env,
                                              std::string* options_file_name);
 
-// InvalidArgument if the database could not be opened with these: a comparator or the list of
-// column families differs from what its OPTIONS file says.
+// Returns InvalidArgument if the database could not be opened with these options: a comparator or
+// the list of column families differs from its OPTIONS file.
 VARVE_EXPORT Status CheckOptionsCompatibility(const ConfigOptions& config_options,
                                               const std::string& dbpath,
                                               const DBOptions& db_options,

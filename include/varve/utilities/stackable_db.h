@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// StackableDB: a DB that hands every call on to another, for classes that change a few of them.
+// StackableDB is a DB that forwards every call to another DB. It is the base of classes that change
+// only some of the calls.
 
 #include <map>
 #include <memory>
@@ -15,18 +16,18 @@
 
 namespace varve {
 
-// Thread safety: as DB. Close and the destructor end the base database.
+// Thread safety: as DB. Close and the destructor close the base database.
 class VARVE_EXPORT StackableDB : public DB {
  public:
-  // Takes `db` over.
+  // Takes ownership of `db`.
   explicit StackableDB(DB* db) : db_(db) {}
-  // Shares it: it is deleted with the last holder.
+  // Shares ownership of `db`, which is deleted with its last owner.
   explicit StackableDB(std::shared_ptr<DB> db) : db_(db.get()), shared_db_(std::move(db)) {}
   ~StackableDB() override {
     if (shared_db_ == nullptr) delete db_;
   }
 
-  // The database that calls are handed on to.
+  // Returns the database that calls are forwarded to.
   virtual DB* GetBaseDB() { return db_; }
   DB* GetRootDB() override { return db_->GetRootDB(); }
 

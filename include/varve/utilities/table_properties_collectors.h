@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Collectors of table properties that come with the library.
+// The collectors of table properties that come with the library.
 
 #include <atomic>
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace varve {
 
-// Has tables compacted soon in which deletions stand close together: readers step over each of
-// them. Changes count for tables begun later.
+// Marks tables for compaction where many deletions stand close together, because readers must step
+// over each of them. Changed settings apply to tables begun later.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: any thread may call any method.
 class VARVE_EXPORT CompactOnDeletionCollectorFactory final
     : public TablePropertiesCollectorFactory {
  public:
-  // As NewCompactOnDeletionCollectorFactory.
+  // The parameters are those of NewCompactOnDeletionCollectorFactory.
   CompactOnDeletionCollectorFactory(size_t sliding_window_size, size_t deletion_trigger,
                                     double deletion_ratio, uint64_t min_file_size)
       : window_size_(sliding_window_size),
@@ -52,10 +52,10 @@ class VARVE_EXPORT CompactOnDeletionCollectorFactory final
   std::atomic<uint64_t> min_file_size_;
 };
 
-// A table is marked if any `sliding_window_size` successive entries of it hold at least
-// `deletion_trigger` deletions (windows move on by a part of their size, so a few may be missed),
-// or if deletions are at least `deletion_ratio` of all its entries (0, or more than 1: no such
-// rule), but not below `min_file_size` bytes.
+// A table is marked if any `sliding_window_size` successive entries contain at least
+// `deletion_trigger` deletions (windows advance by a part of their size, so a few may be missed),
+// or if deletions are at least `deletion_ratio` of all its entries (0, or more than 1, turns this
+// rule off). Tables smaller than `min_file_size` bytes are not marked.
 VARVE_EXPORT std::shared_ptr<CompactOnDeletionCollectorFactory>
 NewCompactOnDeletionCollectorFactory(size_t sliding_window_size, size_t deletion_trigger,
                                      double deletion_ratio = 0, uint64_t min_file_size = 0);

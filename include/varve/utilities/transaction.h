@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Transaction: reads and writes that become visible together, or not at all, and do not overlook
-// what others did meanwhile. From TransactionDB or OptimisticTransactionDB.
+// A Transaction makes its writes visible together or not at all, and detects conflicts with writes
+// that others make meanwhile. TransactionDB and OptimisticTransactionDB begin transactions.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,12 +26,12 @@ class WriteBatchWithIndex;
 using TransactionName = std::string;
 using TransactionID = uint64_t;
 
-// Timestamps of 8 bytes as numbers.
+// Timestamps of 8 bytes, as numbers.
 using TxnTimestamp = uint64_t;
 inline constexpr TxnTimestamp kMaxTxnTimestamp = std::numeric_limits<TxnTimestamp>::max();
 
-// One end of a range of keys. With inf_suffix it lies above all keys that begin with `slice`, and
-// below those that follow them.
+// One end of a range of keys. With inf_suffix it lies after all keys that begin with `slice`, and
+// before the keys that follow those.
 class VARVE_EXPORT Endpoint {
  public:
   Endpoint() = default;
@@ -46,47 +46,48 @@ class VARVE_EXPORT Endpoint {
   bool inf_suffix = false;
 };
 
-// Told of the snapshot that SetSnapshotOnNextOperation takes, by the thread that operates, when the
-// operation is done (of Commit: before it). So it may call whatever the transaction has, Rollback
-// as well, which takes the operation back; but it must not delete the transaction. What it throws
-// is forgotten.
+// Is notified of the snapshot that SetSnapshotOnNextOperation takes, by the thread of the
+// operation, when the operation is done (for Commit: before it). So it may call any method of the
+// transaction, also Rollback, which undoes the operation; but it must not delete the transaction.
+// Its exceptions are ignored.
 class VARVE_EXPORT TransactionNotifier {
  public:
   virtual ~TransactionNotifier() = default;
 
-  // The snapshot belongs to the transaction.
+  // The transaction owns the snapshot.
   virtual void SnapshotCreated(const Snapshot* newSnapshot) = 0;
 };
 
-// What a transaction writes stays with it until Commit; its own reads see it at once.
-// `column_family` nullptr, and calls without one, mean the default column family. A transaction is
-// deleted by the caller that began it, before its database; one that is not committed by then is
-// rolled back, unless it is prepared.
+// Updates stay in the transaction until Commit; its own reads see them at once. `column_family`
+// nullptr, and calls without one, mean the default column family. The caller that began a
+// transaction deletes it, before its database; a transaction that is neither committed nor prepared
+// by then is rolled back.
 //
-// Isolation: Get reads the newest committed state, whatever SetSnapshot did; for reads of one state
-// set ReadOptions::snapshot to GetSnapshot() in each of them. A snapshot that is set makes writes
-// and GetForUpdate fail (TransactionDB at once, OptimisticTransactionDB in Commit) where somebody
-// has changed the key since: with such reads that is snapshot isolation. What is read by
-// GetForUpdate, and by iterators within a GetRangeLock, is as it was until the end of the
-// transaction: with nothing but such reads, transactions are serializable.
+// Isolation: Get reads the newest committed state, even after SetSnapshot; to read one state, set
+// ReadOptions::snapshot to GetSnapshot() in each read. If a snapshot is set, writes and
+// GetForUpdate fail (TransactionDB at once, OptimisticTransactionDB in Commit) for keys that were
+// changed since; together with such reads this is snapshot isolation. Keys read by GetForUpdate,
+// and by iterators within a GetRangeLock, do not change until the end of the transaction: if all
+// reads are of this kind, transactions are serializable.
 //
-// Statuses of TransactionDB's writes and of GetForUpdate: Busy (somebody changed the key after the
-// snapshot), Busy with IsDeadlock, TimedOut (the lock was not had in time), Aborted with
-// IsLockLimit or IsMemoryLimit, Expired. After each, and after an error of GetForUpdate's read, the
-// transaction is as it was before the call, with the locks of then, and may go on or be rolled
-// back; to let others in after a deadlock, roll it back. After Commit, and after Rollback of what
-// was prepared, calls that write or lock are InvalidArgument.
+// TransactionDB's writes and GetForUpdate return Busy (the key was changed after the snapshot),
+// Busy with IsDeadlock, TimedOut (the lock was not acquired in time), Aborted with IsLockLimit or
+// IsMemoryLimit, or Expired. After each of these, and after an error of GetForUpdate's read, the
+// transaction and its locks are as before the call, and it may continue or be rolled back; after a
+// deadlock, roll it back so that the others can continue. After Commit, and after Rollback of a
+// prepared transaction, calls that write or lock are InvalidArgument.
 //
 // InvalidArgument, with nothing changed: a column family handle or a snapshot of another database;
-// a write or lock in a column family that was dropped (which can be read); UndoGetForUpdate does
-// nothing then. ShutdownInProgress: the database is closed.
+// a write or lock in a dropped column family (which can still be read; UndoGetForUpdate does
+// nothing for it). ShutdownInProgress: the database is closed.
 //
-// Column families whose comparator has timestamps, of 8 bytes (as BytewiseComparatorWithU64Ts;
-// other sizes, and OptimisticTransactionDB: NotSupported): keys are given without, and all get that
-// of SetCommitTimestamp when the transaction commits. Locks are those of keys without timestamp.
-// Reads need ReadOptions::timestamp, and see the transaction's own writes whatever it is.
+// Column families whose comparator has timestamps of 8 bytes, such as BytewiseComparatorWithU64Ts
+// (other sizes, and OptimisticTransactionDB: NotSupported): keys are passed without timestamp, and
+// all get that of SetCommitTimestamp when the transaction commits. Locks are on keys without
+// timestamp. Reads need ReadOptions::timestamp, and see the transaction's own writes whatever it
+// is.
 //
-// Thread safety: one thread at a time, but for GetID, GetState, GetName and GetWaitingTxns.
+// Thread safety: one thread at a time, except for GetID, GetState, GetName and GetWaitingTxns.
 class VARVE_EXPORT Transaction {
  public:
   Transaction(const Transaction&) = delete;
@@ -95,68 +96,68 @@ class VARVE_EXPORT Transaction {
 
   // ---- Snapshots ----
 
-  // From now on writes and GetForUpdate fail for keys that others change after this moment.
-  // Replaces an earlier snapshot; keys that were checked against that are not checked again. If
-  // there is no memory for one, the transaction has none, and calls that write or lock, Prepare and
-  // Commit are Aborted with IsMemoryLimit until SetSnapshot, SetSnapshotOnNextOperation or
-  // ClearSnapshot is called.
+  // Takes a snapshot: from now on writes and GetForUpdate fail for keys that others change after
+  // this moment. Replaces an earlier snapshot; keys that were checked against that are not checked
+  // again. If there is no memory for a snapshot, the transaction has none, and calls that write or
+  // lock, Prepare and Commit are Aborted with IsMemoryLimit until SetSnapshot,
+  // SetSnapshotOnNextOperation or ClearSnapshot is called.
   virtual void SetSnapshot() = 0;
-  // The same before the next write, GetForUpdate or Commit, after that has its lock. `notifier` may
-  // be null. Until then GetSnapshot returns the snapshot of before. An operation that is refused
-  // takes none; one that cannot have it is Aborted with IsMemoryLimit.
+  // Does SetSnapshot within the next write, GetForUpdate or Commit, after that has acquired its
+  // lock. `notifier` may be null. Until then GetSnapshot returns the earlier snapshot. An operation
+  // that is refused takes none; one that cannot take its snapshot is Aborted with IsMemoryLimit.
   virtual void SetSnapshotOnNextOperation(
       std::shared_ptr<TransactionNotifier> notifier = nullptr) = 0;
-  // nullptr if there is none. Valid until the transaction ends, or its snapshot is another.
+  // Returns the snapshot, or nullptr. Valid until the transaction ends, or its snapshot is
+  // replaced.
   virtual const Snapshot* GetSnapshot() const = 0;
-  // The same, but valid as long as it is held; the database outlives it.
+  // Returns the same snapshot, valid as long as it is held; the database must outlive it.
   virtual std::shared_ptr<const Snapshot> GetTimestampedSnapshot() const = 0;
-  // Ends the checks, and what SetSnapshotOnNextOperation announced.
+  // Ends the checks, and cancels SetSnapshotOnNextOperation.
   virtual void ClearSnapshot() = 0;
 
   // ---- The end ----
 
-  // First phase of two, of a transaction with a name: logs the updates, whatever
-  // WriteOptions::disableWAL says, durably with WriteOptions::sync. After OK the transaction is
-  // PREPARED. It can only be committed or rolled back then, does not expire, and is found again
-  // after a crash, locks included (TransactionDB::GetAllPreparedTransactions). If it is deleted
-  // instead, or begun anew, what it has prepared stays undecided, and all that it had locked stays
-  // locked, until the database is opened again and finds it. The log that holds it stays
-  // (property "varve.prepared-transactions"). InvalidArgument: it has no name, or is prepared; the
-  // database was opened without DBOptions::allow_2pc; OptimisticTransactionDB.
+  // Does the first phase of a two-phase commit: logs the updates, even with
+  // WriteOptions::disableWAL, and syncs them if WriteOptions::sync is set. Requires a name. After
+  // OK the transaction is PREPARED: it can only be committed or rolled back, does not expire, and
+  // is recovered after a crash with its locks (TransactionDB::GetAllPreparedTransactions). If it is
+  // deleted or begun anew instead, the prepared updates stay undecided, and all keys that it had
+  // locked stay locked, until the database is opened again and recovers it. The log that holds the
+  // updates is kept (property "varve.prepared-transactions"). InvalidArgument: it has no name, or
+  // is prepared; the database was opened without DBOptions::allow_2pc; OptimisticTransactionDB.
   virtual Status Prepare() = 0;
 
-  // Makes the writes visible, and ends the transaction. Expired: the expiration is over, or locks
-  // were taken by others; nothing is written. Busy (OptimisticTransactionDB): a key has changed
+  // Makes the writes visible, and ends the transaction. Expired: the expiration has passed, or
+  // others took its locks; nothing is written. Busy (OptimisticTransactionDB): a key has changed
   // since the transaction read or wrote it. In both cases, and when the write itself fails, the
-  // transaction still has its updates and is to be rolled back. One that is prepared stays so when
-  // Commit fails, and may be committed later; with disableWAL that is InvalidArgument.
+  // transaction keeps its updates and must be rolled back. A prepared transaction stays prepared
+  // when Commit fails, and may be committed later; with disableWAL its commit is InvalidArgument.
   virtual Status Commit() = 0;
 
-  // SetCommitTimestamp(ts), unless `ts` is kMaxTxnTimestamp, then Commit, then the database's
+  // Calls SetCommitTimestamp(ts), unless `ts` is kMaxTxnTimestamp, then Commit, then takes a
   // snapshot with the commit's timestamp (TransactionDB::CreateTimestampedSnapshot), which shows
-  // the commit and whatever else was committed by then; the notifier, unless it is null, is told of
-  // it. *snapshot (which may be null) is nullptr if there can be no such snapshot; the status is
-  // the commit's. InvalidArgument: a snapshot is asked for, and there is no commit timestamp, or it
-  // is another one than `ts`. OptimisticTransactionDB: NotSupported if that is asked for, by `ts`
-  // or `snapshot`.
+  // the commit and all earlier ones, and notifies the notifier, unless it is null. *snapshot (which
+  // may be null) is set to nullptr if no such snapshot can be taken; the status is the commit's.
+  // InvalidArgument: a snapshot is requested, and there is no commit timestamp, or one other than
+  // `ts`. OptimisticTransactionDB: NotSupported if a snapshot is requested, by `ts` or `snapshot`.
   virtual Status CommitAndTryCreateSnapshot(std::shared_ptr<TransactionNotifier> notifier = nullptr,
                                             TxnTimestamp ts = kMaxTxnTimestamp,
                                             std::shared_ptr<const Snapshot>* snapshot = nullptr);
 
-  // Forgets the writes, and gives all locks up. The transaction may go on then, unless it was
-  // prepared: of such a one it is logged; if that fails, it stays prepared. One that goes on keeps
-  // its name, its snapshot, also an announced one, and its read timestamp, so what it does then is
-  // checked as before; it has no commit timestamp any more.
+  // Discards the writes and releases all locks. The transaction may continue then, unless it was
+  // prepared. The rollback of a prepared transaction is logged; if that fails, it stays prepared. A
+  // transaction that continues keeps its name, its snapshot (also an announced one) and its read
+  // timestamp, so later operations are checked as before; its commit timestamp is cleared.
   virtual Status Rollback() = 0;
 
   // ---- Save points: a stack of states to return to ----
 
   virtual void SetSavePoint() = 0;
-  // Undoes all writes since the newest save point, gives up locks that nothing before it needs, and
-  // sets the snapshot to that of then. A lock that was made exclusive since stays exclusive.
-  // NotFound without a save point.
+  // Undoes all writes since the newest save point, releases locks that were acquired since, and
+  // restores the snapshot of that time. A lock that was upgraded to exclusive since stays
+  // exclusive. NotFound without a save point.
   virtual Status RollbackToSavePoint() = 0;
-  // Forgets the newest save point, and nothing else. NotFound without one.
+  // Removes the newest save point without undoing anything. NotFound without a save point.
   virtual Status PopSavePoint() = 0;
 
   // ---- Reading: the transaction's own writes over the database ----
@@ -178,9 +179,9 @@ class VARVE_EXPORT Transaction {
                         size_t num_keys, const Slice* keys, PinnableSlice* values, Status* statuses,
                         bool sorted_input = false) const = 0;
 
-  // Get of a key that is locked first, shared unless `exclusive`, whether it exists or not; so it
-  // stays as it is for others until the end of the transaction. `value` may be null: nothing is
-  // read then. Without `do_validate` the newest value is returned even where somebody changed it
+  // Reads a key after locking it, whether it exists or not: exclusively, or shared if not
+  // `exclusive`. So others cannot change it until the end of the transaction. If `value` is null,
+  // nothing is read. Without `do_validate` the newest value is returned even if it was changed
   // after the snapshot, and ReadOptions::snapshot is InvalidArgument.
   virtual Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* column_family,
                               const Slice& key, std::string* value, bool exclusive = true,
@@ -194,9 +195,9 @@ class VARVE_EXPORT Transaction {
                               PinnableSlice* pinnable_val, bool exclusive = true,
                               bool do_validate = true) = 0;
 
-  // All keys are locked exclusively, then read. If one lock is not had, all keys get its status,
-  // and no lock that this call took stays (in RocksDB they do). An error of a read is its key's
-  // alone, and the locks stay.
+  // Locks all keys exclusively, then reads them. If one lock cannot be acquired, all keys get its
+  // status, and the locks that this call took are released (RocksDB keeps them). An error of a read
+  // affects its key only, and the locks stay.
   virtual std::vector<Status> MultiGetForUpdate(
       const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& column_family,
       const std::vector<Slice>& keys, std::vector<std::string>* values) = 0;
@@ -204,33 +205,33 @@ class VARVE_EXPORT Transaction {
                                                 const std::vector<Slice>& keys,
                                                 std::vector<std::string>* values) = 0;
 
-  // Takes back one GetForUpdate of the key. The lock is given up with the last one, unless the key
-  // was written, or locked before the newest save point.
+  // Undoes one GetForUpdate of the key. The last undo releases the lock, unless the key was
+  // written, or locked before the newest save point.
   virtual void UndoGetForUpdate(ColumnFamilyHandle* column_family, const Slice& key) = 0;
   virtual void UndoGetForUpdate(const Slice& key) = 0;
 
-  // To be deleted by the caller; after the transaction has gone that is all that may be done with
-  // it. Keys that are written ahead of its
-  // position are seen; writing the key it is on invalidates key() and value(), and ending or
-  // rolling back invalidates the iterator.
+  // Returns an iterator, which the caller must delete; after the transaction is destroyed it may
+  // only be deleted. It sees keys that are written ahead of its position; writing the key it stands
+  // on invalidates key() and value(), and the end or a rollback of the transaction invalidates the
+  // iterator.
   virtual Iterator* GetIterator(const ReadOptions& read_options) = 0;
   virtual Iterator* GetIterator(const ReadOptions& read_options,
                                 ColumnFamilyHandle* column_family) = 0;
 
-  // Locks all keys from start_endp to end_endp exclusively, both ends included, those that do not
-  // exist too. Any number of ranges may be locked: each takes O(log n) comparisons.
-  // InvalidArgument: the end is before the beginning. With a snapshot the keys in it are not
-  // checked against it: read them at ReadOptions::snapshot nullptr.
+  // Locks all keys from start_endp to end_endp exclusively, both ends and missing keys included.
+  // Any number of ranges may be locked: each takes O(log n) comparisons. InvalidArgument: the end
+  // is before the beginning. The keys are not checked against a snapshot of the transaction: read
+  // them with ReadOptions::snapshot nullptr.
   virtual Status GetRangeLock(ColumnFamilyHandle* column_family, const Endpoint& start_endp,
                               const Endpoint& end_endp) = 0;
 
   // ---- Writing ----
   //
-  // assume_tracked: the caller says that the key is locked already, and exclusively, so that it
-  // need not be locked and checked again; InvalidArgument if that is not so.
+  // assume_tracked: the caller guarantees that the key is already locked, exclusively, so it is not
+  // locked and checked again; InvalidArgument if it is not locked so.
   //
-  // The ...Untracked forms do not check the key against the snapshot. TransactionDB locks it all
-  // the same; OptimisticTransactionDB overlooks conflicts on it.
+  // The ...Untracked forms do not check the key against the snapshot. TransactionDB still locks it;
+  // OptimisticTransactionDB ignores conflicts on it.
 
   virtual Status Put(ColumnFamilyHandle* column_family, const Slice& key, const Slice& value,
                      bool assume_tracked = false) = 0;
@@ -257,8 +258,8 @@ class VARVE_EXPORT Transaction {
                               bool assume_tracked = false) = 0;
   virtual Status SingleDelete(const SliceParts& key) = 0;
 
-  // Deletes [begin_key, end_key), after it has locked the range. RocksDB has no such call. Commit
-  // of OptimisticTransactionDB deletes whatever is there by then: the range is not checked.
+  // Deletes [begin_key, end_key) after locking the range. RocksDB has no such call. Commit of
+  // OptimisticTransactionDB deletes all keys that are in the range by then: it is not checked.
   virtual Status DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
                              const Slice& end_key) = 0;
 
@@ -278,51 +279,53 @@ class VARVE_EXPORT Transaction {
   virtual Status SingleDeleteUntracked(ColumnFamilyHandle* column_family, const Slice& key) = 0;
   virtual Status SingleDeleteUntracked(const Slice& key) = 0;
 
-  // Goes to the log with the transaction; nobody reads it back. Beyond max_write_batch_size, or
-  // without memory, it is not taken, and calls that write or lock, Prepare and Commit are Aborted
-  // with IsMemoryLimit, until Rollback, or RollbackToSavePoint to one that was set before.
+  // Adds `blob` to the log with the transaction; recovery ignores it. If it exceeds
+  // max_write_batch_size or there is no memory, it is not added, and calls that write or lock,
+  // Prepare and Commit are Aborted with IsMemoryLimit, until Rollback, or RollbackToSavePoint to a
+  // save point set before.
   virtual void PutLogData(const Slice& blob) = 0;
 
-  // Between the two calls writes are not seen by the transaction's own reads; that is cheaper.
+  // Between these two calls the transaction's own reads do not see new writes, which is cheaper.
   virtual void DisableIndexing() = 0;
   virtual void EnableIndexing() = 0;
 
-  // ---- What it has ----
+  // ---- State ----
 
-  virtual uint64_t GetNumKeys() const = 0;  // locked or tracked
-  // Updates since the beginning, without those that were rolled back.
+  virtual uint64_t GetNumKeys() const = 0;  // Locked or tracked keys.
+  // Number of updates since the beginning, without those that were rolled back.
   virtual uint64_t GetNumPuts() const = 0;
   virtual uint64_t GetNumDeletes() const = 0;
   virtual uint64_t GetNumMerges() const = 0;
-  virtual uint64_t GetElapsedTime() const = 0;  // milliseconds since the beginning
+  virtual uint64_t GetElapsedTime() const = 0;  // Milliseconds since the beginning.
 
-  // Owned by the transaction. What is added to it directly is neither locked nor checked.
+  // Returns the batch, which the transaction owns. Updates added to it directly are neither locked
+  // nor checked.
   virtual WriteBatchWithIndex* GetWriteBatch() = 0;
-  // Updates that only a prepared transaction may have: Commit writes them before all others. They
-  // are neither locked nor prepared.
+  // Returns a batch that only a prepared transaction may fill: Commit writes it before all other
+  // updates. Its updates are neither locked nor prepared.
   virtual WriteBatch* GetCommitTimeWriteBatch() = 0;
-  // Adds the updates of a batch, locked and checked as if they were made one by one. Nothing takes
-  // those back that were added before one failed.
+  // Adds the updates of a batch, locked and checked as if they were made one by one. If one fails,
+  // the updates before it stay.
   virtual Status RebuildFromWriteBatch(WriteBatch* src_batch) = 0;
 
-  // Milliseconds that a lock is waited for; 0: not at all; negative: for ever.
+  // Sets the milliseconds to wait for a lock; 0: do not wait; negative: wait for ever.
   virtual void SetLockTimeout(int64_t timeout) = 0;
-  // Milliseconds of waiting before a deadlock is looked for.
+  // Sets the milliseconds of waiting after which a deadlock is searched for.
   virtual void SetDeadlockTimeout(int64_t timeout_ms) = 0;
 
   virtual WriteOptions* GetWriteOptions() = 0;
   virtual void SetWriteOptions(const WriteOptions& write_options) = 0;
 
-  // Of 1 to 512 bytes, used by no other transaction of the database: InvalidArgument otherwise, and
-  // when the transaction has a name, is prepared or has ended.
+  // Requires a name of 1 to 512 bytes that no other transaction of the database has.
+  // InvalidArgument otherwise, and if the transaction already has a name, is prepared or has ended.
   virtual Status SetName(const TransactionName& name) = 0;
   virtual TransactionName GetName() const = 0;
 
-  // Of this object's current transaction, unique within the process; 0: optimistic.
+  // Returns the id of this object's current transaction, unique within the process; 0: optimistic.
   virtual TransactionID GetID() const = 0;
   virtual bool IsDeadlockDetect() const = 0;
-  // Whom the transaction waits for, or waited for when it last ran into its timeout; empty: nobody.
-  // The column family and the key may be null.
+  // Returns the transactions that this one waits for, or waited for when it last timed out; empty
+  // if none. The column family and the key may be null.
   virtual std::vector<TransactionID> GetWaitingTxns(uint32_t* column_family_id,
                                                     std::string* key) const = 0;
 
@@ -339,22 +342,22 @@ class VARVE_EXPORT Transaction {
   };
   virtual TransactionState GetState() const = 0;
 
-  // The sequence number of the commit; 0: not committed.
+  // Returns the sequence number of the commit; 0: not committed.
   virtual uint64_t GetId() const = 0;
-  // The log that holds what is prepared; 0: nothing is.
+  // Returns the number of the log that holds the prepared updates; 0: nothing is prepared.
   virtual uint64_t GetLogNumber() const { return 0; }
 
-  // What the transaction has read is as of this timestamp: from now on writes and GetForUpdate are
-  // Busy for keys, of column families with timestamps, that have a newer one, and for all of a
-  // family whose full_history_ts_low is above it. GetForUpdate reads as
-  // of it, and is InvalidArgument with another ReadOptions::timestamp, with do_validate = false,
-  // or, with do_validate, before this call. TransactionDBOptions::enable_udt_validation turns all
-  // that off. InvalidArgument: below an earlier one, or not below the commit's.
+  // Declares that the transaction's reads are at this timestamp. From now on, in column families
+  // with timestamps, writes and GetForUpdate are Busy for keys that have a newer one, and for all
+  // keys of a family whose full_history_ts_low is above it. GetForUpdate reads at this timestamp,
+  // and is InvalidArgument with another ReadOptions::timestamp, with do_validate = false, or, with
+  // do_validate, before this call. TransactionDBOptions::enable_udt_validation = false turns all
+  // that off. InvalidArgument: `ts` is below an earlier one, or not below the commit timestamp.
   virtual Status SetReadTimestampForValidation(TxnTimestamp ts);
-  // Before Commit, if any column family that it writes to has timestamps; may be called again.
-  // InvalidArgument: not above that of the reads.
+  // Must be called before Commit if any written column family has timestamps; may be called again.
+  // InvalidArgument: `ts` is not above the read timestamp.
   virtual Status SetCommitTimestamp(TxnTimestamp ts);
-  // kMaxTxnTimestamp: none was set.
+  // Returns the commit timestamp, or kMaxTxnTimestamp if none was set.
   virtual TxnTimestamp GetCommitTimestamp() const { return kMaxTxnTimestamp; }
 
  protected:

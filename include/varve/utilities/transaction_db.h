@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TransactionDB: a database whose transactions lock what they write, and what they read if they ask
-// for it.
+// TransactionDB is a database whose transactions lock the keys that they write, and on request
+// those that they read.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,56 +25,57 @@ class LockManagerHandle;
 class SecondaryIndex;
 class TransactionDB;
 
-// When a transaction's updates get into memtables, in RocksDB. Here that is at Commit, so that no
-// reader ever meets what is undecided, under either of the policies that are supported.
+// Says when RocksDB inserts a transaction's updates into memtables. Varve does so at Commit under
+// both supported policies, so that readers never encounter undecided updates.
 enum TxnDBWritePolicy {
   WRITE_COMMITTED = 0,  // at Commit
   WRITE_PREPARED,       // at Prepare; the only one that goes with DBOptions::unordered_write
   WRITE_UNPREPARED,     // as soon as they are many
 };
 
-// Length of GetDeadlockInfoBuffer's answer at first.
+// Initial size of the buffer of GetDeadlockInfoBuffer.
 inline constexpr uint32_t kInitialMaxDeadlocks = 5;
 
 struct TransactionDBOptions {
-  // Keys, and ranges of keys, of a column family that may be locked at a time; a further one is
-  // Aborted, with IsLockLimit. What an opening finds prepared is locked whatever this says, and
-  // counts. Not positive: any number.
+  // Number of keys and key ranges of a column family that may be locked at a time; a further lock
+  // is Aborted with IsLockLimit. Prepared transactions found by an opening are locked regardless of
+  // the limit, but count. No limit unless positive.
   int64_t max_num_locks = -1;
 
-  // Deadlocks that GetDeadlockInfoBuffer remembers.
+  // Number of deadlocks that GetDeadlockInfoBuffer remembers.
   uint32_t max_num_deadlocks = kInitialMaxDeadlocks;
 
-  // Parts of the lock table that are used side by side: at least so many, rounded up to a power of
-  // two, and never less than 64 or more than 65,536.
+  // Minimum number of parts of the lock table that are used concurrently. It is rounded up to a
+  // power of two, and is at least 64 and at most 65,536.
   size_t num_stripes = 16;
 
-  // Milliseconds that a transaction waits for a lock unless it says otherwise. 0: not at all;
-  // negative: for ever.
+  // Default of the milliseconds that a transaction waits for a lock. 0: does not wait; negative:
+  // waits for ever.
   int64_t transaction_lock_timeout = 1000;
 
-  // The same for writes without a transaction. Negative: they may wait for each other for ever, as
-  // no deadlock among them is found.
+  // Like transaction_lock_timeout, for writes without a transaction. If negative, they may wait for
+  // each other for ever, because deadlocks among them are not detected.
   int64_t default_lock_timeout = 1000;
 
-  // What transactions sleep with while they wait for locks; nullptr: mutexes of the C++ library.
+  // Makes the mutexes and condition variables with which transactions wait for locks; nullptr:
+  // those of the C++ library.
   std::shared_ptr<TransactionDBMutexFactory> custom_mutex_factory;
 
-  // WRITE_UNPREPARED is refused. A database may change its policy at any opening. Sections that
-  // are prepared have the marks of WRITE_COMMITTED in the log under either: while any is undecided,
-  // or in a log that is not flushed, RocksDB opens the directory with that policy only.
+  // WRITE_UNPREPARED is refused. A database may change its policy at any opening. In the log,
+  // prepared sections have the marks of WRITE_COMMITTED under either policy: while such a section
+  // is undecided, or its log is not flushed, RocksDB opens the directory with that policy only.
   TxnDBWritePolicy write_policy = TxnDBWritePolicy::WRITE_COMMITTED;
 
-  // Advisory: what is not committed is in no memtable, and needs no rolling back.
+  // Advisory: uncommitted updates are in no memtable, and need no rollback.
   bool rollback_merge_operands = false;
 
   // Refused unless nullptr: GetRangeLock works without.
   std::shared_ptr<LockManagerHandle> lock_mgr_handle;
 
-  // Advisory: each key has its own queue always.
+  // Advisory: each key always has its own queue.
   bool use_per_key_point_lock_mgr = false;
 
-  // Write without a transaction takes no locks. For programs whose writes never meet.
+  // If true, writes without a transaction take no locks. For programs whose writes never conflict.
   bool skip_concurrency_control = false;
 
   // Advisory: for WRITE_UNPREPARED.
@@ -84,9 +85,9 @@ struct TransactionDBOptions {
   std::function<bool(TransactionDB*, ColumnFamilyHandle*, const Slice&)>
       rollback_deletion_type_callback;
 
-  // Whether keys of column families with timestamps are checked against the read timestamp of a
-  // transaction that has one (Transaction::SetReadTimestampForValidation), and GetForUpdate is held
-  // to it.
+  // If true, keys of column families with timestamps are checked against the transaction's read
+  // timestamp if it has one (Transaction::SetReadTimestampForValidation), and GetForUpdate must
+  // read at it.
   bool enable_udt_validation = true;
 
   // Refused unless empty: indexes on values.
@@ -97,37 +98,37 @@ struct TransactionDBOptions {
 };
 
 struct TransactionOptions {
-  // SetSnapshot() at the beginning.
+  // If true, the transaction begins with SetSnapshot().
   bool set_snapshot = false;
 
-  // Whether a wait that can never end fails as Busy, with IsDeadlock, instead of by its timeout. It
-  // is looked for by transactions that ask for it, while they wait.
+  // If true, a wait that can never end fails with Busy and IsDeadlock instead of timing out. Only
+  // transactions with this option search for deadlocks, while they wait.
   bool deadlock_detect = false;
 
-  // Advisory: what is in a commit-time batch is recovered as all else.
+  // Advisory: a commit-time batch is recovered like all other updates.
   bool use_only_the_last_commit_time_batch_for_recovery = false;
 
-  // Milliseconds that a lock is waited for; negative: the database's transaction_lock_timeout.
+  // Milliseconds to wait for a lock; negative: the database's transaction_lock_timeout.
   int64_t lock_timeout = -1;
 
-  // Microseconds of waiting before a deadlock is looked for.
+  // Microseconds of waiting after which a deadlock is searched for.
   int64_t deadlock_timeout_us = 500;
 
-  // Milliseconds from the beginning after which nothing can be committed, and others may take the
-  // locks. Not positive: never.
+  // Milliseconds from the beginning after which the transaction cannot be committed, and others may
+  // take its locks. Never unless positive.
   int64_t expiration = -1;
 
-  // Transactions that a search for a deadlock visits; if that is not enough, a deadlock is assumed.
+  // Maximum number of transactions that a deadlock search visits; beyond it a deadlock is assumed.
   int64_t deadlock_detect_depth = 50;
 
-  // Bytes of updates; a further one is Aborted, with IsMemoryLimit. 0: any number.
+  // Maximum bytes of updates; a further one is Aborted with IsMemoryLimit. 0: no limit.
   size_t max_write_batch_size = 0;
 
-  // No locks and no checks. For programs whose transactions never meet.
+  // If true, the transaction takes no locks and makes no checks. For programs whose transactions
+  // never conflict.
   bool skip_concurrency_control = false;
 
-  // Whether Commit may come without Prepare; otherwise it is InvalidArgument, with
-  // IsTxnNotPrepared.
+  // If false, Commit without Prepare is InvalidArgument with IsTxnNotPrepared.
   bool skip_prepare = true;
 
   // Advisory: for WRITE_UNPREPARED.
@@ -138,18 +139,18 @@ struct TransactionOptions {
 
   // Advisory: a commit always inserts into the memtable.
   bool commit_bypass_memtable = false;
-  // Advisory: the same.
+  // Advisory: a commit always inserts into the memtable.
   uint32_t large_txn_commit_optimize_threshold = 0;
-  // Advisory: the same.
+  // Advisory: a commit always inserts into the memtable.
   uint64_t large_txn_commit_optimize_byte_threshold = 0;
 };
 
-// What the caller of Write knows about its batch.
+// Guarantees that the caller of Write gives about its batch.
 struct TransactionDBWriteOptimizations {
-  // No locks are taken: nobody else writes these keys.
+  // Takes no locks: no other thread writes these keys.
   bool skip_concurrency_control = false;
 
-  // No key comes twice. Matters to WRITE_PREPARED only.
+  // No key occurs twice. Only WRITE_PREPARED uses this.
   bool skip_duplicate_key_check = false;
 };
 
@@ -159,16 +160,16 @@ struct KeyLockInfo {
   bool exclusive = false;
 };
 
-// One who waits: for which key, and how.
+// A waiting transaction, the key it waits for, and the mode of the lock.
 struct DeadlockInfo {
   TransactionID m_txn_id = 0;
   uint32_t m_cf_id = 0;
   bool m_exclusive = false;
-  std::string m_waiting_key;  // of a wait for a range: where that begins
+  std::string m_waiting_key;  // For a range: its beginning.
 };
 
-// A cycle: each waits for the next one, and the last, whose wait was ended, for the first. Empty
-// when it was only assumed, after deadlock_detect_depth.
+// A cycle: each transaction waits for the next one, and the last, whose wait failed, for the first.
+// Empty if the deadlock was only assumed, after deadlock_detect_depth.
 struct DeadlockPath {
   DeadlockPath() = default;
   DeadlockPath(std::vector<DeadlockInfo> path_entry, int64_t dl_time)
@@ -180,23 +181,23 @@ struct DeadlockPath {
 
   std::vector<DeadlockInfo> path;
   bool limit_exceeded = false;
-  int64_t deadlock_time = 0;  // seconds since 1970
+  int64_t deadlock_time = 0;  // Seconds since 1970.
 };
 
 // Put, Delete, SingleDelete, Merge, DeleteRange and Write lock their keys and ranges while they
-// write, as a transaction of their own: they wait for transactions, by default_lock_timeout.
-// A batch is locked key by key in one order for all, so that such writes do not wait in cycles.
-// Writes to GetBaseDB() take no locks; transactions with a snapshot see them.
+// write, like a transaction of their own: they wait for transactions up to default_lock_timeout.
+// The keys of a batch are locked in one global order, so such writes do not deadlock with each
+// other. Writes to GetBaseDB() take no locks; transactions with a snapshot detect them.
 //
-// Reads take no locks. All transactions are to be deleted before the database.
+// Reads take no locks. All transactions must be deleted before the database.
 //
 // Thread safety: as DB.
 class VARVE_EXPORT TransactionDB : public StackableDB {
  public:
-  // Opens a database as DB::Open does, with DBOptions::allow_2pc. Transactions that were prepared
-  // and not decided are there again, with their locks; if these cannot be taken, for want of
-  // memory, the opening fails and names the transaction. InvalidArgument or NotSupported, with
-  // nothing opened, for options that are not to be had.
+  // Opens a database as DB::Open does, with DBOptions::allow_2pc. Recovers prepared, undecided
+  // transactions with their locks; if there is no memory for these, the opening fails and names the
+  // transaction. InvalidArgument or NotSupported, with nothing opened, for options that are not
+  // supported.
   static Status Open(const Options& options, const TransactionDBOptions& txn_db_options,
                      const std::string& dbname, TransactionDB** dbptr);
   static Status Open(const DBOptions& db_options, const TransactionDBOptions& txn_db_options,
@@ -204,13 +205,13 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
                      const std::vector<ColumnFamilyDescriptor>& column_families,
                      std::vector<ColumnFamilyHandle*>* handles, TransactionDB** dbptr);
 
-  // Sets what databases that are to be wrapped need: allow_2pc. *compaction_enabled_cf_indices
-  // stays empty: nothing has to be held back until the wrapping.
+  // Sets the options that a database to be wrapped needs: allow_2pc. *compaction_enabled_cf_indices
+  // stays empty, because no compaction has to be delayed until the wrapping.
   static void PrepareWrap(DBOptions* db_options,
                           std::vector<ColumnFamilyDescriptor>* column_families,
                           std::vector<size_t>* compaction_enabled_cf_indices);
-  // Takes an open database over, which then belongs to *dbptr, on success only. The other lists are
-  // those of PrepareWrap.
+  // Wraps an open database, which *dbptr owns on success only. The other lists are those of
+  // PrepareWrap.
   static Status WrapDB(DB* db, const TransactionDBOptions& txn_db_options,
                        const std::vector<size_t>& compaction_enabled_cf_indices,
                        const std::vector<ColumnFamilyHandle*>& handles, TransactionDB** dbptr);
@@ -226,46 +227,49 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
                        const TransactionDBWriteOptimizations& optimizations,
                        WriteBatch* updates) = 0;
 
-  // A transaction, to be deleted by the caller. `old_txn`, unless null, is used again for it, and
-  // returned: what it held is rolled back, but what it has prepared stays undecided, and locked, as
-  // if it were deleted (Transaction::Prepare). It must come from this database. nullptr: options
-  // or old_txn are not to be had.
+  // Begins a transaction, which the caller must delete. If `old_txn` is not null, it is reused and
+  // returned: it is rolled back, but its prepared updates stay undecided and locked as if it were
+  // deleted (Transaction::Prepare). It must come from this database. Returns nullptr if the options
+  // or old_txn are invalid.
   virtual Transaction* BeginTransaction(
       const WriteOptions& write_options,
       const TransactionOptions& txn_options = TransactionOptions(),
       Transaction* old_txn = nullptr) = 0;
 
-  // nullptr: nobody has the name.
+  // Returns nullptr if no transaction has the name.
   virtual Transaction* GetTransactionByName(const TransactionName& name) = 0;
-  // Those in the state PREPARED. The ones that Open has found in the logs are to be deleted by the
-  // caller who decides them; what nobody asks for goes with the database, undecided.
+  // Gets the transactions in the state PREPARED. The caller who decides a transaction that Open has
+  // recovered must delete it; those that are not requested are destroyed with the database,
+  // undecided.
   virtual void GetAllPreparedTransactions(std::vector<Transaction*>* trans) = 0;
 
-  // By column family id; one row a key that is locked, each of them as it was at some moment of the
-  // call. Ranges are not among them.
+  // Returns, by column family id, one row per locked key, each as it was at some moment of the
+  // call. Range locks are not included.
   virtual std::unordered_multimap<uint32_t, KeyLockInfo> GetLockStatusData() = 0;
 
-  // Newest first.
+  // Returns the deadlocks, newest first.
   virtual std::vector<DeadlockPath> GetDeadlockInfoBuffer() = 0;
   virtual void SetDeadlockInfoBufferSize(uint32_t target_size) = 0;
 
-  // Snapshots that the database holds by timestamps which the caller gives them, in the order of
-  // the states that they show. They are released by ReleaseTimestampedSnapshotsOlderThan, or with
-  // the database, which must outlive what is handed out. DB::Close counts them as held.
+  // Timestamped snapshots are held by the database under timestamps that the caller chooses, in the
+  // order of the states that they show. They are released by ReleaseTimestampedSnapshotsOlderThan,
+  // or with the database, which must outlive those returned to callers. DB::Close counts them as
+  // held.
 
-  // Of the present state; the one there is if nothing was written since it was made.
-  // InvalidArgument: one with a later timestamp, or with this one and an earlier state, is there;
-  // kMaxTxnTimestamp.
+  // Takes a snapshot of the present state, or returns the existing one if nothing was written
+  // since. InvalidArgument: there is one with a later timestamp, or with this timestamp and an
+  // earlier state; or `ts` is kMaxTxnTimestamp.
   virtual std::pair<Status, std::shared_ptr<const Snapshot>> CreateTimestampedSnapshot(
       TxnTimestamp ts) = 0;
-  // nullptr: there is none.
+  // Returns the snapshot with this timestamp, or nullptr.
   virtual std::shared_ptr<const Snapshot> GetTimestampedSnapshot(TxnTimestamp ts) const = 0;
   std::shared_ptr<const Snapshot> GetLatestTimestampedSnapshot() const {
     return GetTimestampedSnapshot(kMaxTxnTimestamp);
   }
   virtual Status GetAllTimestampedSnapshots(
       std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;
-  // From `ts_lb` to below `ts_ub`, in ascending order. InvalidArgument: that is nothing.
+  // Gets those from `ts_lb` to below `ts_ub`, in ascending order. InvalidArgument: the range is
+  // empty.
   virtual Status GetTimestampedSnapshots(
       TxnTimestamp ts_lb, TxnTimestamp ts_ub,
       std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Internal keys, as SstFileReader::NewTableIterator shows them and takes them.
+// Functions for internal keys, as SstFileReader::NewTableIterator returns and takes them.
 
 #include <string>
 
@@ -13,15 +13,16 @@
 
 namespace varve {
 
-// *buf becomes the internal key to Seek (SeekForPrev) to, so that all entries of the user key come
-// after (before) it. A user key has its timestamp where the comparator has them. InvalidArgument if
-// a pointer is null, or the key is shorter than a timestamp.
+// Sets *buf to the internal key for Seek (SeekForPrev) that comes before (after) all entries of the
+// user key. The user key includes its timestamp if the comparator has timestamps. InvalidArgument
+// if a pointer is null, or the key is shorter than a timestamp.
 VARVE_EXPORT Status GetInternalKeyForSeek(const Slice& user_key, const Comparator* comparator,
                                           std::string* buf);
 VARVE_EXPORT Status GetInternalKeyForSeekForPrev(const Slice& user_key,
                                                  const Comparator* comparator, std::string* buf);
 
-// Takes an internal key apart; *parsed_entry points into it. InvalidArgument if it is none.
+// Parses an internal key; *parsed_entry points into it. InvalidArgument if it is not an internal
+// key.
 VARVE_EXPORT Status ParseEntry(const Slice& internal_key, const Comparator* comparator,
                                ParsedEntryInfo* parsed_entry);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A write batch that can be read before it is written: alone, or as if it had been written already.
+// WriteBatchWithIndex is a write batch that can be read before it is written: alone, or as if it
+// had been written already.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@ struct DBOptions;
 class PinnableSlice;
 struct ReadOptions;
 
-// What an update of a batch does. Only the first four are entries of a WBWIIterator.
+// Kind of an update in a batch. Only the first four are entries of a WBWIIterator.
 enum WriteType {
   kPutRecord,
   kMergeRecord,
@@ -38,17 +39,17 @@ enum WriteType {
   kUnknownRecord,
 };
 
-// The key is without timestamp. Valid until the batch is rolled back, cleared, destroyed or added
-// to through GetWriteBatch(), and no longer than the iterator that gave it.
+// An update, with the key without timestamp. Valid until the batch is rolled back, cleared,
+// destroyed or added to through GetWriteBatch(), and no longer than the iterator that returned it.
 struct WriteEntry {
   WriteType type = kUnknownRecord;
   Slice key;
   Slice value;
 };
 
-// The updates of one column family in the order of keys, those of one key newest first. Starts out
-// invalid. It follows changes of the batch; a rollback or Clear() makes it invalid. After the batch
-// has gone it may only be destroyed.
+// Iterates over the updates of one column family in key order, those of one key newest first. It is
+// invalid at first. It follows changes of the batch; a rollback or Clear() makes it invalid. After
+// the batch is destroyed the iterator may only be destroyed.
 class VARVE_EXPORT WBWIIterator {
  public:
   virtual ~WBWIIterator() = default;
@@ -56,46 +57,46 @@ class VARVE_EXPORT WBWIIterator {
   virtual bool Valid() const = 0;
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
-  // To the newest update of the first key at or after `key`.
+  // Moves to the newest update of the first key at or after `key`.
   virtual void Seek(const Slice& key) = 0;
-  // To the oldest update of the last key at or before `key`.
+  // Moves to the oldest update of the last key at or before `key`.
   virtual void SeekForPrev(const Slice& key) = 0;
-  // These require Valid().
+  // Next, Prev and Entry require Valid().
   virtual void Next() = 0;
   virtual void Prev() = 0;
   virtual WriteEntry Entry() const = 0;
 
-  // OK, or what made it invalid: there was no memory for the index.
+  // Returns OK, or the error that made the iterator invalid: there was no memory for the index.
   virtual Status status() const = 0;
 
-  // Whether an update that this one stands for, or this one, is a SingleDelete that a later update
-  // of its key has taken the place of. Requires Valid() and overwrite_key.
+  // True if this update, or an earlier one that it replaced, is a SingleDelete that a later update
+  // of its key has replaced. Requires Valid() and overwrite_key.
   virtual bool HasOverWrittenSingleDel() const { return false; }
-  // The place of this update among those of its key, the first one being 1. Requires Valid().
+  // Returns the number of this update among those of its key, beginning with 1. Requires Valid().
   virtual uint32_t GetUpdateCount() const { return 0; }
 };
 
-// Not safe for several threads at once, reads included: they bring the index up to date. Nothing is
-// indexed before the first of them.
+// Not thread-safe, reads included: they bring the index up to date. Nothing is indexed before the
+// first read.
 //
-// Updates made through GetWriteBatch() are written with the others and not seen by reads; the bytes
-// of keys and values that iterators gave before may go. Timestamps may be set there; the batch must
-// not be cleared or rolled back there and filled again between two calls of this class, or while an
-// iterator lives.
+// Updates made through GetWriteBatch() are written with the others but not seen by reads; the bytes
+// of keys and values that iterators returned before may become invalid. Timestamps may be set
+// there. The inner batch must not be cleared or rolled back and filled again between two calls of
+// this class, or while an iterator lives.
 //
 // A batch holds up to 4 GiB; beyond that adding returns MemoryLimit.
 class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
  public:
-  // backup_index_comparator: the order of keys in a column family that no call has given a handle
-  //   of; null is bytewise.
-  // overwrite_key: iterators over the batch show of each key the newest update alone, with the
-  //   merges above it if it is followed by any. What reads find is the same.
-  // The others are as WriteBatch's.
+  // backup_index_comparator: the order of keys in a column family for which no call has passed a
+  //   handle; null means bytewise.
+  // overwrite_key: iterators over the batch show only the newest update of each key, and the merges
+  //   above it if there are any. Reads return the same either way.
+  // The other parameters are those of WriteBatch.
   explicit WriteBatchWithIndex(const Comparator* backup_index_comparator = BytewiseComparator(),
                                size_t reserved_bytes = 0, bool overwrite_key = false,
                                size_t max_bytes = 0, size_t protection_bytes_per_key = 0);
   ~WriteBatchWithIndex() override;
-  // The source may only be destroyed or assigned to afterwards. Iterators go along.
+  // The source may afterwards only be destroyed or assigned to. Its iterators move too.
   WriteBatchWithIndex(WriteBatchWithIndex&&) noexcept;
   WriteBatchWithIndex& operator=(WriteBatchWithIndex&&) noexcept;
 
@@ -122,8 +123,8 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
   Status SingleDelete(ColumnFamilyHandle* column_family, const Slice& key,
                       const Slice& ts) override;
 
-  // Hides what the batch has of [begin_key, end_key) so far, and what the database has of it. It is
-  // no entry of a WBWIIterator.
+  // Hides the earlier updates of [begin_key, end_key) in the batch, and the keys of that range in
+  // the database. A WBWIIterator does not show it.
   using WriteBatchBase::DeleteRange;
   Status DeleteRange(ColumnFamilyHandle* column_family, const Slice& begin_key,
                      const Slice& end_key) override;
@@ -137,49 +138,50 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
   void Clear() override;
   WriteBatch* GetWriteBatch() override;
 
-  // The cost of a rollback is that of what it undoes.
+  // A rollback costs time in proportion to the updates that it undoes.
   void SetSavePoint() override;
   Status RollbackToSavePoint() override;
   Status PopSavePoint() override;
   void SetMaxBytes(size_t max_bytes) override;
 
-  // Owned by the caller. A null column family, or none, is the default one.
+  // Returns an iterator, which the caller owns. A null column family, or none, is the default one.
   WBWIIterator* NewIterator(ColumnFamilyHandle* column_family);
   WBWIIterator* NewIterator() { return NewIterator(nullptr); }
 
-  // The column family as it would be after writing this batch over what `base_iterator` shows;
-  // takes base_iterator over. Owned by the caller; after the batch has gone it may only be
-  // destroyed. Of `opts`, null for none, the bounds and prefix_same_as_start count, which should be
-  // those of the base; the prefix needs a handle.
+  // Returns an iterator over the column family as it would be after writing this batch over the
+  // contents of `base_iterator`, which it takes over. The caller owns it; after the batch is
+  // destroyed it may only be destroyed. `opts`, which may be null, gives the bounds and
+  // prefix_same_as_start, which should be those of the base; the prefix needs a handle.
   //
-  // Within a prefix the base decides for itself where its keys end. SeekToFirst and SeekToLast name
-  // none: it is that of the base's first key, deleted by the batch or not. A target out of the
-  // extractor's domain has none: if the walk is then turned around where the base has ended, it is
-  // that of the key there.
+  // With prefix_same_as_start the base itself determines where its prefix ends. SeekToFirst and
+  // SeekToLast specify no prefix: it is that of the base's first key, even if the batch deletes it.
+  // A target out of the extractor's domain has none: if the direction changes where the base has
+  // ended, the prefix is that of the key there.
   //
-  // It follows changes of the batch that lie ahead of it, and may stand on a key that is gone;
-  // key() and value() stay what they were until it moves. After a rollback or Clear() it is
-  // invalid. timestamp() is empty at entries of the batch.
+  // The iterator follows changes of the batch ahead of its position, and may stand on a deleted
+  // key; key() and value() do not change until it moves. After a rollback or Clear() it is invalid.
+  // timestamp() is empty at entries of the batch.
   Iterator* NewIteratorWithBase(ColumnFamilyHandle* column_family, Iterator* base_iterator,
                                 const ReadOptions* opts = nullptr);
-  // Without a handle there is no merge operator: merges make it invalid, with InvalidArgument.
+  // Without a handle there is no merge operator: merges make the iterator invalid, with
+  // InvalidArgument.
   Iterator* NewIteratorWithBase(Iterator* base_iterator) {
     return NewIteratorWithBase(nullptr, base_iterator);
   }
 
-  // What the batch alone says of the key. NotFound if that is nothing, or that it is deleted;
-  // MergeInProgress for merges whose base is not in the batch; InvalidArgument for merges where
-  // there is no operator, or no handle to get it from.
+  // Reads a key from the batch alone. NotFound if the batch has no update of the key, or deletes
+  // it; MergeInProgress for merges whose base is not in the batch; InvalidArgument for merges
+  // without an operator, or without a handle to get it from.
   Status GetFromBatch(ColumnFamilyHandle* column_family, const DBOptions& options, const Slice& key,
                       std::string* value);
   Status GetFromBatch(const DBOptions& options, const Slice& key, std::string* value) {
     return GetFromBatch(nullptr, options, key, value);
   }
 
-  // As DB::Get after writing this batch. The snapshot and the timestamp of the options concern the
-  // database: all of the batch is seen, as the newest there is. A null column family, or none, is
-  // the default one. InvalidArgument for a handle or a snapshot of another database, whatever the
-  // batch says of the key.
+  // Reads like DB::Get after writing this batch. The snapshot and the timestamp of the options
+  // apply to the database only: all of the batch is visible, as the newest data. A null column
+  // family, or none, is the default one. InvalidArgument for a handle or a snapshot of another
+  // database, even if the batch has the key.
   Status GetFromBatchAndDB(DB* db, const ReadOptions& read_options, const Slice& key,
                            std::string* value);
   Status GetFromBatchAndDB(DB* db, const ReadOptions& read_options, const Slice& key,
@@ -190,41 +192,42 @@ class VARVE_EXPORT WriteBatchWithIndex : public WriteBatchBase {
                            ColumnFamilyHandle* column_family, const Slice& key,
                            PinnableSlice* value);
 
-  // The same for many keys: what the batch leaves open is one DB::MultiGet.
+  // Reads many keys like GetFromBatchAndDB. Keys that the batch does not decide are read with one
+  // DB::MultiGet.
   void MultiGetFromBatchAndDB(DB* db, const ReadOptions& read_options,
                               ColumnFamilyHandle* column_family, size_t num_keys, const Slice* keys,
                               PinnableSlice* values, Status* statuses, bool sorted_input);
 
-  // Of the serialized batch.
+  // Returns the bytes of the serialized batch.
   size_t GetDataSize() const;
   bool GetOverwriteKey() const;
-  // All updates of the batch, overwritten ones too.
+  // Returns the number of all updates in the batch, overwritten ones included.
   size_t GetWBWIOpCount() const;
 
-  // What iterators over the batch would show of a column family, and how many SingleDeletes they
-  // would not, because a later update took their place.
+  // Number of updates of a column family that iterators over the batch would show, and number of
+  // SingleDeletes that they would not show because a later update replaced them.
   struct CFStat {
     uint32_t entry_count = 0;
     uint32_t overwritten_sd_count = 0;
   };
-  // By column family; counted by this call, as far as there is memory for it. Valid until the next
-  // one.
+  // Returns the counts by column family id, computed by this call as far as there is memory. Valid
+  // until the next call.
   const std::unordered_map<uint32_t, CFStat>& GetCFStats() const;
 
  private:
   friend class TransactionBase;
   struct Rep;
 
-  // An update that reads do not see; what iterators have shown stays. Of a range `value` is the
-  // end.
+  // Adds an update that reads do not see; entries that iterators have returned stay valid. For a
+  // range deletion `value` is the end.
   Status AddUnindexed(WriteType type, ColumnFamilyHandle* column_family, const Slice& key,
                       const Slice& value);
-  // Whether reads find an update of the key, whatever it does. True if that cannot be told.
+  // True if reads find an update of the key, of any type, or if that cannot be determined.
   bool HasUpdate(ColumnFamilyHandle* column_family, const Slice& key);
-  // GetFromBatchAndDB of what was checked: the database knows the handle and the snapshot.
+  // Does GetFromBatchAndDB after its checks: the handle and the snapshot are the database's.
   Status GetOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
                  const Slice& key, PinnableSlice* value);
-  // The same of MultiGetFromBatchAndDB.
+  // Does MultiGetFromBatchAndDB after the same checks.
   void MultiGetOver(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* column_family,
                     size_t num_keys, const Slice* keys, PinnableSlice* values, Status* statuses,
                     bool sorted_input);

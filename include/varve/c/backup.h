@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Backups. Part of varve/c.h, which says what holds everywhere. What the calls promise stands in
-// varve/utilities/backup_engine.h.
+// Declares the functions of backups. Part of varve/c.h, which states the general rules.
+// varve/utilities/backup_engine.h describes the calls.
 
 #include "varve/c/types.h"
 
@@ -12,8 +12,8 @@ extern "C" {
 
 // ---- Backups ----
 
-// An engine has the directory to itself, until it is closed. Information is a copy: what it has
-// points into it, and numbers from 0 to count - 1 are of the backups, the oldest first.
+// An engine has exclusive access to the directory until it is closed. Backup information is a copy
+// that owns its texts; indices from 0 to count - 1 are those of the backups, the oldest first.
 VARVE_C_API const rocksdb_backup_engine_info_t* rocksdb_backup_engine_get_backup_info(
     rocksdb_backup_engine_t* engine);
 VARVE_C_API void rocksdb_backup_engine_close(rocksdb_backup_engine_t* engine);
@@ -58,9 +58,9 @@ VARVE_C_API void rocksdb_backup_engine_stop_backup(rocksdb_backup_engine_t* engi
 VARVE_C_API void rocksdb_backup_engine_verify_backup(rocksdb_backup_engine_t* engine,
                                                      uint32_t backup_id, char** errptr);
 
-// Varve's own: an engine that only reads and takes no lock, for information, verification and
-// restores; one backup deleted; and what interrupted calls have left. What only reads refuses to
-// write with NotSupported.
+// Varve's own: opens an engine that only reads and takes no lock, for information, verification and
+// restores; deletes one backup; deletes what interrupted calls have left. Calls that write return
+// NotSupported in a read-only engine.
 VARVE_C_API rocksdb_backup_engine_t* rocksdb_backup_engine_open_read_only(
     const rocksdb_backup_engine_options_t* options, rocksdb_env_t* env, char** errptr);
 VARVE_C_API void rocksdb_backup_engine_delete_backup(rocksdb_backup_engine_t* engine,
@@ -68,7 +68,7 @@ VARVE_C_API void rocksdb_backup_engine_delete_backup(rocksdb_backup_engine_t* en
 VARVE_C_API void rocksdb_backup_engine_garbage_collect(rocksdb_backup_engine_t* engine,
                                                        char** errptr);
 
-// Rates are bytes a second, 0: no limit; sizes are bytes. The environment is not owned.
+// Rates are in bytes per second, 0: no limit; sizes are in bytes. The environment is not owned.
 VARVE_C_API const char* rocksdb_backup_engine_options_get_backup_dir(
     rocksdb_backup_engine_options_t* options, size_t* size);
 VARVE_C_API void rocksdb_backup_engine_options_set_backup_dir(
@@ -139,8 +139,8 @@ VARVE_C_API unsigned char rocksdb_backup_engine_options_get_sync(
 VARVE_C_API void rocksdb_backup_engine_options_set_sync(rocksdb_backup_engine_options_t* options,
                                                         unsigned char value);
 
-// Called by threads that copy, several at a time. Of the second, called before anything is copied,
-// a 1 leaves the file out.
+// Called by copying threads, several at a time. The second callback is called before anything is
+// copied; if it returns 1, the file is excluded.
 typedef void (*rocksdb_create_backup_options_progress_cb)(void* state);
 typedef unsigned char (*rocksdb_create_backup_options_exclude_files_cb)(void* state,
                                                                         const char* relative_file,
@@ -170,7 +170,8 @@ VARVE_C_API void rocksdb_create_backup_options_set_progress_callback(
     rocksdb_create_backup_options_t* options, void* state,
     rocksdb_create_backup_options_progress_cb callback);
 
-// mode: 1 keeps files of the same session, 2 also compares checksums, 65535 removes all first.
+// mode: 1 keeps files of the same session, 2 also compares checksums, 65535 first removes all
+// files.
 VARVE_C_API rocksdb_restore_options_t* rocksdb_restore_options_create(void);
 VARVE_C_API void rocksdb_restore_options_destroy(rocksdb_restore_options_t* options);
 VARVE_C_API unsigned char rocksdb_restore_options_get_keep_log_files(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options of single calls. Part of varve/c.h, which says what holds everywhere.
+// Declares the options of single calls. Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -11,15 +11,15 @@ extern "C" {
 
 // ---- Reads ----
 
-// Fields of ReadOptions (varve/options.h) under their names. Flags are 0 or 1.
+// These are the fields of ReadOptions (varve/options.h) under their names. Flags are 0 or 1.
 VARVE_C_API rocksdb_readoptions_t* rocksdb_readoptions_create(void);
 VARVE_C_API void rocksdb_readoptions_destroy(rocksdb_readoptions_t* options);
 
-// Not owned. Null: the newest state.
+// The snapshot is not owned. Null: the newest state.
 VARVE_C_API void rocksdb_readoptions_set_snapshot(rocksdb_readoptions_t* options,
                                                   const rocksdb_snapshot_t* snapshot);
 
-// Keys are copied; null means none.
+// Keys are copied; null removes the bound.
 VARVE_C_API void rocksdb_readoptions_set_iterate_upper_bound(rocksdb_readoptions_t* options,
                                                              const char* key, size_t keylen);
 VARVE_C_API void rocksdb_readoptions_set_iterate_lower_bound(rocksdb_readoptions_t* options,
@@ -34,12 +34,12 @@ VARVE_C_API void rocksdb_readoptions_set_deadline(rocksdb_readoptions_t* options
                                                   uint64_t microseconds);
 VARVE_C_API uint64_t rocksdb_readoptions_get_deadline(rocksdb_readoptions_t* options);
 
-// Microseconds of one request to the file system; 0: none.
+// Microseconds for one request to the file system; 0: no limit.
 VARVE_C_API void rocksdb_readoptions_set_io_timeout(rocksdb_readoptions_t* options,
                                                     uint64_t microseconds);
 VARVE_C_API uint64_t rocksdb_readoptions_get_io_timeout(rocksdb_readoptions_t* options);
 
-// 0 everywhere, 1 without I/O, 2 what a log covers, 3 memtables.
+// 0 reads everything, 1 does no I/O, 2 reads what a log covers, 3 reads memtables only.
 VARVE_C_API void rocksdb_readoptions_set_read_tier(rocksdb_readoptions_t* options, int value);
 VARVE_C_API int rocksdb_readoptions_get_read_tier(rocksdb_readoptions_t* options);
 VARVE_C_API void rocksdb_readoptions_set_rate_limiter_priority(rocksdb_readoptions_t* options,
@@ -111,7 +111,7 @@ VARVE_C_API unsigned char rocksdb_readoptions_get_auto_refresh_iterator_with_sna
 VARVE_C_API void rocksdb_readoptions_set_io_activity(rocksdb_readoptions_t* options, int value);
 VARVE_C_API int rocksdb_readoptions_get_io_activity(rocksdb_readoptions_t* options);
 
-// May be unset; 0 is got then.
+// The threshold may be unset; the getter then returns 0.
 VARVE_C_API void rocksdb_readoptions_set_merge_operand_count_threshold(
     rocksdb_readoptions_t* options, size_t threshold);
 VARVE_C_API void rocksdb_readoptions_clear_merge_operand_count_threshold(
@@ -123,14 +123,14 @@ rocksdb_readoptions_get_merge_operand_count_threshold(rocksdb_readoptions_t* opt
 
 // ---- Writes ----
 
-// Fields of WriteOptions under their names.
+// These are the fields of WriteOptions under their names.
 VARVE_C_API rocksdb_writeoptions_t* rocksdb_writeoptions_create(void);
 VARVE_C_API void rocksdb_writeoptions_destroy(rocksdb_writeoptions_t* options);
 VARVE_C_API void rocksdb_writeoptions_set_sync(rocksdb_writeoptions_t* options,
                                                unsigned char value);
 VARVE_C_API unsigned char rocksdb_writeoptions_get_sync(rocksdb_writeoptions_t* options);
 
-// 1: no log; what was not flushed is lost in a crash.
+// 1: writes are not logged; data that was not flushed is lost in a crash.
 VARVE_C_API void rocksdb_writeoptions_disable_WAL(rocksdb_writeoptions_t* options, int value);
 VARVE_C_API unsigned char rocksdb_writeoptions_get_disable_WAL(rocksdb_writeoptions_t* options);
 VARVE_C_API void rocksdb_writeoptions_set_ignore_missing_column_families(
@@ -159,7 +159,7 @@ VARVE_C_API int rocksdb_writeoptions_get_io_activity(rocksdb_writeoptions_t* opt
 
 // ---- Flushes ----
 
-// wait, on at first: until the table is there.
+// wait, 1 by default: the flush returns when the table exists.
 VARVE_C_API rocksdb_flushoptions_t* rocksdb_flushoptions_create(void);
 VARVE_C_API void rocksdb_flushoptions_destroy(rocksdb_flushoptions_t* options);
 VARVE_C_API void rocksdb_flushoptions_set_wait(rocksdb_flushoptions_t* options,
@@ -181,7 +181,7 @@ VARVE_C_API int rocksdb_flushwaloptions_get_rate_limiter_priority(
 
 // ---- Compactions ----
 
-// Fields of CompactRangeOptions under their names.
+// These are the fields of CompactRangeOptions under their names.
 VARVE_C_API rocksdb_compactoptions_t* rocksdb_compactoptions_create(void);
 VARVE_C_API void rocksdb_compactoptions_destroy(rocksdb_compactoptions_t* options);
 VARVE_C_API void rocksdb_compactoptions_set_exclusive_manual_compaction(
@@ -189,7 +189,8 @@ VARVE_C_API void rocksdb_compactoptions_set_exclusive_manual_compaction(
 VARVE_C_API unsigned char rocksdb_compactoptions_get_exclusive_manual_compaction(
     rocksdb_compactoptions_t* options);
 
-// 0 skip, 1 if there is a compaction filter, 2 force, 3 force all but what this call wrote.
+// 0: skip; 1: if there is a compaction filter; 2: force; 3: force, except for files that this call
+// wrote.
 VARVE_C_API void rocksdb_compactoptions_set_bottommost_level_compaction(
     rocksdb_compactoptions_t* options, unsigned char value);
 VARVE_C_API unsigned char rocksdb_compactoptions_get_bottommost_level_compaction(
@@ -216,7 +217,7 @@ VARVE_C_API void rocksdb_compactoptions_set_full_history_ts_low(rocksdb_compacto
 
 // ---- Waiting for compactions ----
 
-// Fields of WaitForCompactOptions under their names.
+// These are the fields of WaitForCompactOptions under their names.
 VARVE_C_API rocksdb_wait_for_compact_options_t* rocksdb_wait_for_compact_options_create(void);
 VARVE_C_API void rocksdb_wait_for_compact_options_destroy(
     rocksdb_wait_for_compact_options_t* options);
@@ -237,7 +238,7 @@ VARVE_C_API void rocksdb_wait_for_compact_options_set_close_db(
 VARVE_C_API unsigned char rocksdb_wait_for_compact_options_get_close_db(
     rocksdb_wait_for_compact_options_t* options);
 
-// 0: none.
+// 0: no timeout.
 VARVE_C_API void rocksdb_wait_for_compact_options_set_timeout(
     rocksdb_wait_for_compact_options_t* options, uint64_t microseconds);
 VARVE_C_API uint64_t
@@ -245,26 +246,27 @@ rocksdb_wait_for_compact_options_get_timeout(rocksdb_wait_for_compact_options_t*
 
 // ---- Reading merge operands ----
 
-// Fields of GetMergeOperandsOptions under their names.
+// These are the fields of GetMergeOperandsOptions under their names.
 VARVE_C_API rocksdb_get_merge_operands_options_t* rocksdb_get_merge_operands_options_create(void);
 VARVE_C_API void rocksdb_get_merge_operands_options_destroy(
     rocksdb_get_merge_operands_options_t* options);
 
-// Default 0, which only C has: as many as there are. A negative number is an error when reading.
+// The default 0, which only C has, means no limit. A negative number is an error when reading.
 VARVE_C_API void rocksdb_get_merge_operands_options_set_expected_max_number_of_operands(
     rocksdb_get_merge_operands_options_t* options, int value);
 VARVE_C_API int rocksdb_get_merge_operands_options_get_expected_max_number_of_operands(
     rocksdb_get_merge_operands_options_t* options);
 
-// Called with each operand, newest first, but not with the value below them; 0 ends the search
-// after that operand. Null, the default: all are read. May be called with the same ones again.
+// The callback is called with each operand, newest first, but not with the base value; if it
+// returns 0, the search ends after that operand. Null, the default: all operands are read. The same
+// operands may be passed to it again.
 VARVE_C_API void rocksdb_get_merge_operands_options_set_continue_cb(
     rocksdb_get_merge_operands_options_t* options, void* state,
     unsigned char (*continue_cb)(void* state, const char* operand, size_t size));
 
 // ---- Size approximation ----
 
-// Fields of SizeApproximationOptions under their names.
+// These are the fields of SizeApproximationOptions under their names.
 VARVE_C_API rocksdb_size_approximation_options_t* rocksdb_size_approximation_options_create(void);
 VARVE_C_API void rocksdb_size_approximation_options_destroy(
     rocksdb_size_approximation_options_t* options);

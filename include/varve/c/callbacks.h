@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Comparators, compaction filters, prefixes and merge operators written in C. Part of varve/c.h,
-// which says what holds everywhere.
+// Declares comparators, compaction filters, prefixes and merge operators written in C. Part of
+// varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,18 +12,19 @@ extern "C" {
 
 // ---- Comparators ----
 
-// `destructor`, if given, gets `state` when the object goes; `name` returns a text that lives as
-// long. Callbacks run on several threads at once. A comparator is shared with options and
-// databases; its handle is the caller's to destroy, at any time.
+// `destructor`, if given, is called with `state` when the object is destroyed; `name` returns a
+// text that lives as long. Callbacks run on several threads at once. Options and databases share a
+// comparator; the caller destroys its handle, at any time.
 VARVE_C_API rocksdb_comparator_t* rocksdb_comparator_create(
     void* state, void (*destructor)(void*),
     int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),
     const char* (*name)(void*));
 
-// Keys that end with a timestamp of timestamp_size bytes. compare orders them with it, of equal
-// keys the one with the larger timestamp first; compare_ts orders timestamps; compare_without_ts
-// orders keys without: the flags say which of them end with one. Timestamps of bytes 0xff and 0
-// must be the largest and the smallest. Null if one of the functions is.
+// Makes a comparator of keys that end with a timestamp of timestamp_size bytes. `compare` orders
+// keys with timestamps, of equal keys the larger timestamp first; `compare_ts` orders timestamps;
+// `compare_without_ts` orders keys without, and its flags say which of them end with one.
+// Timestamps of bytes 0xff and 0 must be the largest and the smallest. Returns null if one of the
+// functions is null.
 VARVE_C_API rocksdb_comparator_t* rocksdb_comparator_with_ts_create(
     void* state, void (*destructor)(void*),
     int (*compare)(void*, const char* a, size_t alen, const char* b, size_t blen),
@@ -35,8 +36,8 @@ VARVE_C_API void rocksdb_comparator_destroy(rocksdb_comparator_t* comparator);
 
 // ---- Compaction filters ----
 
-// filter: 1 drops the entry. Otherwise it may set *value_changed to 1 and *new_value, bytes that
-// stay its own until it is called again. Shared like a comparator.
+// If `filter` returns 1, the entry is dropped. Otherwise it may set *value_changed to 1 and
+// *new_value, whose bytes it owns and keeps until it is called again. Shared like a comparator.
 VARVE_C_API rocksdb_compactionfilter_t* rocksdb_compactionfilter_create(
     void* state, void (*destructor)(void*),
     unsigned char (*filter)(void*, int level, const char* key, size_t key_length,
@@ -49,13 +50,13 @@ VARVE_C_API void rocksdb_compactionfilter_set_ignore_snapshots(rocksdb_compactio
                                                                unsigned char ignore);
 VARVE_C_API void rocksdb_compactionfilter_destroy(rocksdb_compactionfilter_t* filter);
 
-// For the time of the callback that gets it.
+// The context is valid during the callback that gets it.
 VARVE_C_API unsigned char rocksdb_compactionfiltercontext_is_full_compaction(
     rocksdb_compactionfiltercontext_t* context);
 VARVE_C_API unsigned char rocksdb_compactionfiltercontext_is_manual_compaction(
     rocksdb_compactionfiltercontext_t* context);
 
-// The filters that it creates (null: none for this compaction) are destroyed by the database.
+// The database destroys the filters that the factory creates (null: no filter for this compaction).
 VARVE_C_API rocksdb_compactionfilterfactory_t* rocksdb_compactionfilterfactory_create(
     void* state, void (*destructor)(void*),
     rocksdb_compactionfilter_t* (*create_compaction_filter)(
@@ -66,7 +67,7 @@ VARVE_C_API void rocksdb_compactionfilterfactory_destroy(
 
 // ---- Prefixes ----
 
-// transform returns a pointer into the key, or to bytes that live as long as `state`.
+// `transform` returns a pointer into the key, or to bytes that live as long as `state`.
 VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(
     void* state, void (*destructor)(void*),
     char* (*transform)(void*, const char* key, size_t length, size_t* dst_length),
@@ -78,12 +79,12 @@ VARVE_C_API void rocksdb_slicetransform_destroy(rocksdb_slicetransform_t* transf
 // ---- Merge operators ----
 
 // Operands are in arrays of num_operands elements, oldest first; existing_value is null if there is
-// no value below them, and not null for an empty one. full_merge returns the value. partial_merge
-// returns one operand that stands for all; null, or *success left at 0: not possible, which is no
-// error. A full_merge that leaves *success at 0 makes reads of the key fail.
+// no base value, and not null for an empty one. `full_merge` returns the value. `partial_merge`
+// returns one operand equivalent to all of them, or null or *success 0 if it cannot, which is no
+// error. If `full_merge` leaves *success at 0, reads of the key fail.
 //
-// What they return is copied, and given to delete_value, or to free() if that is null. Both run on
-// several threads at once. Null instead of an operator if full_merge or name is null.
+// Results are copied, then passed to `delete_value`, or to free() if that is null. Callbacks run on
+// several threads at once. Returns null if full_merge or name is null.
 VARVE_C_API rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
     void* state, void (*destructor)(void*),
     char* (*full_merge)(void*, const char* key, size_t key_length, const char* existing_value,
@@ -97,11 +98,13 @@ VARVE_C_API rocksdb_mergeoperator_t* rocksdb_mergeoperator_create(
     const char* (*name)(void*));
 VARVE_C_API void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t* merge_operator);
 
-// Adds 8-byte little-endian numbers modulo 2^64; what has another size counts as 0.
+// Sets the operator that adds 8-byte little-endian numbers modulo 2^64; values of another size
+// count as 0.
 VARVE_C_API void rocksdb_options_set_uint64add_merge_operator(rocksdb_options_t* options);
 
-// Not in RocksDB's header: a built-in operator by name, long or short, and options, as in
-// "max" or "id=stringappend;delimiter=|". An unknown name is an error, and changes nothing.
+// Sets a built-in operator by its long or short name and options, such as "max" or
+// "id=stringappend;delimiter=|". An unknown name is an error and changes nothing. Not in RocksDB's
+// header.
 VARVE_C_API void rocksdb_options_set_merge_operator_from_string(rocksdb_options_t* options,
                                                                 const char* text, char** errptr);
 

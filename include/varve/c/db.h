@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Opening databases, column families, writing, reading and maintenance. Part of varve/c.h, which
-// says what holds everywhere.
+// Declares the functions for opening databases, column families, writing, reading and maintenance.
+// Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,7 +12,8 @@ extern "C" {
 
 // ---- Opening and closing ----
 
-// The options are copied, but not what they name without owning it: see the setters.
+// The options are copied, but not the objects that they refer to without owning them: see the
+// setters.
 VARVE_C_API rocksdb_t* rocksdb_open(const rocksdb_options_t* options, const char* name,
                                     char** errptr);
 VARVE_C_API rocksdb_t* rocksdb_open_for_read_only(const rocksdb_options_t* options,
@@ -20,8 +21,8 @@ VARVE_C_API rocksdb_t* rocksdb_open_for_read_only(const rocksdb_options_t* optio
                                                   unsigned char error_if_wal_file_exists,
                                                   char** errptr);
 
-// All families that exist must be named, "default" too; a read-only open may leave some out.
-// handles: room for num_families, filled on success only.
+// All existing families must be named, "default" too; a read-only open may omit some. `handles` has
+// room for num_families and is filled on success only.
 VARVE_C_API rocksdb_t* rocksdb_open_column_families(const rocksdb_options_t* options,
                                                     const char* name, int num_families,
                                                     const char* const* family_names,
@@ -34,8 +35,8 @@ VARVE_C_API rocksdb_t* rocksdb_open_for_read_only_column_families(
     rocksdb_column_family_handle_t** handles, unsigned char error_if_wal_file_exists,
     char** errptr);
 
-// Opens, to be read, a database that another process writes; the LOG goes into secondary_path.
-// rocksdb_try_catch_up_with_primary moves on to what has been written since.
+// Opens for reading a database that another process writes; the LOG goes into secondary_path.
+// rocksdb_try_catch_up_with_primary reads what has been written since.
 VARVE_C_API rocksdb_t* rocksdb_open_as_secondary(const rocksdb_options_t* options, const char* name,
                                                  const char* secondary_path, char** errptr);
 VARVE_C_API rocksdb_t* rocksdb_open_as_secondary_column_families(
@@ -45,10 +46,11 @@ VARVE_C_API rocksdb_t* rocksdb_open_as_secondary_column_families(
     char** errptr);
 VARVE_C_API void rocksdb_try_catch_up_with_primary(rocksdb_t* db, char** errptr);
 
-// Column family handles, iterators, snapshots and pinned values must be released before.
+// Requires that all column family handles, iterators, snapshots and pinned values have been
+// released.
 VARVE_C_API void rocksdb_close(rocksdb_t* db);
 
-// Deletes a database that is not open, with all its files. No error if there is none.
+// Deletes a closed database with all its files. A missing one is no error.
 VARVE_C_API void rocksdb_destroy_db(const rocksdb_options_t* options, const char* name,
                                     char** errptr);
 VARVE_C_API void rocksdb_repair_db(const rocksdb_options_t* options, const char* name,
@@ -56,15 +58,16 @@ VARVE_C_API void rocksdb_repair_db(const rocksdb_options_t* options, const char*
 
 // ---- Column families ----
 
-// Names of all families of a database that need not be open, *num_families of them.
+// Returns the names of all families of a database, *num_families of them. The database may be
+// closed.
 VARVE_C_API char** rocksdb_list_column_families(const rocksdb_options_t* options, const char* name,
                                                 size_t* num_families, char** errptr);
 VARVE_C_API void rocksdb_list_column_families_destroy(char** list, size_t num_families);
 VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family(
     rocksdb_t* db, const rocksdb_options_t* options, const char* name, char** errptr);
 
-// Stops at the first error. *num_created: how many handles the result holds, after an error too.
-// Null if that is none.
+// Stops at the first error. Sets *num_created to the number of handles in the result, also after an
+// error. Returns null if there are none.
 VARVE_C_API rocksdb_column_family_handle_t** rocksdb_create_column_families(
     rocksdb_t* db, const rocksdb_options_t* options, int num_families, const char* const* names,
     size_t* num_created, char** errptr);
@@ -72,23 +75,23 @@ VARVE_C_API rocksdb_column_family_handle_t** rocksdb_create_column_families(
 // Frees the list, not the handles in it.
 VARVE_C_API void rocksdb_create_column_families_destroy(rocksdb_column_family_handle_t** list);
 
-// The data can be read through open handles and iterators until these are gone.
+// The data can still be read through open handles and iterators.
 VARVE_C_API void rocksdb_drop_column_family(rocksdb_t* db, rocksdb_column_family_handle_t* handle,
                                             char** errptr);
 
-// To be destroyed like other handles.
+// Returns a handle, which must be destroyed like other handles.
 VARVE_C_API rocksdb_column_family_handle_t* rocksdb_get_default_column_family_handle(rocksdb_t* db);
 VARVE_C_API void rocksdb_column_family_handle_destroy(rocksdb_column_family_handle_t* handle);
 VARVE_C_API uint32_t rocksdb_column_family_handle_get_id(rocksdb_column_family_handle_t* handle);
 
-// Malloc'ed, not terminated.
+// Returns a malloc'ed name without terminator.
 VARVE_C_API char* rocksdb_column_family_handle_get_name(rocksdb_column_family_handle_t* handle,
                                                         size_t* name_len);
 
 // ---- Writing ----
 
-// Functions ..._cf take a column family, the others mean "default". Functions ..._with_ts are for
-// column families whose comparator has timestamps, and for those only; ts has its size.
+// Functions named ..._cf take a column family, the others use "default". Functions named
+// ..._with_ts are only for column families whose comparator has timestamps; ts must have that size.
 VARVE_C_API void rocksdb_put(rocksdb_t* db, const rocksdb_writeoptions_t* options, const char* key,
                              size_t keylen, const char* val, size_t vallen, char** errptr);
 VARVE_C_API void rocksdb_put_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
@@ -102,7 +105,7 @@ VARVE_C_API void rocksdb_put_cf_with_ts(rocksdb_t* db, const rocksdb_writeoption
                                         size_t keylen, const char* ts, size_t tslen,
                                         const char* val, size_t vallen, char** errptr);
 
-// No error if the key was absent.
+// A missing key is no error.
 VARVE_C_API void rocksdb_delete(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                 const char* key, size_t keylen, char** errptr);
 VARVE_C_API void rocksdb_delete_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
@@ -116,7 +119,7 @@ VARVE_C_API void rocksdb_delete_cf_with_ts(rocksdb_t* db, const rocksdb_writeopt
                                            size_t keylen, const char* ts, size_t tslen,
                                            char** errptr);
 
-// For a key that was put exactly once since it was last deleted.
+// Requires that the key was put exactly once since it was last deleted.
 VARVE_C_API void rocksdb_singledelete(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                       const char* key, size_t keylen, char** errptr);
 VARVE_C_API void rocksdb_singledelete_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
@@ -131,13 +134,13 @@ VARVE_C_API void rocksdb_singledelete_cf_with_ts(rocksdb_t* db,
                                                  const char* key, size_t keylen, const char* ts,
                                                  size_t tslen, char** errptr);
 
-// The keys from start_key up to, not including, end_key.
+// Deletes the keys from start_key up to, but not including, end_key.
 VARVE_C_API void rocksdb_delete_range_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                          rocksdb_column_family_handle_t* family,
                                          const char* start_key, size_t start_key_len,
                                          const char* end_key, size_t end_key_len, char** errptr);
 
-// An error if the family has no merge operator.
+// It is an error if the family has no merge operator.
 VARVE_C_API void rocksdb_merge(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                const char* key, size_t keylen, const char* val, size_t vallen,
                                char** errptr);
@@ -145,14 +148,15 @@ VARVE_C_API void rocksdb_merge_cf(rocksdb_t* db, const rocksdb_writeoptions_t* o
                                   rocksdb_column_family_handle_t* family, const char* key,
                                   size_t keylen, const char* val, size_t vallen, char** errptr);
 
-// Applies the batch as a whole. An error, too, if an update could not be added to the batch.
+// Applies the batch atomically. It is also an error if an earlier update could not be added to the
+// batch.
 VARVE_C_API void rocksdb_write(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                rocksdb_writebatch_t* batch, char** errptr);
 
 // ---- Reading ----
 
-// A missing key gives null (or 0) and no error.
-// Malloc'ed copies of the value, not terminated, with its size in *vallen.
+// Return malloc'ed copies of the value, without terminator, and its size in *vallen. For a missing
+// key they return null (or 0) and no error.
 VARVE_C_API char* rocksdb_get(rocksdb_t* db, const rocksdb_readoptions_t* options, const char* key,
                               size_t keylen, size_t* vallen, char** errptr);
 VARVE_C_API char* rocksdb_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
@@ -166,7 +170,7 @@ VARVE_C_API char* rocksdb_get_cf_with_ts(rocksdb_t* db, const rocksdb_readoption
                                          size_t keylen, size_t* vallen, char** ts, size_t* tslen,
                                          char** errptr);
 
-// Without a copy. To be destroyed before the DB is closed.
+// Return the value without a copy. The slice must be destroyed before the DB is closed.
 VARVE_C_API rocksdb_pinnableslice_t* rocksdb_get_pinned(rocksdb_t* db,
                                                         const rocksdb_readoptions_t* options,
                                                         const char* key, size_t keylen,
@@ -178,11 +182,11 @@ VARVE_C_API rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db,
                                                            char** errptr);
 VARVE_C_API void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value);
 
-// Valid until the slice is destroyed. Null, of size 0, for a null slice.
+// Returns the value, valid until the slice is destroyed; null, of size 0, for a null slice.
 VARVE_C_API const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* value,
                                                     size_t* vallen);
 
-// The same under other names.
+// The same functions under other names.
 VARVE_C_API rocksdb_pinnable_handle_t* rocksdb_get_pinned_v2(rocksdb_t* db,
                                                              const rocksdb_readoptions_t* options,
                                                              const char* key, size_t keylen,
@@ -194,7 +198,8 @@ VARVE_C_API const char* rocksdb_pinnable_handle_get_value(const rocksdb_pinnable
                                                           size_t* vallen);
 VARVE_C_API void rocksdb_pinnable_handle_destroy(rocksdb_pinnable_handle_t* handle);
 
-// 1: the value, of *vallen bytes, is in the buffer. 0: *found tells whether it was too large.
+// Returns 1 if the value, of *vallen bytes, is in the buffer. If it returns 0, *found says whether
+// the value exists and was too large.
 VARVE_C_API unsigned char rocksdb_get_into_buffer(rocksdb_t* db,
                                                   const rocksdb_readoptions_t* options,
                                                   const char* key, size_t keylen, char* buffer,
@@ -207,13 +212,14 @@ VARVE_C_API unsigned char rocksdb_get_into_buffer_cf(rocksdb_t* db,
                                                      size_t buffer_size, size_t* vallen,
                                                      unsigned char* found, char** errptr);
 
-// Many keys at one state of the database. Arrays have num_keys elements; values[i] and errs[i] are
-// malloc'ed or null, both null for a missing key. What errs holds before is ignored.
+// Read many keys at one state of the database. Arrays have num_keys elements; values[i] and errs[i]
+// are set to malloc'ed memory or null, both null for a missing key. The old contents of errs are
+// ignored.
 VARVE_C_API void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                    size_t num_keys, const char* const* keys,
                                    const size_t* key_sizes, char** values, size_t* value_sizes,
                                    char** errs);
-// With the timestamps that the values were written with, malloc'ed as the values are.
+// Also return the timestamps of the values, malloc'ed like the values.
 VARVE_C_API void rocksdb_multi_get_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                            size_t num_keys, const char* const* keys,
                                            const size_t* key_sizes, char** values,
@@ -232,7 +238,8 @@ VARVE_C_API void rocksdb_multi_get_cf_with_ts(rocksdb_t* db, const rocksdb_reado
                                               size_t* value_sizes, char** timestamps,
                                               size_t* timestamp_sizes, char** errs);
 
-// One family, values not copied. sorted_input: the keys are in its order already.
+// Reads keys of one family without copying the values. sorted_input: the keys are already in its
+// order.
 VARVE_C_API void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                               rocksdb_column_family_handle_t* family,
                                               size_t num_keys, const char* const* keys,
@@ -246,10 +253,10 @@ VARVE_C_API void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db,
                                                     rocksdb_pinnableslice_t** values, char** errs,
                                                     const bool sorted_input);
 
-// Not in RocksDB's header: the operands of a key as they were written, oldest first, below them the
-// value that they change, if there is one. 1 if the key is there: then `operands` holds them in
-// place of what it held before. options may be null for all defaults. *number_of_operands, which
-// may be null, gets their number also when that is more than the options expect, an error.
+// Get the operands of a key as they were written, oldest first, preceded by the base value if there
+// is one. Return 1 if the key exists and `operands` holds them; its old contents are replaced.
+// options may be null for all defaults. *number_of_operands, which may be null, gets their number
+// even when they are more than the options expect, which is an error. Not in RocksDB's header.
 VARVE_C_API unsigned char rocksdb_get_merge_operands(
     rocksdb_t* db, const rocksdb_readoptions_t* read_options, const char* key, size_t keylen,
     const rocksdb_get_merge_operands_options_t* options, rocksdb_merge_operands_t* operands,
@@ -260,20 +267,20 @@ VARVE_C_API unsigned char rocksdb_get_merge_operands_cf(
     const rocksdb_get_merge_operands_options_t* options, rocksdb_merge_operands_t* operands,
     int* number_of_operands, char** errptr);
 
-// Where operands are read into; used again, it needs no memory of its own for each of them. Many or
-// large operands are not copied: what they lie in stays until the next read, clear or destroy, one
-// of which must come before the DB is closed.
+// Holds the operands of a read. If it is reused, it needs no new memory for small operands. Many or
+// large operands are not copied: the memory they lie in stays pinned until the next read, clear or
+// destroy, one of which must happen before the DB is closed.
 VARVE_C_API rocksdb_merge_operands_t* rocksdb_merge_operands_create(void);
 VARVE_C_API void rocksdb_merge_operands_destroy(rocksdb_merge_operands_t* operands);
 VARVE_C_API void rocksdb_merge_operands_clear(rocksdb_merge_operands_t* operands);
 VARVE_C_API size_t rocksdb_merge_operands_count(const rocksdb_merge_operands_t* operands);
 
-// The bytes of operand `index`, of *size bytes; null, of size 0, if there are not so many.
+// Returns operand `index`, of *size bytes; null, of size 0, if the index is too large.
 VARVE_C_API const char* rocksdb_merge_operands_value(const rocksdb_merge_operands_t* operands,
                                                      size_t index, size_t* size);
 
-// 0: the key is surely absent. Does no I/O. If value_found is given and set to 1, *value is a
-// malloc'ed copy of the value.
+// Returns 0 if the key is surely absent. Does no I/O. If value_found is given and set to 1, *value
+// is a malloc'ed copy of the value.
 VARVE_C_API unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                                 const char* key, size_t key_len, char** value,
                                                 size_t* val_len, const char* timestamp,
@@ -285,7 +292,7 @@ VARVE_C_API unsigned char rocksdb_key_may_exist_cf(
 
 // ---- Flushing ----
 
-// Writes memtables to tables.
+// Write memtables to table files.
 VARVE_C_API void rocksdb_flush(rocksdb_t* db, const rocksdb_flushoptions_t* options, char** errptr);
 VARVE_C_API void rocksdb_flush_cf(rocksdb_t* db, const rocksdb_flushoptions_t* options,
                                   rocksdb_column_family_handle_t* family, char** errptr);
@@ -293,7 +300,7 @@ VARVE_C_API void rocksdb_flush_cfs(rocksdb_t* db, const rocksdb_flushoptions_t* 
                                    rocksdb_column_family_handle_t** families, int num_families,
                                    char** errptr);
 
-// Hands the log's buffer to the system and, if `sync`, to stable storage.
+// Writes the log's buffer to the operating system and, if `sync`, to stable storage.
 VARVE_C_API void rocksdb_flush_wal(rocksdb_t* db, unsigned char sync, char** errptr);
 VARVE_C_API void rocksdb_flush_wal_with_options(rocksdb_t* db,
                                                 const rocksdb_flushwaloptions_t* options,
@@ -301,7 +308,8 @@ VARVE_C_API void rocksdb_flush_wal_with_options(rocksdb_t* db,
 
 // ---- Compaction ----
 
-// [start_key, limit_key], both included; null: from or to the edge. Errors show in the log only.
+// Compact [start_key, limit_key], both included; null means from the first or to the last key.
+// Errors are only written to the info log.
 VARVE_C_API void rocksdb_compact_range(rocksdb_t* db, const char* start_key, size_t start_key_len,
                                        const char* limit_key, size_t limit_key_len);
 VARVE_C_API void rocksdb_compact_range_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
@@ -317,7 +325,7 @@ VARVE_C_API void rocksdb_compact_range_cf_opt(rocksdb_t* db, rocksdb_column_fami
                                               const char* start_key, size_t start_key_len,
                                               const char* limit_key, size_t limit_key_len);
 
-// Marks the range for a compaction in the background.
+// Marks the range for background compaction.
 VARVE_C_API void rocksdb_suggest_compact_range(rocksdb_t* db, const char* start_key,
                                                size_t start_key_len, const char* limit_key,
                                                size_t limit_key_len, char** errptr);
@@ -327,7 +335,7 @@ VARVE_C_API void rocksdb_suggest_compact_range_cf(rocksdb_t* db,
                                                   const char* limit_key, size_t limit_key_len,
                                                   char** errptr);
 
-// Deletes tables that lie wholly within the range, with whatever snapshots still see in them.
+// Deletes tables that lie wholly within the range, even if snapshots still see their entries.
 VARVE_C_API void rocksdb_delete_file_in_range(rocksdb_t* db, const char* start_key,
                                               size_t start_key_len, const char* limit_key,
                                               size_t limit_key_len, char** errptr);
@@ -337,27 +345,27 @@ VARVE_C_API void rocksdb_delete_file_in_range_cf(rocksdb_t* db,
                                                  const char* limit_key, size_t limit_key_len,
                                                  char** errptr);
 
-// Waits until nothing is left to flush or compact.
+// Waits until there is nothing left to flush or compact.
 VARVE_C_API void rocksdb_wait_for_compact(rocksdb_t* db,
                                           rocksdb_wait_for_compact_options_t* options,
                                           char** errptr);
 
-// Calls nest.
+// These calls nest.
 VARVE_C_API void rocksdb_pause_background_work(rocksdb_t* db, char** errptr);
 VARVE_C_API void rocksdb_continue_background_work(rocksdb_t* db, char** errptr);
 
-// Ends all background work for good; wait: returns when it has ended.
+// Ends all background work permanently; with `wait`, returns when it has ended.
 VARVE_C_API void rocksdb_cancel_all_background_work(rocksdb_t* db, unsigned char wait);
 VARVE_C_API void rocksdb_disable_manual_compaction(rocksdb_t* db);
 VARVE_C_API void rocksdb_enable_manual_compaction(rocksdb_t* db);
 
 // ---- Files ----
 
-// Calls nest: files are deleted again after as many enable as disable calls.
+// These calls nest: files are deleted again after as many enable as disable calls.
 VARVE_C_API void rocksdb_disable_file_deletions(rocksdb_t* db, char** errptr);
 VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr);
 
-// Reads everything and compares checksums: of blocks; of whole files.
+// Read everything and compare the checksums of blocks, or of whole files.
 VARVE_C_API void rocksdb_verify_checksum(rocksdb_t* db, char** errptr);
 VARVE_C_API void rocksdb_verify_checksum_with_options(rocksdb_t* db,
                                                       const rocksdb_readoptions_t* options,
@@ -367,12 +375,12 @@ VARVE_C_API void rocksdb_verify_file_checksums_with_options(rocksdb_t* db,
                                                             const rocksdb_readoptions_t* options,
                                                             char** errptr);
 
-// Malloc'ed, not terminated; null if there is none.
+// Returns a malloc'ed text without terminator; null if there is none.
 VARVE_C_API char* rocksdb_get_db_identity(rocksdb_t* db, size_t* id_len);
 VARVE_C_API uint64_t rocksdb_get_latest_sequence_number(rocksdb_t* db);
 
-// full_history_ts_low, below which the history of a column family with timestamps need not be kept
-// (varve/db.h). It is empty if there is none, and to be freed.
+// Set and get full_history_ts_low, below which the history of a column family with timestamps need
+// not be kept (varve/db.h). The result is empty if it was not set, and must be freed.
 VARVE_C_API void rocksdb_increase_full_history_ts_low(rocksdb_t* db,
                                                       rocksdb_column_family_handle_t* family,
                                                       const char* ts_low, size_t ts_lowlen,
@@ -383,7 +391,7 @@ VARVE_C_API char* rocksdb_get_full_history_ts_low(rocksdb_t* db,
 
 // ---- Options of an open database ----
 
-// Changes dynamic options, `count` names and values: all of them, or none after an error.
+// Change `count` dynamic options, given by names and values: all of them, or none after an error.
 VARVE_C_API void rocksdb_set_options(rocksdb_t* db, int count, const char* const keys[],
                                      const char* const values[], char** errptr);
 VARVE_C_API void rocksdb_set_options_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
@@ -394,17 +402,18 @@ VARVE_C_API void rocksdb_set_db_options(rocksdb_t* db, int count, const char* co
 
 // ---- Properties and sizes ----
 
-// Malloc'ed text; null for an unknown name.
+// Return a malloc'ed text; null for an unknown name.
 VARVE_C_API char* rocksdb_property_value(rocksdb_t* db, const char* propname);
 VARVE_C_API char* rocksdb_property_value_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
                                             const char* propname);
 
-// 0, or -1 for an unknown name or one that is no number.
+// Return 0, or -1 if the name is unknown or its value is not a number.
 VARVE_C_API int rocksdb_property_int(rocksdb_t* db, const char* propname, uint64_t* out_val);
 VARVE_C_API int rocksdb_property_int_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family,
                                         const char* propname, uint64_t* out_val);
 
-// sizes[i]: bytes in table files of the i-th of num_ranges ranges, which leave out their limit.
+// Set sizes[i] to the bytes in table files of the i-th of num_ranges ranges, which exclude their
+// limit.
 VARVE_C_API void rocksdb_approximate_sizes(rocksdb_t* db, int num_ranges,
                                            const char* const* range_start_key,
                                            const size_t* range_start_key_len,
@@ -418,7 +427,7 @@ VARVE_C_API void rocksdb_approximate_sizes_cf(rocksdb_t* db, rocksdb_column_fami
                                               const size_t* range_limit_key_len, uint64_t* sizes,
                                               char** errptr);
 
-// include_flags: rocksdb_size_approximation_flags_... added up.
+// include_flags is a sum of rocksdb_size_approximation_flags_... values.
 VARVE_C_API void rocksdb_approximate_sizes_cf_with_flags(
     rocksdb_t* db, rocksdb_column_family_handle_t* family, int num_ranges,
     const char* const* range_start_key, const size_t* range_start_key_len,

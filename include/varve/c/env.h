@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Environments, logs, rate limits and paths. Part of varve/c.h, which says what holds everywhere.
+// Declares environments, loggers, rate limiters and paths. Part of varve/c.h, which states the
+// general rules.
 
 #include "varve/c/types.h"
 
@@ -11,14 +12,15 @@ extern "C" {
 
 // ---- Environments ----
 
-// Not owned by options: to be destroyed after the databases that use it.
+// Options do not own an environment: destroy it after the databases that use it.
 VARVE_C_API rocksdb_env_t* rocksdb_create_default_env(void);
 
-// Files live in memory and go with it.
+// Makes an environment whose files live in memory and are destroyed with it.
 VARVE_C_API rocksdb_env_t* rocksdb_create_mem_env(void);
 VARVE_C_API void rocksdb_env_destroy(rocksdb_env_t* env);
 
-// Threads of the pools. Without a name: the low-priority pool.
+// Set and get the number of threads of the pools. Functions without a name use the low-priority
+// pool.
 VARVE_C_API void rocksdb_env_set_background_threads(rocksdb_env_t* env, int n);
 VARVE_C_API int rocksdb_env_get_background_threads(rocksdb_env_t* env);
 VARVE_C_API void rocksdb_env_set_high_priority_background_threads(rocksdb_env_t* env, int n);
@@ -36,19 +38,19 @@ VARVE_C_API void rocksdb_create_dir_if_missing(rocksdb_env_t* env, const char* p
 
 // ---- Logs ----
 
-// Levels: 0 debug, 1 info, 2 warn, 3 error, 4 fatal, 5 header. Shared with the options it is set
-// in.
+// Levels: 0 debug, 1 info, 2 warn, 3 error, 4 fatal, 5 header. Options share the logger.
 VARVE_C_API rocksdb_logger_t* rocksdb_logger_create_stderr_logger(int log_level,
                                                                   const char* prefix);
 
-// The callback gets `priv`, a level and text that it may change; on several threads at once.
+// The callback gets `priv`, a level and a text that it may change. It may run on several threads at
+// once.
 VARVE_C_API rocksdb_logger_t* rocksdb_logger_create_callback_logger(
     int log_level, void (*callback)(void* priv, unsigned lev, char* msg, size_t len), void* priv);
 VARVE_C_API void rocksdb_logger_destroy(rocksdb_logger_t* logger);
 
 // ---- Rate limits ----
 
-// Bytes per second, granted each refill_period_us. Shared with the options it is set in.
+// Rates are in bytes per second, granted every refill_period_us. Options share the limiter.
 VARVE_C_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create(int64_t rate_bytes_per_sec,
                                                               int64_t refill_period_us,
                                                               int32_t fairness);
@@ -56,7 +58,7 @@ VARVE_C_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_auto_tuned(int64_t
                                                                          int64_t refill_period_us,
                                                                          int32_t fairness);
 
-// mode: 0 reads, 1 writes, 2 both. Null for another, or where the numbers cannot work.
+// mode: 0 reads, 1 writes, 2 both. Returns null for another mode or invalid numbers.
 VARVE_C_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_with_mode(int64_t rate_bytes_per_sec,
                                                                         int64_t refill_period_us,
                                                                         int32_t fairness, int mode,
@@ -65,8 +67,9 @@ VARVE_C_API void rocksdb_ratelimiter_destroy(rocksdb_ratelimiter_t* limiter);
 
 // ---- Space of tables ----
 
-// Limits what the tables of databases take, and how fast they are deleted: sst_file_manager.h.
-// Bytes, and bytes a second; 0: no limit. Options share it. Null without an Env.
+// Limits the space of the tables of databases, and the rate of their deletion: see
+// sst_file_manager.h. Sizes are in bytes, rates in bytes per second; 0: no limit. Options share it.
+// Returns null without an Env.
 VARVE_C_API rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t* env);
 VARVE_C_API void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t* manager);
 VARVE_C_API void rocksdb_options_set_sst_file_manager(rocksdb_options_t* options,
@@ -93,7 +96,7 @@ rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t* manage
 
 // ---- Paths ----
 
-// target_size: bytes wished for in `path`.
+// target_size: the desired bytes in `path`.
 VARVE_C_API rocksdb_dbpath_t* rocksdb_dbpath_create(const char* path, uint64_t target_size);
 VARVE_C_API void rocksdb_dbpath_destroy(rocksdb_dbpath_t* path);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Lists of files that a program makes or reads in detail, and compactions of chosen files. Part of
-// varve/c.h, which says what holds everywhere.
+// Declares detailed lists of files that a program makes or reads, and compactions of chosen files.
+// Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,7 +12,7 @@ extern "C" {
 
 // ---- Descriptions of files that a program makes ----
 
-// For importing column families. livefiles_add copies the file.
+// Describe files for importing column families. livefiles_add copies the file.
 VARVE_C_API void rocksdb_livefile_set_column_family_name(rocksdb_livefile_t* file,
                                                          const char* text);
 VARVE_C_API rocksdb_livefile_t* rocksdb_livefile_create(void);
@@ -34,7 +34,7 @@ VARVE_C_API rocksdb_livefiles_t* rocksdb_livefiles_create(void);
 
 // ---- Metadata of a part ----
 
-// What is asked for: one level (-1: all), and keys from start_key to end_key, both included. Keys
+// Select the metadata: one level (-1: all), and keys from start_key to end_key, both included. Keys
 // are copied; null means no limit.
 VARVE_C_API rocksdb_column_family_metadata_options_t* rocksdb_column_family_metadata_options_create(
     void);
@@ -60,8 +60,8 @@ VARVE_C_API rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata
 
 // ---- Files to copy for a copy of the database ----
 
-// What DB::GetLiveFilesStorageInfo (varve/db.h) lists, freed by _destroy. Of a file that is not
-// there texts are null and numbers 0. Null, and an error, if there is no list.
+// Returns the list of DB::GetLiveFilesStorageInfo (varve/db.h), which _destroy frees. For an index
+// out of range, texts are null and numbers 0. Returns null and an error if there is no list.
 VARVE_C_API rocksdb_livefiles_storage_info_t* rocksdb_get_livefiles_storage_info(
     rocksdb_t* db, const rocksdb_livefiles_storage_info_options_t* options, char** errptr);
 VARVE_C_API size_t
@@ -88,7 +88,7 @@ VARVE_C_API int rocksdb_livefiles_storage_info_temperature(
 VARVE_C_API unsigned char rocksdb_livefiles_storage_info_trim_to_size(
     const rocksdb_livefiles_storage_info_t* info, size_t index);
 
-// Fields of LiveFilesStorageInfoOptions (varve/options.h) under their names.
+// These are the fields of LiveFilesStorageInfoOptions (varve/options.h) under their names.
 VARVE_C_API unsigned char rocksdb_livefiles_storage_info_options_get_atomic_flush(
     rocksdb_livefiles_storage_info_options_t* options);
 VARVE_C_API void rocksdb_livefiles_storage_info_options_set_atomic_flush(
@@ -108,8 +108,8 @@ VARVE_C_API void rocksdb_livefiles_storage_info_options_set_wal_size_for_flush(
 
 // ---- Compaction of chosen files ----
 
-// Names are relative, as in the metadata. Names of the outputs, and of how many there are, go to
-// the places given for that (either may be null), and the job's info into a handle of
+// Names are relative, as in the metadata. The names and the number of the outputs are stored in the
+// output parameters (either may be null), and the job's info in a handle of
 // rocksdb_compactionjobinfo_create, if given.
 VARVE_C_API void rocksdb_compact_files_cf(
     rocksdb_t* db, rocksdb_column_family_handle_t* family,
@@ -123,8 +123,8 @@ VARVE_C_API void rocksdb_compact_files(
     size_t num_input_file_names, int output_level, int output_path_id, char*** output_file_names,
     size_t* num_output_file_names, rocksdb_compactionjobinfo_t* compaction_job_info, char** errptr);
 
-// compression: a codec, -1 the family's choice. output_file_size_limit: bytes. max_subcompactions:
-// 0 as the database does. allow_trivial_move: move files where possible.
+// compression: a codec, or -1 for the family's choice. output_file_size_limit: bytes.
+// max_subcompactions: 0 for the database's value. allow_trivial_move: moves files where possible.
 VARVE_C_API unsigned char rocksdb_compaction_options_get_allow_trivial_move(
     rocksdb_compaction_options_t* options);
 VARVE_C_API void rocksdb_compaction_options_set_allow_trivial_move(
@@ -143,13 +143,13 @@ rocksdb_compaction_options_get_output_file_size_limit(rocksdb_compaction_options
 VARVE_C_API void rocksdb_compaction_options_set_output_file_size_limit(
     rocksdb_compaction_options_t* options, uint64_t value);
 
-// Kept and given back; any other than 0 makes the compaction NotSupported.
+// The value is stored and returned; if it is not 0, the compaction is NotSupported.
 VARVE_C_STORED int rocksdb_compaction_options_get_output_temperature_override(
     rocksdb_compaction_options_t* options);
 VARVE_C_STORED void rocksdb_compaction_options_set_output_temperature_override(
     rocksdb_compaction_options_t* options, int value);
 
-// A flag that other threads may set: the compaction stops. It must outlive the compaction.
+// A flag that other threads may set to stop the compaction. It must outlive the compaction.
 VARVE_C_API unsigned char* rocksdb_compaction_options_canceled_create(void);
 VARVE_C_API void rocksdb_compaction_options_canceled_destroy(unsigned char* canceled);
 VARVE_C_API void rocksdb_compaction_options_canceled_set(unsigned char* canceled,
@@ -159,12 +159,12 @@ VARVE_C_API void rocksdb_compaction_options_set_canceled(rocksdb_compaction_opti
 
 // ---- Removing a file ----
 
-// Of RocksDB 7. NotSupported: says so in the info log.
+// NotSupported, which it writes to the info log. From RocksDB 7.
 VARVE_C_REFUSED void rocksdb_delete_file(rocksdb_t* db, const char* name);
 
 // ---- Stopping compactions ----
 
-// NotSupported: says so in the info log. See rocksdb_disable_manual_compaction.
+// NotSupported, which they write to the info log. See rocksdb_disable_manual_compaction.
 VARVE_C_REFUSED void rocksdb_abort_all_compactions(rocksdb_t* db);
 VARVE_C_REFUSED void rocksdb_resume_all_compactions(rocksdb_t* db);
 

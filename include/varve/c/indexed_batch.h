@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Write batches that can be read before they are written. Part of varve/c.h, which says what holds
-// everywhere.
+// Declares write batches that can be read before they are written. Part of varve/c.h, which states
+// the general rules.
 //
-// The functions without a family are for the default one. A batch holds up to 4 GiB.
+// Functions without a family use the default one. A batch holds up to 4 GiB.
 
 #include "varve/c/types.h"
 
@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-// As the functions of rocksdb_writebatch_t without "_wi". Write with rocksdb_write_writebatch_wi.
+// These work like the functions of rocksdb_writebatch_t without "_wi". rocksdb_write_writebatch_wi
+// writes the batch.
 VARVE_C_API void rocksdb_write_writebatch_wi(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                                              rocksdb_writebatch_wi_t* batch, char** errptr);
 VARVE_C_API void rocksdb_writebatch_wi_clear(rocksdb_writebatch_wi_t* batch);
@@ -102,15 +103,16 @@ VARVE_C_API void rocksdb_writebatch_wi_update_timestamps(rocksdb_writebatch_wi_t
                                                          size_t (*get_ts_size)(void*, uint32_t),
                                                          char** errptr);
 
-// backup_index_comparator, null for bytewise: the order of keys of families that no call has given
-// a handle of. It may be destroyed before the batch.
+// backup_index_comparator, null for bytewise: the order of keys in families for which no call has
+// passed a handle. It may be destroyed before the batch.
 VARVE_C_API rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create_with_params(
     rocksdb_comparator_t* backup_index_comparator, size_t reserved_bytes,
     unsigned char overwrite_key, size_t max_bytes, size_t protection_bytes_per_key);
 
-// What the family is once the batch is written over what the base shows. They take the base over,
-// whatever the result; the iterator goes before the batch, and follows its changes. Of the options
-// the bounds count. Merges need the forms with a family. A bad argument is the iterator's error.
+// Return an iterator over the family as it would be after writing the batch over the contents of
+// the base. They take ownership of the base in every case. Destroy the iterator before the batch,
+// whose changes it follows. Of the options only the bounds are used. Merges need the forms with a
+// family. A bad argument is reported as the iterator's error.
 VARVE_C_API rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(
     rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator,
     rocksdb_column_family_handle_t* family, const rocksdb_readoptions_t* options);
@@ -123,9 +125,9 @@ VARVE_C_API rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_
 VARVE_C_API rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base(
     rocksdb_writebatch_wi_t* batch, rocksdb_iterator_t* base_iterator);
 
-// The value, to be freed with rocksdb_free or rocksdb_pinnableslice_destroy; null if there is none,
-// which is no error. Of the batch alone, merges without a base in it are MergeInProgress, and those
-// without a family InvalidArgument.
+// Return the value, to be freed with rocksdb_free or rocksdb_pinnableslice_destroy; null if there
+// is none, which is no error. When reading the batch alone, merges whose base is not in it are
+// MergeInProgress, and merges without a family InvalidArgument.
 VARVE_C_API char* rocksdb_writebatch_wi_get_from_batch_and_db_cf(
     rocksdb_writebatch_wi_t* batch, rocksdb_t* db, const rocksdb_readoptions_t* options,
     rocksdb_column_family_handle_t* family, const char* key, size_t keylen, size_t* vallen,

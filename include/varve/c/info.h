@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files, levels and memory. Part of varve/c.h, which says what holds everywhere.
+// Declares information about files, levels and memory. Part of varve/c.h, which states the general
+// rules.
 
 #include "varve/c/types.h"
 
@@ -11,21 +12,22 @@ extern "C" {
 
 // ---- Table files ----
 
-// All tables of all families. An index out of range gives null or 0; texts live with the list.
+// Lists all tables of all families. An index out of range gives null or 0; texts live as long as
+// the list.
 VARVE_C_API const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t* db);
 VARVE_C_API int rocksdb_livefiles_count(const rocksdb_livefiles_t* files);
 VARVE_C_API const char* rocksdb_livefiles_column_family_name(const rocksdb_livefiles_t* files,
                                                              int index);
 
-// Relative to the directory, with a leading slash.
+// The name is relative to the directory, with a leading slash.
 VARVE_C_API const char* rocksdb_livefiles_name(const rocksdb_livefiles_t* files, int index);
 VARVE_C_API const char* rocksdb_livefiles_directory(const rocksdb_livefiles_t* files, int index);
 VARVE_C_API int rocksdb_livefiles_level(const rocksdb_livefiles_t* files, int index);
 
-// Bytes.
+// Returns bytes.
 VARVE_C_API size_t rocksdb_livefiles_size(const rocksdb_livefiles_t* files, int index);
 
-// Not terminated.
+// Keys have no terminator.
 VARVE_C_API const char* rocksdb_livefiles_smallestkey(const rocksdb_livefiles_t* files, int index,
                                                       size_t* size);
 VARVE_C_API const char* rocksdb_livefiles_largestkey(const rocksdb_livefiles_t* files, int index,
@@ -38,7 +40,7 @@ VARVE_C_API void rocksdb_livefiles_destroy(const rocksdb_livefiles_t* files);
 
 // ---- Levels ----
 
-// What is got from metadata must be destroyed before it. Texts are malloc'ed.
+// Objects obtained from metadata must be destroyed before it. Texts are malloc'ed.
 VARVE_C_API rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata(rocksdb_t* db);
 VARVE_C_API rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf(
     rocksdb_t* db, rocksdb_column_family_handle_t* family);
@@ -52,7 +54,7 @@ VARVE_C_API char* rocksdb_column_family_metadata_get_name(
 VARVE_C_API size_t
 rocksdb_column_family_metadata_get_level_count(rocksdb_column_family_metadata_t* metadata);
 
-// Null if there is no such level; the same for files below.
+// Returns null if there is no such level. The functions for files below do likewise.
 VARVE_C_API rocksdb_level_metadata_t* rocksdb_column_family_metadata_get_level_metadata(
     rocksdb_column_family_metadata_t* metadata, size_t i);
 VARVE_C_API void rocksdb_level_metadata_destroy(rocksdb_level_metadata_t* level);
@@ -67,7 +69,7 @@ VARVE_C_API char* rocksdb_sst_file_metadata_get_relative_filename(
 VARVE_C_API char* rocksdb_sst_file_metadata_get_directory(rocksdb_sst_file_metadata_t* file);
 VARVE_C_API uint64_t rocksdb_sst_file_metadata_get_size(rocksdb_sst_file_metadata_t* file);
 
-// Not terminated.
+// Keys have no terminator.
 VARVE_C_API char* rocksdb_sst_file_metadata_get_smallestkey(rocksdb_sst_file_metadata_t* file,
                                                             size_t* len);
 VARVE_C_API char* rocksdb_sst_file_metadata_get_largestkey(rocksdb_sst_file_metadata_t* file,
@@ -75,7 +77,7 @@ VARVE_C_API char* rocksdb_sst_file_metadata_get_largestkey(rocksdb_sst_file_meta
 
 // ---- Memory ----
 
-// Bytes that databases and caches together use, in four parts.
+// Measure the bytes that databases and caches together use, in four parts.
 VARVE_C_API rocksdb_memory_consumers_t* rocksdb_memory_consumers_create(void);
 VARVE_C_API void rocksdb_memory_consumers_add_db(rocksdb_memory_consumers_t* consumers,
                                                  rocksdb_t* db);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Iterators and snapshots. Part of varve/c.h, which says what holds everywhere.
+// Declares iterators and snapshots. Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -11,33 +11,34 @@ extern "C" {
 
 // ---- Iterators ----
 
-// Made without a position. One thread at a time. To be destroyed before the DB is closed; the read
-// options may go earlier. Arguments must not be null, except in rocksdb_iter_destroy.
+// A new iterator has no position. Not thread-safe. Destroy it before the DB is closed; the read
+// options may be destroyed earlier. Arguments must not be null, except in rocksdb_iter_destroy.
 VARVE_C_API rocksdb_iterator_t* rocksdb_create_iterator(rocksdb_t* db,
                                                         const rocksdb_readoptions_t* options);
 VARVE_C_API rocksdb_iterator_t* rocksdb_create_iterator_cf(rocksdb_t* db,
                                                            const rocksdb_readoptions_t* options,
                                                            rocksdb_column_family_handle_t* family);
 
-// Iterators over one state of the database; `iterators` has room for num_families and is filled on
-// success only.
+// Makes iterators over one state of the database; `iterators` has room for num_families and is
+// filled on success only.
 VARVE_C_API void rocksdb_create_iterators(rocksdb_t* db, rocksdb_readoptions_t* options,
                                           rocksdb_column_family_handle_t** families,
                                           rocksdb_iterator_t** iterators, size_t num_families,
                                           char** errptr);
 VARVE_C_API void rocksdb_iter_destroy(rocksdb_iterator_t* iter);
 
-// 1: it stands on an entry. 0 after the last one and after an error: see rocksdb_iter_get_error.
+// Returns 1 if the iterator is at an entry. Returns 0 after the last entry and after an error: see
+// rocksdb_iter_get_error.
 VARVE_C_API unsigned char rocksdb_iter_valid(const rocksdb_iterator_t* iter);
 VARVE_C_API void rocksdb_iter_seek_to_first(rocksdb_iterator_t* iter);
 VARVE_C_API void rocksdb_iter_seek_to_last(rocksdb_iterator_t* iter);
 
-// To the first entry at or after the key; ..._for_prev: to the last one at or before it.
+// Moves to the first entry at or after the key; ..._for_prev to the last one at or before it.
 VARVE_C_API void rocksdb_iter_seek(rocksdb_iterator_t* iter, const char* key, size_t keylen);
 VARVE_C_API void rocksdb_iter_seek_for_prev(rocksdb_iterator_t* iter, const char* key,
                                             size_t keylen);
 
-// These need a valid iterator. What they return is valid until the next move.
+// These require a valid iterator. Their results are valid until the next move.
 VARVE_C_API void rocksdb_iter_next(rocksdb_iterator_t* iter);
 VARVE_C_API void rocksdb_iter_prev(rocksdb_iterator_t* iter);
 VARVE_C_API const char* rocksdb_iter_key(const rocksdb_iterator_t* iter, size_t* keylen);
@@ -45,7 +46,7 @@ VARVE_C_API const char* rocksdb_iter_value(const rocksdb_iterator_t* iter, size_
 VARVE_C_API rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter);
 VARVE_C_API rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter);
 
-// Of the entry; empty if the comparator has no timestamps.
+// Return the timestamp of the entry; empty if the comparator has no timestamps.
 VARVE_C_API const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* iter, size_t* tslen);
 VARVE_C_API rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t* iter);
 VARVE_C_API void rocksdb_iter_get_error(const rocksdb_iterator_t* iter, char** errptr);
@@ -55,7 +56,7 @@ VARVE_C_API void rocksdb_iter_refresh(const rocksdb_iterator_t* iter, char** err
 
 // ---- Snapshots ----
 
-// Null if the DB gives none. To be released before the DB is closed.
+// Returns null if the DB cannot take one. Release it before the DB is closed.
 VARVE_C_API const rocksdb_snapshot_t* rocksdb_create_snapshot(rocksdb_t* db);
 VARVE_C_API void rocksdb_release_snapshot(rocksdb_t* db, const rocksdb_snapshot_t* snapshot);
 VARVE_C_API uint64_t rocksdb_snapshot_get_sequence_number(const rocksdb_snapshot_t* snapshot);

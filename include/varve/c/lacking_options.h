@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options that Varve has no field for. Part of varve/c.h, which says what holds everywhere.
+// Declares options for which Varve has no field. Part of varve/c.h, which states the general rules.
 //
-// A setter keeps the value, and the getter gives it back. Opening then answers NotSupported, by the
-// option's name, unless the value is the default or the option only tunes a mechanism that Varve
-// does not have: then it changes nothing. Null handles ask for nothing.
+// A setter stores the value, and the getter returns it. Opening then returns NotSupported and names
+// the option, unless the value is the default or the option only tunes a mechanism that Varve does
+// not have: such values have no effect. Setters given a null handle request nothing.
 
 #include "varve/c/types.h"
 
@@ -15,7 +15,7 @@ extern "C" {
 
 // ---- Of databases ----
 
-// Temperatures are numbers of varve::Temperature; periods are in what their names say.
+// Temperatures are numbers of varve::Temperature; the names of periods say their unit.
 VARVE_C_STORED int rocksdb_options_get_access_hint_on_compaction_start(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_access_hint_on_compaction_start(rocksdb_options_t* options,
                                                                         int value);
@@ -87,7 +87,7 @@ VARVE_C_STORED int rocksdb_options_get_wal_write_temperature(rocksdb_options_t* 
 VARVE_C_STORED void rocksdb_options_set_wal_write_temperature(rocksdb_options_t* options,
                                                               int value);
 
-// Sets of numbers: styles of compaction, and types of files.
+// Sets of numbers: compaction styles and file types.
 VARVE_C_STORED void rocksdb_options_calculate_sst_write_lifetime_hint_set_add(
     rocksdb_options_t* options, int compaction_style);
 VARVE_C_STORED void rocksdb_options_calculate_sst_write_lifetime_hint_set_clear(
@@ -191,7 +191,7 @@ VARVE_C_STORED void rocksdb_options_set_uncache_aggressiveness(rocksdb_options_t
 VARVE_C_STORED int rocksdb_options_get_verify_output_flags(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_verify_output_flags(rocksdb_options_t* options, int value);
 
-// These two are fields of Varve's: see varve/advanced_options.h and varve/options.h.
+// Varve has fields for these two: see varve/advanced_options.h and varve/options.h.
 VARVE_C_API uint32_t
 rocksdb_options_get_bottommost_file_compaction_delay(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_bottommost_file_compaction_delay(rocksdb_options_t* options,
@@ -201,7 +201,7 @@ VARVE_C_API unsigned char rocksdb_options_get_skip_checking_sst_file_sizes_on_db
 VARVE_C_API void rocksdb_options_set_skip_checking_sst_file_sizes_on_db_open(
     rocksdb_options_t* options, unsigned char value);
 
-// Other forms of tables and memtables.
+// Options for other formats of tables and memtables.
 VARVE_C_STORED rocksdb_cuckoo_table_options_t* rocksdb_cuckoo_options_create(void);
 VARVE_C_STORED uint32_t
 rocksdb_cuckoo_options_get_cuckoo_block_size(rocksdb_cuckoo_table_options_t* options);
@@ -238,7 +238,7 @@ VARVE_C_STORED void rocksdb_options_set_plain_table_factory(
     double hash_table_ratio, size_t index_sparseness, size_t huge_page_tlb_size, char encoding_type,
     unsigned char full_scan_mode, unsigned char store_index_in_file);
 
-// Universal compaction is not there, and FIFO neither; this is its preset.
+// This is a preset for universal compaction, which Varve does not have, nor FIFO.
 VARVE_C_STORED void rocksdb_options_optimize_universal_style_compaction(
     rocksdb_options_t* options, uint64_t memtable_memory_budget);
 
@@ -312,7 +312,8 @@ VARVE_C_STORED unsigned char rocksdb_size_approximation_options_get_include_blob
 VARVE_C_STORED void rocksdb_size_approximation_options_set_include_blob_files(
     rocksdb_size_approximation_options_t* options, unsigned char value);
 
-// managed (RocksDB 7) is ignored, as there. request_id is kept for traces, which there are none of.
+// `managed` (RocksDB 7) is ignored, as in RocksDB. request_id is stored for traces, which do not
+// exist.
 VARVE_C_STORED void rocksdb_readoptions_set_managed(rocksdb_readoptions_t* options,
                                                     unsigned char value);
 VARVE_C_STORED void rocksdb_readoptions_clear_request_id(rocksdb_readoptions_t* options);
@@ -329,7 +330,7 @@ VARVE_C_STORED void rocksdb_readoptions_clear_table_index_factory(rocksdb_readop
 
 // ---- Write buffer managers ----
 
-// Whether writers wait at the limit.
+// Says whether writers wait at the limit.
 VARVE_C_API void rocksdb_write_buffer_manager_set_allow_stall(
     rocksdb_write_buffer_manager_t* manager, bool new_allow_stall);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Callbacks about what a database does in the background, and what they are told. Part of
-// varve/c.h, which says what holds everywhere.
+// Declares callbacks about the background work of a database, and the information that they get.
+// Part of varve/c.h, which states the general rules.
 //
-// Infos and texts live for the callback that gets them; those of a handle that was created, as long
-// as it does. Texts have a length and, if it came from C++, a terminator. Times are microseconds
-// unless the name says nanos; sizes are bytes. Null handles give 0, null or nothing.
+// Infos and texts are valid during the callback that gets them, or as long as a handle that the
+// program created. Texts have a length and, if they come from C++, a terminator. Times are in
+// microseconds unless the name says nanos; sizes are in bytes. Null handles give 0, null or
+// nothing.
 
 #include "varve/c/types.h"
 
@@ -17,7 +18,7 @@ extern "C" {
 // ---- Listeners ----
 
 // Callbacks, any of which may be null, run on the thread that does the work, several at a time. The
-// database that they get is valid for the call; they must not close it, nor wait for its work.
+// database passed to them is valid during the call; they must not close it or wait for its work.
 typedef void (*on_flush_begin_cb)(void* state, rocksdb_t* db, const rocksdb_flushjobinfo_t* info);
 typedef void (*on_flush_completed_cb)(void* state, rocksdb_t* db,
                                       const rocksdb_flushjobinfo_t* info);
@@ -34,9 +35,9 @@ typedef void (*on_background_error_cb)(void* state, uint32_t reason, rocksdb_sta
 typedef void (*on_stall_conditions_changed_cb)(void* state, const rocksdb_writestallinfo_t* info);
 typedef void (*on_memtable_sealed_cb)(void* state, const rocksdb_memtableinfo_t* info);
 
-// `destructor`, if given, gets `state` when options and databases have all let the listener go.
-// Options take a listener over, and it may be given to several; one that was given to none is the
-// caller's to destroy.
+// `destructor`, if given, is called with `state` when all options and databases have released the
+// listener. Options take ownership of a listener, which may be given to several of them; one that
+// was given to none must be destroyed by the caller.
 VARVE_C_API rocksdb_eventlistener_t* rocksdb_eventlistener_create(
     void* state, void (*destructor)(void*), on_flush_begin_cb on_flush_begin,
     on_flush_completed_cb on_flush_completed, on_compaction_begin_cb on_compaction_begin,
@@ -53,13 +54,14 @@ VARVE_C_API void rocksdb_options_add_eventlistener(rocksdb_options_t* options,
 
 // ---- Background errors ----
 
-// The error that on_background_error is told. Reset, it does not stop the database.
+// The error that is passed to on_background_error. If the callback resets it, the error does not
+// stop the database.
 VARVE_C_API void rocksdb_reset_status(rocksdb_status_ptr_t* status_ptr);
 VARVE_C_API void rocksdb_status_ptr_get_error(rocksdb_status_ptr_t* status, char** errptr);
 
 // ---- Flushes ----
 
-// flush_reason is a number of varve::FlushReason. There are no blob files: none are listed.
+// flush_reason is a number of varve::FlushReason. There are no blob files, so none are listed.
 VARVE_C_API uint32_t rocksdb_flushjobinfo_blob_compression_type(const rocksdb_flushjobinfo_t* info);
 VARVE_C_API const rocksdb_blob_file_addition_info_t*
 rocksdb_flushjobinfo_blob_file_addition_info_at(const rocksdb_flushjobinfo_t* info, size_t pos);
@@ -87,8 +89,8 @@ VARVE_C_API unsigned char rocksdb_flushjobinfo_triggered_writes_stop(
 
 // ---- Compactions ----
 
-// compaction_reason is a number of varve::CompactionReason. Positions count from 0; beyond the end:
-// null. status: leaves an error if the job failed.
+// compaction_reason is a number of varve::CompactionReason. Indices begin at 0; an index out of
+// range gives null. status sets an error if the job failed.
 VARVE_C_API unsigned char rocksdb_compactionjobinfo_aborted(
     const rocksdb_compactionjobinfo_t* info);
 VARVE_C_API int rocksdb_compactionjobinfo_base_input_level(const rocksdb_compactionjobinfo_t* info);
@@ -161,7 +163,7 @@ rocksdb_compactionjobinfo_total_input_bytes(const rocksdb_compactionjobinfo_t* i
 VARVE_C_API uint64_t
 rocksdb_compactionjobinfo_total_output_bytes(const rocksdb_compactionjobinfo_t* info);
 
-// A part of a compaction that runs on its own thread.
+// Describes a part of a compaction that runs on its own thread.
 VARVE_C_API int rocksdb_subcompactionjobinfo_base_input_level(
     const rocksdb_subcompactionjobinfo_t* info);
 VARVE_C_API uint32_t
@@ -185,7 +187,7 @@ VARVE_C_API int rocksdb_subcompactionjobinfo_subcompaction_job_id(
 VARVE_C_API uint64_t
 rocksdb_subcompactionjobinfo_thread_id(const rocksdb_subcompactionjobinfo_t* info);
 
-// Counts of one job.
+// Files and counters of one job.
 VARVE_C_API uint64_t
 rocksdb_compaction_file_info_file_number(const rocksdb_compaction_file_info_t* info);
 VARVE_C_API int rocksdb_compaction_file_info_level(const rocksdb_compaction_file_info_t* info);
@@ -262,7 +264,7 @@ rocksdb_compaction_job_stats_total_output_bytes(const rocksdb_compaction_job_sta
 VARVE_C_API uint64_t
 rocksdb_compaction_job_stats_total_skipped_input_bytes(const rocksdb_compaction_job_stats_t* stats);
 
-// Of blob files, of which there are none.
+// These describe blob files, which do not exist.
 VARVE_C_REFUSED uint64_t
 rocksdb_blob_file_addition_info_blob_file_number(const rocksdb_blob_file_addition_info_t* info);
 VARVE_C_REFUSED const char* rocksdb_blob_file_addition_info_blob_file_path(
@@ -298,7 +300,7 @@ VARVE_C_API const rocksdb_writestallcondition_t* rocksdb_writestallinfo_cur(
 VARVE_C_API const rocksdb_writestallcondition_t* rocksdb_writestallinfo_prev(
     const rocksdb_writestallinfo_t* info);
 
-// Of a file that was ingested.
+// Describes an ingested file.
 VARVE_C_API const char* rocksdb_externalfileingestioninfo_cf_name(
     const rocksdb_externalfileingestioninfo_t* info, size_t* size);
 VARVE_C_API const char* rocksdb_externalfileingestioninfo_external_file_path(

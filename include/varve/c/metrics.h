@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Statistics and the perf context. Part of varve/c.h, which says what holds everywhere.
+// Declares statistics and the perf context. Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -11,22 +11,23 @@ extern "C" {
 
 // ---- Statistics ----
 
-// To be enabled before a database is opened; databases opened with copies of the options share
-// them.
+// Must be called before a database is opened; databases opened with copies of the options share the
+// statistics.
 VARVE_C_API void rocksdb_options_enable_statistics(rocksdb_options_t* options);
 
-// rocksdb_statistics_level_... . No effect, and "disable all", without statistics.
+// Levels are rocksdb_statistics_level_... . Without statistics the setter has no effect, and the
+// getter returns "disable all".
 VARVE_C_API void rocksdb_options_set_statistics_level(rocksdb_options_t* options, int level);
 VARVE_C_API int rocksdb_options_get_statistics_level(rocksdb_options_t* options);
 
-// Malloc'ed text; null without statistics.
+// Returns a malloc'ed text; null without statistics.
 VARVE_C_API char* rocksdb_options_statistics_get_string(rocksdb_options_t* options);
 
-// By the numbers of enum Tickers (varve/statistics.h); 0 for an unknown one.
+// ticker_type is a number of enum Tickers (varve/statistics.h). Returns 0 for an unknown one.
 VARVE_C_API uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options_t* options,
                                                                  uint32_t ticker_type);
 
-// By the numbers of enum Histograms; zeros for an unknown one.
+// histogram_type is a number of enum Histograms. An unknown one gives zeros.
 VARVE_C_API void rocksdb_options_statistics_get_histogram_data(
     rocksdb_options_t* options, uint32_t histogram_type,
     rocksdb_statistics_histogram_data_t* const data);
@@ -54,7 +55,7 @@ VARVE_C_API double rocksdb_statistics_histogram_data_get_min(
 
 // ---- Perf context ----
 
-// What rocksdb_perfcontext_metric takes.
+// The metrics of rocksdb_perfcontext_metric.
 enum {
   rocksdb_user_key_comparison_count = 0,
   rocksdb_block_cache_hit_count,
@@ -143,19 +144,19 @@ enum {
   rocksdb_total_metric_count = 86
 };
 
-// Counts what the calling thread does. Levels are the numbers of enum PerfLevel
+// Sets what is counted for the calling thread. Levels are the numbers of enum PerfLevel
 // (varve/perf_level.h), not of the older rocksdb_enable_..., of which only the first three agree.
 VARVE_C_API void rocksdb_set_perf_level(int level);
 
-// The calling thread's own, for use on that thread.
+// Returns the context of the calling thread, for use on that thread only.
 VARVE_C_API rocksdb_perfcontext_t* rocksdb_perfcontext_create(void);
 VARVE_C_API void rocksdb_perfcontext_reset(rocksdb_perfcontext_t* context);
 
-// Malloc'ed text.
+// Returns a malloc'ed text.
 VARVE_C_API char* rocksdb_perfcontext_report(rocksdb_perfcontext_t* context,
                                              unsigned char exclude_zero_counters);
 
-// One of the numbers in the enum above; 0 for one that is not counted here.
+// `metric` is a number of the enum above; the result is 0 for one that is not counted here.
 VARVE_C_API uint64_t rocksdb_perfcontext_metric(rocksdb_perfcontext_t* context, int metric);
 VARVE_C_API void rocksdb_perfcontext_destroy(rocksdb_perfcontext_t* context);
 

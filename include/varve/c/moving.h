@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Data that goes in or out as files: ingestion, writing of tables, checkpoints, import, export, and
-// lifetimes. Part of varve/c.h, which says what holds everywhere.
+// Declares functions that move data in or out as files (ingestion, writing of tables, checkpoints,
+// import, export), and lifetimes. Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,7 +12,7 @@ extern "C" {
 
 // ---- Files opened by this library ----
 
-// Fields of EnvOptions (varve/env.h) under their names. Sizes are bytes.
+// These are the fields of EnvOptions (varve/env.h) under their names. Sizes are in bytes.
 VARVE_C_API unsigned char rocksdb_envoptions_get_allow_fallocate(rocksdb_envoptions_t* options);
 VARVE_C_API void rocksdb_envoptions_set_allow_fallocate(rocksdb_envoptions_t* options,
                                                         unsigned char value);
@@ -56,8 +56,8 @@ VARVE_C_API void rocksdb_envoptions_set_writable_file_max_buffer_size(rocksdb_en
 
 // ---- Table files written by a program ----
 
-// As SstFileWriter (varve/sst_file_writer.h); _add is _put. Options and comparator may be null, and
-// are not needed after the call.
+// These work like SstFileWriter (varve/sst_file_writer.h); _add is _put. Options and comparator may
+// be null, and are not needed after the call.
 VARVE_C_API void rocksdb_sstfilewriter_add(rocksdb_sstfilewriter_t* writer, const char* key,
                                            size_t keylen, const char* value, size_t vallen,
                                            char** errptr);
@@ -93,7 +93,7 @@ VARVE_C_API void rocksdb_sstfilewriter_put(rocksdb_sstfilewriter_t* writer, cons
 
 // ---- Ingestion ----
 
-// As DB::IngestExternalFile (varve/db.h).
+// These work like DB::IngestExternalFile (varve/db.h).
 VARVE_C_API void rocksdb_ingest_external_file_cf(rocksdb_t* db,
                                                  rocksdb_column_family_handle_t* family,
                                                  const char* const* file_list, size_t list_len,
@@ -104,7 +104,7 @@ VARVE_C_API void rocksdb_ingest_external_file(rocksdb_t* db, const char* const* 
                                               const rocksdb_ingestexternalfileoptions_t* options,
                                               char** errptr);
 
-// Fields of IngestExternalFileOptions (varve/options.h) under their names.
+// These are the fields of IngestExternalFileOptions (varve/options.h) under their names.
 VARVE_C_API unsigned char rocksdb_ingestexternalfileoptions_get_allow_blocking_flush(
     rocksdb_ingestexternalfileoptions_t* options);
 VARVE_C_API void rocksdb_ingestexternalfileoptions_set_allow_blocking_flush(
@@ -176,8 +176,9 @@ VARVE_C_API void rocksdb_ingestexternalfileoptions_set_write_global_seqno(
 
 // ---- Checkpoints ----
 
-// As Checkpoint of varve/utilities/checkpoint.h. The database outlives the object, which is freed
-// by _destroy. An export's metadata is freed by rocksdb_export_import_files_metadata_destroy.
+// These work like Checkpoint of varve/utilities/checkpoint.h. The database must outlive the object,
+// which _destroy frees. rocksdb_export_import_files_metadata_destroy frees the metadata of an
+// export.
 VARVE_C_API void rocksdb_checkpoint_create(rocksdb_checkpoint_t* checkpoint,
                                            const char* checkpoint_dir, uint64_t log_size_for_flush,
                                            char** errptr);
@@ -189,7 +190,7 @@ VARVE_C_API void rocksdb_checkpoint_object_destroy(rocksdb_checkpoint_t* checkpo
 
 // ---- Export and import of column families ----
 
-// Metadata can be made, filled and read. Files are copied in and out of it.
+// Metadata can be created, filled and read. Setters and getters copy the files.
 VARVE_C_API rocksdb_export_import_files_metadata_t* rocksdb_export_import_files_metadata_create(
     void);
 VARVE_C_API char* rocksdb_export_import_files_metadata_get_db_comparator_name(
@@ -203,7 +204,7 @@ VARVE_C_API rocksdb_livefiles_t* rocksdb_export_import_files_metadata_get_files(
 VARVE_C_API void rocksdb_export_import_files_metadata_set_files(
     rocksdb_export_import_files_metadata_t* metadata, rocksdb_livefiles_t* files);
 
-// move_files: move instead of copy; default 0.
+// move_files: moves files instead of copying them; default 0.
 VARVE_C_API rocksdb_import_column_family_options_t* rocksdb_import_column_family_options_create(
     void);
 VARVE_C_API void rocksdb_import_column_family_options_destroy(
@@ -213,7 +214,8 @@ VARVE_C_API unsigned char rocksdb_import_column_family_options_get_move_files(
 VARVE_C_API void rocksdb_import_column_family_options_set_move_files(
     rocksdb_import_column_family_options_t* options, unsigned char value);
 
-// As DB::CreateColumnFamilyWithImport (varve/db.h). Null, and an error, if there is no family.
+// Works like DB::CreateColumnFamilyWithImport (varve/db.h). Returns null and an error if there is
+// no family.
 VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family_with_import(
     rocksdb_t* db, rocksdb_options_t* column_family_options, const char* column_family_name,
     rocksdb_import_column_family_options_t* import_options,
@@ -221,7 +223,8 @@ VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family_with_im
 
 // ---- Entries with a lifetime ----
 
-// varve/utilities/db_ttl.h says what holds. Lifetimes are seconds; zero and less are for ever.
+// varve/utilities/db_ttl.h describes lifetimes. They are in seconds; entries with zero or less
+// never expire.
 VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family_with_ttl(
     rocksdb_t* db, const rocksdb_options_t* column_family_options, const char* column_family_name,
     int ttl, char** errptr);
@@ -243,7 +246,7 @@ VARVE_C_API void rocksdb_put_with_ttl_cf(rocksdb_t* db, const rocksdb_writeoptio
 
 // ---- Opening at an older timestamp ----
 
-// Removes what is newer than trim_ts from families with timestamps.
+// Removes all data newer than trim_ts from families with timestamps.
 VARVE_C_API rocksdb_t* rocksdb_open_and_trim_history(
     const rocksdb_options_t* options, const char* name, int num_column_families,
     const char* const* column_family_names, const rocksdb_options_t* const* column_family_options,

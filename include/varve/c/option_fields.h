@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options of databases and column families that are numbers and flags. Part of varve/c.h, which
-// says what holds everywhere.
+// Declares options of databases and column families that are numbers and flags. Part of varve/c.h,
+// which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,8 +12,8 @@ extern "C" {
 
 // ---- Opening and recovery ----
 
-// Fields of Options (varve/options.h, varve/advanced_options.h), where meaning, unit, default and
-// what is refused are said. Flags are 0 or 1. Names differ from the fields only where noted.
+// These are fields of Options; varve/options.h and varve/advanced_options.h state meaning, unit,
+// default and refused values. Flags are 0 or 1. Names differ from the fields only where noted.
 VARVE_C_API void rocksdb_options_set_create_if_missing(rocksdb_options_t* options,
                                                        unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_create_if_missing(rocksdb_options_t* options);
@@ -51,7 +51,7 @@ VARVE_C_API void rocksdb_options_set_skip_stats_update_on_db_open(rocksdb_option
 VARVE_C_API unsigned char rocksdb_options_get_skip_stats_update_on_db_open(
     rocksdb_options_t* options);
 
-// rocksdb_..._recovery.
+// Values are rocksdb_..._recovery.
 VARVE_C_API void rocksdb_options_set_wal_recovery_mode(rocksdb_options_t* options, int value);
 VARVE_C_API int rocksdb_options_get_wal_recovery_mode(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_best_efforts_recovery(rocksdb_options_t* options,
@@ -247,7 +247,7 @@ VARVE_C_API void rocksdb_options_set_manual_wal_flush(rocksdb_options_t* options
                                                       unsigned char value);
 VARVE_C_API unsigned char rocksdb_options_get_manual_wal_flush(rocksdb_options_t* options);
 
-// rocksdb_..._compression, here and below.
+// Values, here and below, are rocksdb_..._compression.
 VARVE_C_API void rocksdb_options_set_wal_compression(rocksdb_options_t* options, int value);
 VARVE_C_API int rocksdb_options_get_wal_compression(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_prefix_seek_opt_in_only(rocksdb_options_t* options,
@@ -354,7 +354,7 @@ VARVE_C_API void rocksdb_options_set_disable_auto_compactions(rocksdb_options_t*
                                                               int value);
 VARVE_C_API unsigned char rocksdb_options_get_disable_auto_compactions(rocksdb_options_t* options);
 
-// rocksdb_..._compaction; rocksdb_k_..._compaction_pri.
+// Values are rocksdb_..._compaction and rocksdb_k_..._compaction_pri.
 VARVE_C_API void rocksdb_options_set_compaction_style(rocksdb_options_t* options, int value);
 VARVE_C_API int rocksdb_options_get_compaction_style(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_set_compaction_pri(rocksdb_options_t* options, int value);
@@ -390,7 +390,7 @@ VARVE_C_API unsigned char rocksdb_options_get_persist_user_defined_timestamps(
 
 // ---- Blob files ----
 
-// Here "gc" stands for the fields' garbage_collection.
+// In these names "gc" means the fields' garbage_collection.
 VARVE_C_STORED void rocksdb_options_set_enable_blob_files(rocksdb_options_t* options,
                                                           unsigned char value);
 VARVE_C_STORED unsigned char rocksdb_options_get_enable_blob_files(rocksdb_options_t* options);
@@ -419,7 +419,7 @@ VARVE_C_STORED int rocksdb_options_get_blob_file_starting_level(rocksdb_options_
 
 // ---- Compaction styles that opening refuses ----
 
-// Copied into the options.
+// The options are copied.
 VARVE_C_STORED void rocksdb_options_set_universal_compaction_options(
     rocksdb_options_t* options, rocksdb_universal_compaction_options_t* universal);
 VARVE_C_STORED void rocksdb_options_set_fifo_compaction_options(
@@ -449,7 +449,7 @@ VARVE_C_STORED void rocksdb_universal_compaction_options_set_compression_size_pe
 VARVE_C_STORED int rocksdb_universal_compaction_options_get_compression_size_percent(
     rocksdb_universal_compaction_options_t* options);
 
-// rocksdb_..._compaction_stop_style.
+// Values are rocksdb_..._compaction_stop_style.
 VARVE_C_STORED void rocksdb_universal_compaction_options_set_stop_style(
     rocksdb_universal_compaction_options_t* options, int value);
 VARVE_C_STORED int rocksdb_universal_compaction_options_get_stop_style(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options of databases and column families: making them, and those that are objects, text or lists.
-// Part of varve/c.h, which says what holds everywhere.
+// Declares how options of databases and column families are made, and the options that are objects,
+// text or lists. Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,17 +12,18 @@ extern "C" {
 
 // ---- Making ----
 
-// One object has the options of a database and of a column family.
+// One object holds the options of a database and of a column family.
 VARVE_C_API rocksdb_options_t* rocksdb_options_create(void);
 VARVE_C_API rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options);
 VARVE_C_API void rocksdb_options_destroy(rocksdb_options_t* options);
 
-// base_options with the "name=value;..." text on top. new_options stay as they are after an error.
+// Sets new_options to base_options changed by the "name=value;..." text. After an error new_options
+// are unchanged.
 VARVE_C_API void rocksdb_get_options_from_string(const rocksdb_options_t* base_options,
                                                  const char* opts_str,
                                                  rocksdb_options_t* new_options, char** errptr);
 
-// What the newest OPTIONS file of a database says. env and cache may be null. To be given back with
+// Reads the newest OPTIONS file of a database. env and cache may be null. Release the results with
 // rocksdb_load_latest_options_destroy; all outputs are null or 0 after an error.
 VARVE_C_API void rocksdb_load_latest_options(const char* db_path, rocksdb_env_t* env,
                                              bool ignore_unknown_options, rocksdb_cache_t* cache,
@@ -41,19 +42,20 @@ VARVE_C_API void rocksdb_options_increase_parallelism(rocksdb_options_t* options
 VARVE_C_API void rocksdb_options_optimize_for_point_lookup(rocksdb_options_t* options,
                                                            uint64_t block_cache_size_mb);
 
-// memtable_memory_budget: bytes.
+// memtable_memory_budget is in bytes.
 VARVE_C_API void rocksdb_options_optimize_level_style_compaction(rocksdb_options_t* options,
                                                                  uint64_t memtable_memory_budget);
 VARVE_C_API void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* options);
 
 // ---- Objects ----
 
-// As with RocksDB, null clears what is taken over, a filter or an environment, and leaves the other
-// options as they are. A null comparator makes opening fail and names the setter, and so does null
-// for a handle that could not be made.
+// As in RocksDB, null clears a filter or an environment, and leaves other options unchanged. A null
+// comparator makes opening fail and names the setter, and so does null for a handle that could not
+// be made.
 
-// Taken over: freed when the last options and databases that have it are gone. It may be given to
-// others, and destroying it does nothing, as long as one of them has it.
+// Options take ownership of these: they are freed with the last options and databases that have
+// them. An object may be given to several options; while any of them has it, destroying it does
+// nothing.
 VARVE_C_API void rocksdb_options_set_compaction_filter_factory(
     rocksdb_options_t* options, rocksdb_compactionfilterfactory_t* factory);
 VARVE_C_API void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
@@ -61,18 +63,18 @@ VARVE_C_API void rocksdb_options_set_merge_operator(rocksdb_options_t* options,
 VARVE_C_API void rocksdb_options_set_prefix_extractor(rocksdb_options_t* options,
                                                       rocksdb_slicetransform_t* transform);
 
-// Memtables as arrays, for loads: VectorRepFactory of varve/memtablerep.h.
+// Sets memtables that are arrays, for bulk loads: VectorRepFactory of varve/memtablerep.h.
 VARVE_C_API void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t* options);
 
-// Shared, the first two: the handle may be destroyed at once. The environment is not owned: to be
-// destroyed after the databases that use it.
+// The first two objects are shared: the handle may be destroyed at once. The environment is not
+// owned: destroy it after the databases that use it.
 VARVE_C_API void rocksdb_options_set_comparator(rocksdb_options_t* options,
                                                 rocksdb_comparator_t* comparator);
 VARVE_C_API void rocksdb_options_set_compaction_filter(rocksdb_options_t* options,
                                                        rocksdb_compactionfilter_t* filter);
 VARVE_C_API void rocksdb_options_set_env(rocksdb_options_t* options, rocksdb_env_t* env);
 
-// Shared: the handle may be destroyed at once.
+// These objects are shared: the handle may be destroyed at once.
 VARVE_C_API void rocksdb_options_set_info_log(rocksdb_options_t* options, rocksdb_logger_t* logger);
 VARVE_C_API void rocksdb_options_set_ratelimiter(rocksdb_options_t* options,
                                                  rocksdb_ratelimiter_t* limiter);
@@ -81,10 +83,10 @@ VARVE_C_STORED void rocksdb_options_set_row_cache(rocksdb_options_t* options,
 VARVE_C_API void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* options,
                                                           rocksdb_write_buffer_manager_t* manager);
 
-// A new handle, or null if none is set.
+// Returns a new handle, or null if none is set.
 VARVE_C_API rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* options);
 
-// Copied.
+// The paths are copied.
 VARVE_C_API void rocksdb_options_set_db_paths(rocksdb_options_t* options,
                                               const rocksdb_dbpath_t** paths, size_t num_paths);
 VARVE_C_API void rocksdb_options_set_cf_paths(rocksdb_options_t* options,
@@ -92,7 +94,7 @@ VARVE_C_API void rocksdb_options_set_cf_paths(rocksdb_options_t* options,
 
 // ---- Text ----
 
-// Null sets the empty text. What is got lives until it is set again.
+// Null sets the empty text. A returned text is valid until the option is set again.
 VARVE_C_API void rocksdb_options_set_db_log_dir(rocksdb_options_t* options, const char* dir);
 VARVE_C_API const char* rocksdb_options_get_db_log_dir(rocksdb_options_t* options, size_t* size);
 VARVE_C_API void rocksdb_options_set_wal_dir(rocksdb_options_t* options, const char* dir);
@@ -102,15 +104,16 @@ VARVE_C_API const char* rocksdb_options_get_db_host_id(rocksdb_options_t* option
 
 // ---- Compression ----
 
-// One rocksdb_..._compression for each level.
+// Takes one rocksdb_..._compression for each level.
 VARVE_C_API void rocksdb_options_set_compression_per_level(rocksdb_options_t* options,
                                                            const int* level_values,
                                                            size_t num_levels);
 
-// Levels above this one are not compressed. To be called after num_levels and compression are set.
+// Levels above this one are not compressed. Call it after num_levels and compression are set.
 VARVE_C_API void rocksdb_options_set_min_level_to_compress(rocksdb_options_t* options, int level);
 
-// window_bits and strategy are zlib's; max_dict_bytes: of a dictionary for each file, 0: none.
+// window_bits and strategy are zlib's; max_dict_bytes: bytes of the dictionary of each file, 0:
+// none.
 VARVE_C_API void rocksdb_options_set_compression_options(rocksdb_options_t* options,
                                                          int window_bits, int level, int strategy,
                                                          int max_dict_bytes);
@@ -131,7 +134,7 @@ VARVE_C_API void rocksdb_options_set_compression_options_max_dict_buffer_bytes(
 VARVE_C_API uint64_t
 rocksdb_options_get_compression_options_max_dict_buffer_bytes(rocksdb_options_t* options);
 
-// Of the last level with data, in force if `enabled`.
+// These apply to the last level with data, if `enabled`.
 VARVE_C_API void rocksdb_options_set_bottommost_compression_options(rocksdb_options_t* options,
                                                                     int window_bits, int level,
                                                                     int strategy,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Compactions in other processes. Part of varve/c.h, which says what holds everywhere.
+// Declares compactions in other processes. Part of varve/c.h, which states the general rules.
 //
-// Varve has none yet: opening with a service, and compacting for one, answer NotSupported.
+// Varve has none yet: opening with a service, and compacting for one, return NotSupported.
 
 #include "varve/c/types.h"
 
@@ -13,7 +13,7 @@ extern "C" {
 
 // ---- Services ----
 
-// What became of a job.
+// The result of a job.
 enum {
   rocksdb_compactionservice_jobstatus_success = 0,
   rocksdb_compactionservice_jobstatus_failure = 1,
@@ -30,7 +30,7 @@ typedef void (*rocksdb_compaction_service_on_installation_cb)(void* state,
                                                               const char* scheduled_job_id,
                                                               int status);
 
-// Options take a service over.
+// Options take ownership of a service.
 VARVE_C_STORED rocksdb_compactionservice_t* rocksdb_compactionservice_create(
     void* state, void (*destructor)(void*), rocksdb_compaction_service_schedule_cb schedule,
     const char* name, rocksdb_compaction_service_wait_cb wait,
@@ -39,7 +39,7 @@ VARVE_C_STORED rocksdb_compactionservice_t* rocksdb_compactionservice_create(
 VARVE_C_STORED void rocksdb_options_set_compaction_service(rocksdb_options_t* options,
                                                            rocksdb_compactionservice_t* service);
 
-// Answers of a service. Ids are copied.
+// These make and read the responses of a service. Ids are copied.
 VARVE_C_STORED rocksdb_compactionservice_scheduleresponse_t*
 rocksdb_compactionservice_scheduleresponse_create_with_status(int status, char** errptr);
 VARVE_C_STORED rocksdb_compactionservice_scheduleresponse_t*
@@ -52,7 +52,7 @@ VARVE_C_STORED const char* rocksdb_compactionservice_scheduleresponse_get_schedu
 VARVE_C_STORED void rocksdb_compactionservice_scheduleresponse_t_destroy(
     rocksdb_compactionservice_scheduleresponse_t* response);
 
-// Of a job, for the callback that gets it. There are no jobs.
+// Information about a job, valid during the callback that gets it. There are no jobs.
 VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_base_input_level(
     const rocksdb_compactionservice_jobinfo_t* info);
 VARVE_C_REFUSED uint32_t
@@ -82,7 +82,7 @@ VARVE_C_REFUSED int rocksdb_compactionservice_jobinfo_t_get_priority(
 
 // ---- The other side ----
 
-// NotSupported and null.
+// Returns null and the error NotSupported.
 VARVE_C_REFUSED char* rocksdb_open_and_compact_with_options(
     const rocksdb_open_and_compact_options_t* options, const char* db_path,
     const char* output_directory, const char* input, size_t input_len, size_t* output_len,
@@ -92,7 +92,7 @@ VARVE_C_REFUSED char* rocksdb_open_and_compact(
     size_t* output_len, const rocksdb_compaction_service_options_override_t* override_options,
     char** errptr);
 
-// Kept. Handles are shared as options share them.
+// The values are stored. Handles are shared in the same way as by options.
 VARVE_C_STORED void rocksdb_compaction_service_options_override_add_event_listener(
     rocksdb_compaction_service_options_override_t* override_options,
     rocksdb_eventlistener_t* event_listener);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options of table files, filters, caches and memory budgets. Part of varve/c.h, which says what
-// holds everywhere.
+// Declares options of table files, filters, caches and memory budgets. Part of varve/c.h, which
+// states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,11 +12,12 @@ extern "C" {
 
 // ---- Tables ----
 
-// Fields of BlockBasedTableOptions (varve/table.h) under their names. Flags are 0 or 1.
+// These are the fields of BlockBasedTableOptions (varve/table.h) under their names. Flags are 0 or
+// 1.
 VARVE_C_API rocksdb_block_based_table_options_t* rocksdb_block_based_options_create(void);
 VARVE_C_API void rocksdb_block_based_options_destroy(rocksdb_block_based_table_options_t* options);
 
-// Copied into the options.
+// The table options are copied.
 VARVE_C_API void rocksdb_options_set_block_based_table_factory(
     rocksdb_options_t* options, rocksdb_block_based_table_options_t* table_options);
 
@@ -24,7 +25,7 @@ VARVE_C_API void rocksdb_options_set_block_based_table_factory(
 VARVE_C_API void rocksdb_block_based_options_set_block_cache(
     rocksdb_block_based_table_options_t* options, rocksdb_cache_t* cache);
 
-// The policy is taken over, as merge operators are by options.
+// The options take ownership of the policy, like options of a merge operator.
 VARVE_C_API void rocksdb_block_based_options_set_filter_policy(
     rocksdb_block_based_table_options_t* options, rocksdb_filterpolicy_t* policy);
 VARVE_C_API void rocksdb_block_based_options_set_cache_index_and_filter_blocks(
@@ -45,7 +46,7 @@ VARVE_C_API void rocksdb_block_based_options_set_pin_top_level_index_and_filter(
 VARVE_C_API unsigned char rocksdb_block_based_options_get_pin_top_level_index_and_filter(
     rocksdb_block_based_table_options_t* options);
 
-// rocksdb_block_based_k_..._pinning_tier.
+// Values are rocksdb_block_based_k_..._pinning_tier.
 VARVE_C_API void rocksdb_block_based_options_set_top_level_index_pinning_tier(
     rocksdb_block_based_table_options_t* options, int value);
 VARVE_C_API void rocksdb_block_based_options_set_partition_pinning_tier(
@@ -53,7 +54,7 @@ VARVE_C_API void rocksdb_block_based_options_set_partition_pinning_tier(
 VARVE_C_API void rocksdb_block_based_options_set_unpartitioned_pinning_tier(
     rocksdb_block_based_table_options_t* options, int value);
 
-// rocksdb_block_based_table_..._type_... .
+// Values are rocksdb_block_based_table_..._type_... .
 VARVE_C_API void rocksdb_block_based_options_set_index_type(
     rocksdb_block_based_table_options_t* options, int value);
 VARVE_C_API int rocksdb_block_based_options_get_index_type(
@@ -71,7 +72,7 @@ VARVE_C_API void rocksdb_block_based_options_set_data_block_hash_table_util_rati
 VARVE_C_API double rocksdb_block_based_options_get_data_block_hash_table_util_ratio(
     rocksdb_block_based_table_options_t* options);
 
-// An older name.
+// An older name of the option.
 VARVE_C_API void rocksdb_block_based_options_set_data_block_hash_ratio(
     rocksdb_block_based_table_options_t* options, double value);
 
@@ -85,7 +86,7 @@ VARVE_C_API void rocksdb_block_based_options_set_no_block_cache(
 VARVE_C_API unsigned char rocksdb_block_based_options_get_no_block_cache(
     rocksdb_block_based_table_options_t* options);
 
-// Bytes.
+// Sizes are in bytes.
 VARVE_C_API void rocksdb_block_based_options_set_block_size(
     rocksdb_block_based_table_options_t* options, size_t value);
 VARVE_C_API uint64_t
@@ -197,19 +198,19 @@ VARVE_C_API uint64_t rocksdb_block_based_options_get_num_file_reads_for_auto_rea
 
 // ---- Filters ----
 
-// Bits per key. Both names make the same filter.
+// Takes bits per key. Both names make the same filter.
 VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom(double bits_per_key);
 VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom_full(double bits_per_key);
 
-// Smaller, slower to build, as accurate as a Bloom filter of that many bits. Hybrid: Bloom in
-// levels above bloom_before_level, a flush counting as level -1.
+// Ribbon filters are smaller and slower to build than Bloom filters of the same accuracy. The
+// hybrid uses Bloom filters in levels above bloom_before_level, where a flush counts as level -1.
 VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon(
     double bloom_equivalent_bits_per_key);
 VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_hybrid(
     double bloom_equivalent_bits_per_key, int bloom_before_level);
-// RocksDB's library has these two and its header does not: bindings declare them themselves. The
-// format of a Bloom filter before RocksDB 0.12 is written no more, whatever original_format is;
-// ribbon_format is ribbon_hybrid.
+// RocksDB's library exports these two, but its header lacks them: bindings declare them themselves.
+// The Bloom filter format of RocksDB before 0.12 is not written, whatever original_format is;
+// ribbon_format means ribbon_hybrid.
 VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_bloom_format(
     double bits_per_key, unsigned char original_format);
 VARVE_C_API rocksdb_filterpolicy_t* rocksdb_filterpolicy_create_ribbon_format(
@@ -218,7 +219,7 @@ VARVE_C_API void rocksdb_filterpolicy_destroy(rocksdb_filterpolicy_t* policy);
 
 // ---- Caches ----
 
-// Shared with the options that it is set in: the handle may go earlier. Sizes in bytes.
+// Options share the cache: the handle may be destroyed earlier. Sizes are in bytes.
 VARVE_C_API rocksdb_cache_t* rocksdb_cache_create_lru(size_t capacity);
 
 // Refuses an insertion rather than exceed the capacity.
@@ -231,7 +232,7 @@ VARVE_C_API rocksdb_cache_t* rocksdb_cache_create_hyper_clock_opts(
     const rocksdb_hyper_clock_cache_options_t* options);
 VARVE_C_API void rocksdb_cache_destroy(rocksdb_cache_t* cache);
 
-// The cache need not free its entries any more: for the end of a process.
+// The cache no longer frees its entries; for use at the end of a process.
 VARVE_C_API void rocksdb_cache_disown_data(rocksdb_cache_t* cache);
 VARVE_C_API void rocksdb_cache_set_capacity(rocksdb_cache_t* cache, size_t capacity);
 VARVE_C_API size_t rocksdb_cache_get_capacity(const rocksdb_cache_t* cache);
@@ -239,7 +240,7 @@ VARVE_C_API size_t rocksdb_cache_get_usage(const rocksdb_cache_t* cache);
 VARVE_C_API size_t rocksdb_cache_get_pinned_usage(const rocksdb_cache_t* cache);
 VARVE_C_API size_t rocksdb_cache_get_table_address_count(const rocksdb_cache_t* cache);
 
-// Entries; SIZE_MAX if the cache does not know.
+// Returns the number of entries; SIZE_MAX if the cache does not count them.
 VARVE_C_API size_t rocksdb_cache_get_occupancy_count(const rocksdb_cache_t* cache);
 
 // ---- Cache options ----
@@ -253,7 +254,7 @@ VARVE_C_API void rocksdb_lru_cache_options_set_num_shard_bits(rocksdb_lru_cache_
 VARVE_C_API void rocksdb_lru_cache_options_set_memory_allocator(
     rocksdb_lru_cache_options_t* options, rocksdb_memory_allocator_t* allocator);
 
-// estimated_entry_charge: bytes of a usual block; 0 lets the cache find out.
+// estimated_entry_charge: bytes of a typical block; if it is 0, the cache estimates it.
 VARVE_C_API rocksdb_hyper_clock_cache_options_t* rocksdb_hyper_clock_cache_options_create(
     size_t capacity, size_t estimated_entry_charge);
 VARVE_C_API void rocksdb_hyper_clock_cache_options_destroy(
@@ -267,14 +268,14 @@ VARVE_C_API void rocksdb_hyper_clock_cache_options_set_num_shard_bits(
 VARVE_C_API void rocksdb_hyper_clock_cache_options_set_memory_allocator(
     rocksdb_hyper_clock_cache_options_t* options, rocksdb_memory_allocator_t* allocator);
 
-// NotSupported: there is no such allocator here.
+// NotSupported: this allocator does not exist here.
 VARVE_C_API rocksdb_memory_allocator_t* rocksdb_jemalloc_nodump_allocator_create(char** errptr);
 VARVE_C_API void rocksdb_memory_allocator_destroy(rocksdb_memory_allocator_t* allocator);
 
 // ---- Write buffer managers ----
 
-// A budget in bytes for the memtables of several databases; allow_stall: writes wait beyond it.
-// With a cache: charged to it as well.
+// A memory budget in bytes for the memtables of several databases; allow_stall: writes wait beyond
+// it. With a cache, the memory is also charged to it.
 VARVE_C_API rocksdb_write_buffer_manager_t* rocksdb_write_buffer_manager_create(size_t buffer_size,
                                                                                 bool allow_stall);
 VARVE_C_API rocksdb_write_buffer_manager_t* rocksdb_write_buffer_manager_create_with_cache(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a table file says about itself, who adds to it, and who acts on it. Part of varve/c.h,
-// which says what holds everywhere.
+// Declares the properties of table files, their collectors, and callbacks that use them. Part of
+// varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -12,8 +12,7 @@ extern "C" {
 
 // ---- Properties of one table ----
 
-// Texts live as long as the properties, and have a length. Times are seconds since 1970; 0:
-// unknown.
+// Texts have a length and live as long as the properties. Times are seconds since 1970; 0: unknown.
 VARVE_C_API uint64_t
 rocksdb_table_properties_column_family_id(const rocksdb_table_properties_t* properties);
 VARVE_C_API const char* rocksdb_table_properties_column_family_name(
@@ -127,7 +126,7 @@ VARVE_C_API const char* rocksdb_table_properties_user_collected_properties_value
 VARVE_C_API uint64_t rocksdb_table_properties_user_defined_timestamps_persisted(
     const rocksdb_table_properties_t* properties);
 
-// Always 0: tables do not say so.
+// Always returns 0, because tables do not store this.
 VARVE_C_REFUSED uint64_t
 rocksdb_table_properties_udi_is_primary_index(const rocksdb_table_properties_t* properties);
 VARVE_C_REFUSED uint64_t
@@ -135,15 +134,15 @@ rocksdb_table_properties_uncompressed_data_size(const rocksdb_table_properties_t
 
 // ---- Collectors ----
 
-// Options share a factory.
+// Options share the factory.
 VARVE_C_API void rocksdb_options_add_table_properties_collector_factory(
     rocksdb_options_t* options, rocksdb_table_properties_collector_factory_t* factory);
 VARVE_C_API void rocksdb_table_properties_collector_factory_destroy(
     rocksdb_table_properties_collector_factory_t* factory);
 
-// Marks tables for compaction that have num_dels_trigger tombstones among window_size entries in a
-// row; or, with a ratio above 0, that share of tombstones in the whole file. Smaller files than
-// min_file_size (bytes) are left alone.
+// Marks tables for compaction that have num_dels_trigger tombstones among window_size successive
+// entries, or, with a ratio above 0, that share of tombstones in the whole file. Files smaller than
+// min_file_size (bytes) are not marked.
 VARVE_C_API void rocksdb_options_add_compact_on_deletion_collector_factory_del_ratio(
     rocksdb_options_t* options, size_t window_size, size_t num_dels_trigger, double deletion_ratio);
 VARVE_C_API void rocksdb_options_add_compact_on_deletion_collector_factory_min_file_size(
@@ -154,7 +153,7 @@ VARVE_C_API void rocksdb_options_add_compact_on_deletion_collector_factory(
 
 // ---- Checksums of whole files ----
 
-// None by default. Options share a factory.
+// There are no file checksums by default. Options share the factory.
 VARVE_C_API rocksdb_file_checksum_gen_factory_t* rocksdb_file_checksum_gen_crc32c_factory_create(
     void);
 VARVE_C_API void rocksdb_file_checksum_gen_factory_destroy(
@@ -164,11 +163,12 @@ VARVE_C_API void rocksdb_options_set_file_checksum_gen_factory(
 
 // ---- Tables that a read passes over ----
 
-// Answers 0 for tables that a read may leave out. Runs on reading threads.
+// Returns 0 for tables that a read may skip. Runs on reading threads.
 typedef unsigned char (*rocksdb_readoptions_table_filter_cb)(
     void* state, const rocksdb_table_properties_t* table_properties);
 
-// `destructor`, if given, gets `state` when read options and iterators have all let it go.
+// `destructor`, if given, is called with `state` when all read options and iterators have released
+// it.
 VARVE_C_API void rocksdb_readoptions_clear_table_filter(rocksdb_readoptions_t* options);
 VARVE_C_API unsigned char rocksdb_readoptions_has_table_filter(
     const rocksdb_readoptions_t* options);
@@ -179,7 +179,7 @@ VARVE_C_API void rocksdb_readoptions_set_table_filter(
 // ---- Where tables end ----
 
 // Compactions end tables where the first prefix_len bytes of keys change. The factory may be
-// destroyed once it was given.
+// destroyed once it is set.
 VARVE_C_API void rocksdb_options_set_sst_partitioner_factory(
     rocksdb_options_t* options, rocksdb_sst_partitioner_factory_t* factory);
 VARVE_C_API void rocksdb_sst_partitioner_factory_destroy(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Traces of calls, block cache accesses and I/O, and their replay. Part of varve/c.h, which says
-// what holds everywhere.
+// Declares traces of calls, block cache accesses and I/O, and their replay. Part of varve/c.h,
+// which states the general rules.
 //
-// Varve has none yet: starting one answers NotSupported. Options keep what they are given.
+// Varve has none yet: starting one returns NotSupported. Options store their values.
 
 #include "varve/c/types.h"
 
@@ -35,7 +35,8 @@ VARVE_C_REFUSED void rocksdb_start_trace(rocksdb_t* db, rocksdb_env_t* env,
                                          const rocksdb_trace_options_t* options,
                                          const char* trace_path, char** errptr);
 
-// Sizes are bytes. sampling_frequency n: one request of n. filter: bits of what is left out.
+// Sizes are in bytes. sampling_frequency n traces one of n requests. filter: bits of the operations
+// to omit.
 VARVE_C_STORED rocksdb_block_cache_trace_options_t* rocksdb_block_cache_trace_options_create(void);
 VARVE_C_STORED void rocksdb_block_cache_trace_options_destroy(
     rocksdb_block_cache_trace_options_t* options);
@@ -91,7 +92,7 @@ VARVE_C_REFUSED void rocksdb_replayer_replay(rocksdb_replayer_t* replayer,
                                              const rocksdb_replay_options_t* options,
                                              char** errptr);
 
-// num_threads 1 and fast_forward 1.0 by default.
+// The defaults are num_threads 1 and fast_forward 1.0.
 VARVE_C_STORED rocksdb_replay_options_t* rocksdb_replay_options_create(void);
 VARVE_C_STORED void rocksdb_replay_options_destroy(rocksdb_replay_options_t* options);
 VARVE_C_STORED double rocksdb_replay_options_get_fast_forward(rocksdb_replay_options_t* options);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Transactions. Part of varve/c.h, which says what holds everywhere.
+// Declares the functions of transactions. Part of varve/c.h, which states the general rules.
 //
-// What they do stands in varve/utilities/transaction.h, and what checkpoints are in
-// varve/utilities/checkpoint.h. A base database's handle goes before the database it is of; a
-// transaction's snapshot is freed by rocksdb_free.
+// varve/utilities/transaction.h describes transactions, varve/utilities/checkpoint.h checkpoints.
+// The handle of a base database must be released before its database; rocksdb_free frees the
+// snapshot of a transaction.
 
 #include "varve/c/types.h"
 
@@ -92,8 +92,9 @@ VARVE_C_API rocksdb_pinnableslice_t* rocksdb_transactiondb_get_pinned_cf(
 VARVE_C_API rocksdb_pinnableslice_t* rocksdb_transactiondb_get_pinned(
     rocksdb_transactiondb_t* db, const rocksdb_readoptions_t* options, const char* key, size_t klen,
     char** errptr);
-// A handle for each, to be destroyed by the caller when it is decided, and a list for rocksdb_free.
-// A transaction that the program has a handle of gets a second one: destroy one of them.
+// Returns one handle for each prepared transaction, which the caller destroys when it is decided,
+// and a list to be freed by rocksdb_free. A transaction for which the program already has a handle
+// gets a second one: destroy only one of them.
 VARVE_C_API rocksdb_transaction_t** rocksdb_transactiondb_get_prepared_transactions(
     rocksdb_transactiondb_t* db, size_t* cnt);
 VARVE_C_API int rocksdb_transactiondb_property_int(rocksdb_transactiondb_t* db,
@@ -115,7 +116,7 @@ VARVE_C_API void rocksdb_transactiondb_write(rocksdb_transactiondb_t* db,
                                              const rocksdb_writeoptions_t* options,
                                              rocksdb_writebatch_t* batch, char** errptr);
 
-// Timeouts are milliseconds; -1: none. write_policy: see the enum. max_num_locks -1: no limit.
+// Timeouts are in milliseconds; -1: none. write_policy: see the enum. max_num_locks -1: no limit.
 VARVE_C_API rocksdb_transactiondb_options_t* rocksdb_transactiondb_options_create(void);
 VARVE_C_API int64_t
 rocksdb_transactiondb_options_get_default_lock_timeout(rocksdb_transactiondb_options_t* options);
@@ -205,7 +206,7 @@ VARVE_C_API void rocksdb_optimistictransactiondb_write(rocksdb_optimistictransac
                                                        const rocksdb_writeoptions_t* options,
                                                        rocksdb_writebatch_t* batch, char** errptr);
 
-// validate_policy: 0 one at a time, 1 in parallel.
+// validate_policy: 0 is serial, 1 is parallel.
 VARVE_C_API rocksdb_optimistictransaction_options_t* rocksdb_optimistictransaction_options_create(
     void);
 VARVE_C_API void rocksdb_optimistictransaction_options_destroy(
@@ -247,8 +248,8 @@ VARVE_C_API char* rocksdb_transaction_get_cf(rocksdb_transaction_t* transaction,
                                              rocksdb_column_family_handle_t* family,
                                              const char* key, size_t klen, size_t* vlen,
                                              char** errptr);
-// What these two are refused for makes rocksdb_transaction_prepare and _commit fail, until either
-// is called again and is not, or the transaction is rolled back.
+// If one of these two calls is refused, rocksdb_transaction_prepare and _commit fail until that
+// call succeeds or the transaction is rolled back.
 VARVE_C_API void rocksdb_transaction_set_commit_timestamp(rocksdb_transaction_t* transaction,
                                                           uint64_t commit_timestamp);
 VARVE_C_API void rocksdb_transaction_commit(rocksdb_transaction_t* transaction, char** errptr);
@@ -342,11 +343,12 @@ VARVE_C_API void rocksdb_transaction_rollback(rocksdb_transaction_t* transaction
 VARVE_C_API void rocksdb_transaction_set_savepoint(rocksdb_transaction_t* transaction);
 VARVE_C_API const rocksdb_snapshot_t* rocksdb_transaction_get_snapshot(
     rocksdb_transaction_t* transaction);
-// The transaction's own batch, until that ends; to be freed by rocksdb_free.
+// Returns the transaction's own batch, valid until the transaction ends. The handle must be freed
+// by rocksdb_free.
 VARVE_C_API rocksdb_writebatch_wi_t* rocksdb_transaction_get_writebatch_wi(
     rocksdb_transaction_t* transaction);
 
-// Timeouts are milliseconds, -1: the database's default; deadlock_timeout_us is microseconds.
+// Timeouts are in milliseconds, -1: the database's default; deadlock_timeout_us is in microseconds.
 VARVE_C_STORED unsigned char rocksdb_transaction_options_get_commit_bypass_memtable(
     rocksdb_transaction_options_t* options);
 VARVE_C_STORED void rocksdb_transaction_options_set_commit_bypass_memtable(

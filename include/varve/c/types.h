@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Types and constants of the C API. Part of varve/c.h, which says what holds everywhere.
+// Declares the types and constants of the C API. Part of varve/c.h, which states the general rules.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// The mark of a function that leaves the library, and what can be expected of it (README.md lists
-// them all):
-//   VARVE_C_API      It does what it says.
-//   VARVE_C_STORED   What it sets is kept and given back, and nothing else: the mechanism is not
-//                    there. Where that would change a result, opening, or the call that gets the
-//                    handle, answers NotSupported and names it.
-//   VARVE_C_REFUSED  It belongs to a feature that is not there: it reports NotSupported where there
-//                    is a place for that, and otherwise does nothing or returns null or 0.
+// Each exported function has one of these marks, which says what to expect of it (README.md lists
+// all functions):
+//   VARVE_C_API      The function does what it says.
+//   VARVE_C_STORED   The function only stores a value and returns it, because the mechanism does
+//   not
+//                    exist. If the value would change a result, opening, or the call that gets the
+//                    handle, returns NotSupported and names it.
+//   VARVE_C_REFUSED  The function belongs to a missing feature: it reports NotSupported where it
+//   can
+//                    return an error, and otherwise does nothing or returns null or 0.
 #define VARVE_C_API __attribute__((visibility("default")))
 #define VARVE_C_STORED VARVE_C_API
 #define VARVE_C_REFUSED VARVE_C_API
@@ -23,7 +25,7 @@
 extern "C" {
 #endif
 
-// Handles, which only the library looks into.
+// Opaque handles.
 typedef struct rocksdb_t rocksdb_t;
 typedef struct rocksdb_snapshot_t rocksdb_snapshot_t;
 typedef struct rocksdb_column_family_handle_t rocksdb_column_family_handle_t;
@@ -134,20 +136,20 @@ typedef struct rocksdb_writebatch_wi_t rocksdb_writebatch_wi_t;
 typedef struct rocksdb_writestallcondition_t rocksdb_writestallcondition_t;
 typedef struct rocksdb_writestallinfo_t rocksdb_writestallinfo_t;
 
-// RocksDB's header declares these, and nothing in it uses them.
+// RocksDB's header declares these types but does not use them.
 typedef struct rocksdb_filelock_t rocksdb_filelock_t;
 typedef struct rocksdb_randomfile_t rocksdb_randomfile_t;
 typedef struct rocksdb_seqfile_t rocksdb_seqfile_t;
 typedef struct rocksdb_writablefile_t rocksdb_writablefile_t;
 typedef void (*rocksdb_logger_logv_cb)(void*, uint32_t log_level, const char*);
 
-// Bytes that belong to someone else, passed by value.
+// Bytes owned by someone else, passed by value.
 typedef struct rocksdb_slice_t {
   const char* data;
   size_t size;
 } rocksdb_slice_t;
 
-// Codecs.
+// Compression codecs.
 enum {
   rocksdb_no_compression = 0,
   rocksdb_snappy_compression = 1,
@@ -159,7 +161,7 @@ enum {
   rocksdb_zstd_compression = 7
 };
 
-// What opening does about a damaged log.
+// Says how opening treats a damaged log.
 enum {
   rocksdb_tolerate_corrupted_tail_records_recovery = 0,
   rocksdb_absolute_consistency_recovery = 1,
@@ -173,7 +175,7 @@ enum {
   rocksdb_fifo_compaction = 2
 };
 
-// Which files of a level are compacted first.
+// Says which files of a level are compacted first.
 enum {
   rocksdb_k_by_compensated_size_compaction_pri = 0,
   rocksdb_k_oldest_largest_seq_first_compaction_pri = 1,
@@ -204,7 +206,7 @@ enum {
   rocksdb_block_based_table_index_block_search_type_auto = 2
 };
 
-// Which metadata blocks stay in the cache.
+// Says which metadata blocks stay in the cache.
 enum {
   rocksdb_block_based_k_fallback_pinning_tier = 0,
   rocksdb_block_based_k_none_pinning_tier = 1,
@@ -212,7 +214,7 @@ enum {
   rocksdb_block_based_k_all_pinning_tier = 3
 };
 
-// What counts in approximate sizes. There are no blob files.
+// Says which data approximate sizes include. There are no blob files.
 enum {
   rocksdb_size_approximation_flags_none = 0,
   rocksdb_size_approximation_flags_include_memtable = 1 << 0,
@@ -220,17 +222,17 @@ enum {
   rocksdb_size_approximation_flags_include_blob_files = 1 << 2
 };
 
-// Where a log file is.
+// Says whether a log file is archived.
 enum { rocksdb_wal_file_type_archived_log = 0, rocksdb_wal_file_type_alive_log = 1 };
 
-// When transactions write. Unprepared is refused.
+// Says when transactions write. Unprepared is refused.
 enum {
   rocksdb_txndb_write_policy_write_committed = 0,
   rocksdb_txndb_write_policy_write_prepared = 1,
   rocksdb_txndb_write_policy_write_unprepared = 2
 };
 
-// What a trace leaves out. There are no traces.
+// Says which operations a trace omits. There are no traces.
 enum {
   rocksdb_trace_filter_none = 0,
   rocksdb_trace_filter_get = 1 << 0,
@@ -240,7 +242,7 @@ enum {
   rocksdb_trace_filter_multi_get = 1 << 4
 };
 
-// Which blobs are cached when they are written. There are no blob files.
+// Says which blobs are cached when they are written. There are no blob files.
 enum { rocksdb_prepopulate_blob_disable = 0, rocksdb_prepopulate_blob_flush_only = 1 };
 
 enum {
@@ -263,7 +265,7 @@ enum {
   rocksdb_out_of_bounds = 5
 };
 
-// Releases what functions here return or leave in *errptr. Null is allowed.
+// Frees memory that these functions return or leave in *errptr. Null is allowed.
 VARVE_C_API void rocksdb_free(void* ptr);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Log files and what they hold. Part of varve/c.h, which says what holds everywhere.
+// Declares log files and their contents. Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
@@ -11,7 +11,8 @@ extern "C" {
 
 // ---- Log files ----
 
-// Their list, oldest first, and one of them. A file of a list belongs to it. Sizes are bytes.
+// Get the current log file, or the list of all, oldest first. The list owns its files. Sizes are in
+// bytes.
 VARVE_C_API rocksdb_wal_file_t* rocksdb_get_current_wal_file(rocksdb_t* db, char** errptr);
 VARVE_C_API rocksdb_wal_files_t* rocksdb_get_sorted_wal_files(rocksdb_t* db, char** errptr);
 VARVE_C_API void rocksdb_wal_file_destroy(rocksdb_wal_file_t* file);
@@ -27,9 +28,9 @@ VARVE_C_API const rocksdb_wal_file_t* rocksdb_wal_files_get_wal_file(
 
 // ---- Updates since a sequence number ----
 
-// From the batch that has seq_number on; 0 is taken as 1. NotFound: it is above the latest one, or
-// no log has it any more. Options, which may be null: verify_checksums, default 1; checksums are
-// compared in any case.
+// Returns an iterator that begins with the batch that contains seq_number; 0 is taken as 1.
+// NotFound: it is above the latest one, or no log has it any more. options may be null. Checksums
+// are always compared, whatever verify_checksums (default 1) says.
 VARVE_C_API rocksdb_wal_iterator_t* rocksdb_get_updates_since(
     rocksdb_t* db, uint64_t seq_number, const rocksdb_wal_readoptions_t* options, char** errptr);
 VARVE_C_API rocksdb_wal_readoptions_t* rocksdb_wal_readoptions_create(void);
@@ -39,10 +40,10 @@ VARVE_C_STORED unsigned char rocksdb_wal_readoptions_get_verify_checksums(
 VARVE_C_STORED void rocksdb_wal_readoptions_set_verify_checksums(rocksdb_wal_readoptions_t* options,
                                                                  unsigned char verify_checksums);
 
-// Batches are the caller's. Where there is no batch the iterator is not valid: without an error all
-// that is visible has been given out, and after TryAgain too rocksdb_wal_iter_next looks again;
-// after NotFound no log has the next sequence numbers. Iterators are destroyed before the database
-// is closed, or not used any more.
+// The caller owns the batches. The iterator is not valid where there is no batch: without an error,
+// all visible updates have been returned, and then and after TryAgain rocksdb_wal_iter_next looks
+// again; after NotFound no log has the next sequence numbers. Destroy iterators before the database
+// is closed, or do not use them afterwards.
 VARVE_C_API rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(const rocksdb_wal_iterator_t* iter,
                                                              uint64_t* seq);
 VARVE_C_API void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iter);
@@ -52,7 +53,7 @@ VARVE_C_API unsigned char rocksdb_wal_iter_valid(const rocksdb_wal_iterator_t* i
 
 // ---- Filters of recovery ----
 
-// What log_record_found may answer.
+// Results of log_record_found.
 enum {
   rocksdb_wal_filter_continue_processing = 0,
   rocksdb_wal_filter_ignore_current_record = 1,
@@ -71,7 +72,7 @@ typedef int (*rocksdb_walfilter_log_record_found_cb)(void* state, unsigned long 
                                                      rocksdb_writebatch_t* new_batch,
                                                      unsigned char* batch_changed);
 
-// Varve has none: opening with one answers NotSupported. Not owned by options.
+// Varve has no such filters: opening with one returns NotSupported. Options do not own it.
 VARVE_C_STORED void rocksdb_options_clear_wal_filter(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_wal_filter(rocksdb_options_t* options,
                                                    rocksdb_walfilter_t* filter);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Updates that are applied together. Part of varve/c.h, which says what holds everywhere.
+// Declares updates that are applied together. Part of varve/c.h, which states the general rules.
 
 #include "varve/c/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-// Updates are copied in. Those that cannot be added (a limit of size, a null family, no memory)
-// make rocksdb_write fail. One thread at a time.
+// Updates are copied. An update that cannot be added (size limit, null family, no memory) makes
+// rocksdb_write fail. Not thread-safe.
 VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create(void);
 
-// From what rocksdb_writebatch_data gave.
+// Makes a batch from the result of rocksdb_writebatch_data.
 VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* rep, size_t size);
 
 // max_bytes: limit of the size, 0: none. protection_bytes_per_key: 0 or 8.
@@ -81,7 +81,7 @@ VARVE_C_API void rocksdb_writebatch_singledelete_cf_with_ts(rocksdb_writebatch_t
                                                             const char* key, size_t klen,
                                                             const char* ts, size_t tslen);
 
-// Ranges leave out their end.
+// Ranges exclude their end.
 VARVE_C_API void rocksdb_writebatch_delete_range(rocksdb_writebatch_t* batch, const char* start_key,
                                                  size_t start_key_len, const char* end_key,
                                                  size_t end_key_len);
@@ -101,18 +101,19 @@ VARVE_C_API void rocksdb_writebatch_delete_rangev_cf(rocksdb_writebatch_t* batch
                                                      const char* const* end_keys,
                                                      const size_t* end_sizes);
 
-// Bytes that go to the log only.
+// Adds bytes that are written to the log only.
 VARVE_C_API void rocksdb_writebatch_put_log_data(rocksdb_writebatch_t* batch, const char* blob,
                                                  size_t len);
 
-// A stack of positions to return to. Rolling back and popping fail when it is empty.
+// A stack of save points. Rolling back and popping fail when it is empty.
 VARVE_C_API void rocksdb_writebatch_set_save_point(rocksdb_writebatch_t* batch);
 VARVE_C_API void rocksdb_writebatch_rollback_to_save_point(rocksdb_writebatch_t* batch,
                                                            char** errptr);
 VARVE_C_API void rocksdb_writebatch_pop_save_point(rocksdb_writebatch_t* batch, char** errptr);
 
-// Callbacks, any of which may be null, get the updates in order. Ends early at an update that they
-// cannot take: of another family than "default" in the first two, or a range or single deletion.
+// Call the callbacks, any of which may be null, with the updates in order. They stop early at an
+// update that they cannot report: one of another family than "default" in the first two, or a range
+// or single deletion.
 VARVE_C_API void rocksdb_writebatch_iterate(rocksdb_writebatch_t* batch, void* state,
                                             void (*put)(void*, const char* k, size_t klen,
                                                         const char* v, size_t vlen),
@@ -135,13 +136,13 @@ VARVE_C_API void rocksdb_writebatch_iterate_cf_ld(
     void (*merge_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen),
     void (*log_data)(void*, const char* blob, size_t blob_len));
 
-// The serialized form. Valid until the batch is changed.
+// Returns the serialized form, valid until the batch is changed.
 VARVE_C_API const char* rocksdb_writebatch_data(rocksdb_writebatch_t* batch, size_t* size);
 
-// Compares the entries to their checksums, where protection is on.
+// Compares the entries with their checksums, if protection is on.
 VARVE_C_API void rocksdb_writebatch_verify_checksum(rocksdb_writebatch_t* batch, char** errptr);
 
-// Overwrites all timestamps; get_ts_size: bytes of a family's timestamps, 0 skips it.
+// Overwrites all timestamps; get_ts_size returns the bytes of a family's timestamps, 0 to skip it.
 VARVE_C_API void rocksdb_writebatch_update_timestamps(rocksdb_writebatch_t* batch, const char* ts,
                                                       size_t tslen, void* state,
                                                       size_t (*get_ts_size)(void*, uint32_t),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// BalancedTree: an ordered tree of nodes that lie elsewhere, each of which knows something about
-// all nodes below it.
+// BalancedTree is an ordered tree of nodes that the caller owns. Each node stores a summary of all
+// nodes below it.
 
 #include <cstdint>
 #include <utility>
@@ -11,14 +11,14 @@
 
 namespace varve {
 
-// A treap (Seidel and Aragon 1996): ordered by Node::IsBefore, and no node has a higher priority
-// than the one above it, which keeps paths short as the priorities are drawn at random. Nothing is
-// allocated, and no node is looked for when it is taken out.
+// A treap (Seidel and Aragon 1996): nodes are ordered by Node::IsBefore, and no node has a higher
+// priority than its parent. Priorities are random, which keeps paths short. Nothing is allocated,
+// and erasing a node needs no search.
 //
-// A node derives from BalancedTree<Node>::Links. IsBefore(other) is its order; nodes neither of
-// which is before the other may both be there. Sum() computes what a node knows of the nodes at and
-// below it from itself and its children, and returns whether that has changed. What it knows may
-// point to these nodes, and does not when they have been taken out.
+// A node derives from BalancedTree<Node>::Links. IsBefore(other) is its order; two nodes neither of
+// which is before the other may both be in the tree. Sum() computes a node's summary from itself
+// and its children, and returns true if it has changed. A summary may point to nodes below it, but
+// never to erased ones.
 //
 // Thread safety: none. Cost: O(log n) calls of IsBefore and Sum for a change.
 template <typename Node>
@@ -65,7 +65,8 @@ class BalancedTree {
       Raise(raise_left ? node->left_ : node->right_);
     }
     *PlaceOf(node) = nullptr;
-    // All of them: of nodes that are alike one above may know this one, and one between another.
+    // All of them are updated: of equal nodes, an ancestor may point to this one although the nodes
+    // between point to another.
     for (Node* above = node->parent_; above != nullptr; above = above->parent_) (void)above->Sum();
     node->parent_ = nullptr;
   }
@@ -77,7 +78,7 @@ class BalancedTree {
     return parent->left_ == node ? &parent->left_ : &parent->right_;
   }
 
-  // The node and its parent change places; the order stays.
+  // Rotates the node above its parent; the order does not change.
   void Raise(Node* node) {
     Node* const parent = node->parent_;
     VARVE_ASSERT(parent != nullptr);
@@ -92,7 +93,7 @@ class BalancedTree {
     (void)node->Sum();
   }
 
-  // splitmix64: the same in every run.
+  // Returns the next number of splitmix64, the same sequence in every run.
   uint64_t Draw() {
     uint64_t z = (seed_ += 0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;

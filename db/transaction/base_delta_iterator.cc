@@ -74,7 +74,7 @@ void BaseDeltaIterator::SeekToLast() {
   SeekToEnd(/*forward=*/false);
 }
 
-// In seeks the base goes last: the target may be a key of it.
+// The base is sought last, because the target may be a key of it.
 void BaseDeltaIterator::Seek(const Slice& target) {
   Guarded([&] {
     forward_ = true;
@@ -241,7 +241,7 @@ bool BaseDeltaIterator::ShowOfBatch(bool is_in_base) {
   if (!status_.ok()) return true;
   is_merged_ = !answer.operands.empty();
   if (!is_merged_) {
-    // The key has an entry.
+    // The key has an entry, so the answer is complete.
     VARVE_ASSERT(answer.IsComplete());
     if (answer.base == BatchAnswer::Base::kAbsent) return false;
     value_ = PieceOf(answer.value);

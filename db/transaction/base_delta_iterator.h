@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An iterator over a column family as it would be after a batch was written.
+// An iterator over a column family as it would be after a batch is written.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,21 +19,21 @@
 
 namespace varve {
 
-// Walks two sources of keys: an iterator beneath, any one, and the batch. Of a key that both have,
-// the batch speaks first. What a range deletion of the batch covers beneath is passed over by a
-// step, and by a seek if that does not leave it.
+// Merges two sources of keys: a base iterator of any kind, and the batch. If both have a key, the
+// batch's updates apply first. Base keys covered by a range deletion of the batch are skipped by
+// single steps, or by a seek if it does not leave the covered range.
 //
-// The base gets the user's own seeks, as it may keep to the prefix of what was sought. Within a
-// prefix it is never sought elsewhere: it steps.
+// The base receives the user's own seeks, since it may restrict itself to the prefix of the target.
+// Within a prefix it is never sought to another key: it steps.
 //
-// Forward, each source stands on the key that is shown or on its next one after it, backward on the
-// one before it; a turn is a seek in both. The batch may grow between two moves: then it is sought
-// again from the key that is shown. What the batch has at that key counts no more until the next
-// seek, and the key, of whichever source, stays where it is.
+// Forward, each source stands on the shown key or on its next key after it, backward on its last
+// key before it; a change of direction seeks in both. The batch may grow between two moves: then it
+// is sought again from the shown key. Updates that the batch has gained for that key are ignored
+// until the next seek, and the shown key does not move, whichever source it is from.
 class BaseDeltaIterator final : public Iterator {
  public:
-  // The bounds of `options`, which are null for none, and `column_family`, which may be null,
-  // outlive it.
+  // The bounds of `options` (null means none) and `column_family`, which may be null, must outlive
+  // the iterator.
   BaseDeltaIterator(BatchIndex* index, BatchIndex::Family* family, std::unique_ptr<Iterator> base,
                     ColumnFamilyHandle* column_family, const ReadOptions* options);
 
@@ -56,9 +56,9 @@ class BaseDeltaIterator final : public Iterator {
   Status Refresh(const Snapshot* snapshot) override;
 
  private:
-  // Which source has the key that is shown, and stands on it.
+  // Says which sources stand on the shown key.
   enum class At : uint8_t { kNowhere, kBase, kBatch, kBoth };
-  // Bytes of the batch, whose string may move.
+  // A range of bytes in the batch, whose string may move.
   struct Piece {
     size_t at = 0;
     size_t size = 0;
@@ -70,25 +70,25 @@ class BaseDeltaIterator final : public Iterator {
   [[nodiscard]] Piece PieceOf(const Slice& bytes) const;
   template <typename Move>
   void Guarded(Move move);
-  // To the first or the last key, whose prefix is then that of the walk.
+  // Moves to the first or the last key, whose prefix then limits the iteration.
   void SeekToEnd(bool forward);
   void Turn(bool forward);
-  // Moves a base that stands before `key` to the first key at or after it.
+  // Moves the base from a position before `key` to the first key at or after it.
   void MoveBaseUpTo(const Slice& key);
-  // Moves a base that stands at or after `key` to the last key before it.
+  // Moves the base from a position at or after `key` to the last key before it.
   void MoveBaseBelow(const Slice& key);
-  // Within the bounds, if it was made without them.
+  // Moves the base into the bounds, in case it was made without them.
   void KeepBaseWithinBounds();
   void FindShown();
-  // Which source's key comes first in the direction of the walk: negative for the batch, 0 for
-  // both. False at the end of both, or when the base has failed.
+  // Compares the sources' keys in the direction of the iteration: *order is negative if the batch's
+  // comes first, 0 for equal keys. Returns false if both are at their end, or the base has failed.
   bool NextSource(int* order);
-  // By the bounds, or the prefix.
+  // True if the key is beyond the bounds or the prefix.
   [[nodiscard]] bool IsBeyondEnd(const Slice& key) const;
   void SetPrefixOf(const Slice& key);
   [[nodiscard]] bool IsInPrefix(const Slice& key) const;
-  // The cursor's key as the batch has it. False if it is deleted; true if it is shown, or the walk
-  // has failed.
+  // Computes the value of the cursor's key. Returns false if it is deleted, true if it is shown or
+  // the iteration has failed.
   bool ShowOfBatch(bool is_in_base);
   bool PassCovered();
 
@@ -100,7 +100,7 @@ class BaseDeltaIterator final : public Iterator {
   BatchMerger merger_;
   const Slice* lower_ = nullptr;
   const Slice* upper_ = nullptr;
-  std::shared_ptr<const SliceTransform> extractor_;  // null unless walks end with the prefix
+  std::shared_ptr<const SliceTransform> extractor_;  // Null unless the prefix limits the iteration.
   bool has_prefix_ = false;
   std::string prefix_;
   bool forward_ = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A place among the entries of one column family of a batch that stays right when the batch
+// A position among the entries of one column family of a batch, which stays valid when the batch
 // changes.
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace varve {
 
-// Remembers its entry by the offset of the record, and finds it again after a change. After a
-// rollback it stands nowhere.
+// Stores its entry by the offset of the record, and finds it again after a change. A rollback
+// invalidates the cursor.
 //
-// Thread safety: none. Lifetime: once the index has gone it may only be destroyed. Methods that are
-// not const bring the index up to date first, and may throw when they do; it stands nowhere then.
+// Thread safety: none. Lifetime: after the index is destroyed the cursor may only be destroyed.
+// Methods that are not const bring the index up to date first, and may throw meanwhile; the cursor
+// is invalid then.
 class BatchCursor {
  public:
   BatchCursor(BatchIndex* index, BatchIndex::Family* family);
@@ -27,7 +28,7 @@ class BatchCursor {
   [[nodiscard]] bool Valid() const { return offset_ != 0 && !IsLost(); }
   // True from a rollback to the next seek.
   [[nodiscard]] bool IsLost() const { return rollbacks_ != index_->rollbacks(); }
-  // True if the batch has been added to since it was last moved.
+  // True if the batch was added to since the cursor was last moved.
   [[nodiscard]] bool IsBehind() {
     index_->CatchUp();
     return changes_ != index_->changes();
@@ -35,23 +36,23 @@ class BatchCursor {
   [[nodiscard]] BatchIndex::Family* family() const { return family_; }
   [[nodiscard]] const std::string& batch() const { return index_->batch(); }
 
-  // These require Valid().
+  // offset(), key(), place(), Next() and Prev() require Valid().
   [[nodiscard]] uint32_t offset() const { return offset_; }
   [[nodiscard]] Slice key() const { return family_->keys.KeyOf(offset_); }
   [[nodiscard]] KeyIndex::Place place();
   void Next();
   void Prev();
-  // To the newest entry of the next key.
+  // Moves to the newest entry of the next key.
   void NextKey();
-  // To the oldest entry of the key before.
+  // Moves to the oldest entry of the previous key.
   void PrevKey();
 
   void SeekToFirst();
   void SeekToLast();
-  // To the newest entry of the first key at or after `key`, or after it.
+  // Moves to the newest entry of the first key at or after `key`, or strictly after it.
   void Seek(const Slice& key);
   void SeekBehind(const Slice& key);
-  // To the oldest entry of the last key at or before `key`, or before it.
+  // Moves to the oldest entry of the last key at or before `key`, or strictly before it.
   void SeekForPrev(const Slice& key);
   void SeekBefore(const Slice& key);
 
@@ -63,9 +64,9 @@ class BatchCursor {
   BatchIndex* const index_;
   const std::shared_ptr<BatchIndex::Outgrown> pin_;
   BatchIndex::Family* const family_;
-  uint32_t offset_ = 0;  // of the entry; 0: none
+  uint32_t offset_ = 0;  // Of the entry; 0: none.
   KeyIndex::Place place_;
-  uint64_t changes_;  // as of `place_`
+  uint64_t changes_;  // State in which place_ was found.
   uint64_t rollbacks_;
 };
 

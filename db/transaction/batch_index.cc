@@ -45,7 +45,7 @@ void BatchIndex::BeforeAdding(size_t bytes, ColumnFamilyHandle* column_family) {
     last_handle_ = column_family;
   }
   if (notes_.size() == notes_.capacity()) notes_.reserve(2 * notes_.size() + 1);
-  const size_t room = bytes + 2 * timestamp_bytes_max_;  // both ends of a range have one
+  const size_t room = bytes + 2 * timestamp_bytes_max_;  // Both ends of a range have one.
   if (batch_->capacity() - batch_->size() < room) [[unlikely]]
     MoveToLarger(room);
 }
@@ -62,7 +62,7 @@ void BatchIndex::MoveToLarger(size_t bytes) {
 
 void BatchIndex::NoteAdded(size_t from) noexcept {
   if (from < noted_) [[unlikely]] {
-    // Somebody has cut the batch back after our back.
+    // The caller of GetWriteBatch() has truncated the batch without a note.
     Forget();
     TrimNotes(from);
   }
@@ -111,7 +111,7 @@ void BatchIndex::ForEachFamily(const std::function<void(uint32_t, Family&)>& vis
 
 void BatchIndex::IndexNoted() {
   if (batch_->size() < noted_) {
-    Forget();  // as above
+    Forget();  // The batch was truncated without a note.
     TrimNotes(batch_->size());
   }
   changes_++;
@@ -164,11 +164,12 @@ void BatchIndex::TrimNotes(size_t bytes) noexcept {
 
 void BatchIndex::RollBack(size_t bytes) noexcept {
   VARVE_ASSERT(done_ <= noted_);
-  last_handle_ = nullptr;  // it may have gone, and another come to lie there
+  last_handle_ = nullptr;  // The handle may be deleted, and its address reused.
   bytes = std::max(bytes, kBatchHeaderBytes);
   if (noted_ <= bytes && notes_.empty()) return;
   if (done_ > bytes) {
-    // What is left is less than what goes, or there is no memory to tell what goes.
+    // Forgets everything if less is left than removed, or if there is no memory to undo single
+    // records.
     const bool is_most = done_ - bytes > bytes;
     if (is_most || batch_->size() < done_ || !TakeOut(bytes)) Forget();
   }
@@ -196,7 +197,7 @@ bool BatchIndex::TakeOut(size_t from) noexcept {
             {FindFamily(record.column_family, nullptr), static_cast<uint32_t>(offset)});
       }
     }
-    // Newest first: each is the newest of its key then.
+    // The newest first, so that each is the newest of its key.
     for (auto it = undone.rbegin(); it != undone.rend(); ++it) it->family->keys.Remove(it->offset);
   });
   if (!s.ok()) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The index of a batch: which of its bytes are indexed, one index for each column family, and how
-// it follows additions and rollbacks.
+// The index of a batch: it stores which bytes of the batch are indexed, holds one index for each
+// column family, and follows additions and rollbacks.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +23,10 @@ namespace varve {
 
 class ColumnFamilyHandle;
 
-// Records are noted when they are added, and indexed by the first read after that. What is added
-// to the batch without a note is not indexed.
+// Records are noted when they are added, and indexed by the first read after that. Bytes added to
+// the batch without a note are not indexed.
 //
-// Thread safety: none. Lifetime: the batch's string outlives it.
+// Thread safety: none. Lifetime: the batch's string outlives the index.
 class BatchIndex {
  public:
   struct Family {
@@ -37,24 +37,24 @@ class BatchIndex {
 
     KeyIndex keys;
     BatchRanges ranges;
-    std::vector<uint32_t> added;  // on the way into `keys`
+    std::vector<uint32_t> added;  // Not inserted into `keys` yet.
   };
 
   // `backup` orders families without a handle.
   BatchIndex(std::string* batch, const Comparator* backup);
 
-  // --- By the thread that changes the batch.
-  // Before an addition of at most so many bytes, timestamps that have not been given apart, in a
-  // family of that handle, if there is one: what iterators have shown stays where it is. May throw,
-  // and nothing is changed then.
+  // --- Called by the thread that changes the batch.
+  // Must be called before an addition of at most `bytes` bytes, not counting timestamps, to the
+  // family of that handle (null if there is none). Makes room so that bytes which iterators have
+  // shown do not move. May throw, with nothing changed.
   void BeforeAdding(size_t bytes, ColumnFamilyHandle* column_family);
-  // After it: what lies after `from` was added.
+  // Must be called after the addition: notes the bytes that were added behind `from`.
   void NoteAdded(size_t from) noexcept;
-  // Before the batch is cut back to so many bytes.
+  // Must be called before the batch is truncated to `bytes` bytes.
   void RollBack(size_t bytes) noexcept;
 
-  // --- By readers.
-  // The family, up to date. Its comparator is the handle's, if there is one. May throw.
+  // --- Called by readers.
+  // Returns the family, up to date. Its comparator is the handle's, if there is one. May throw.
   Family* Get(ColumnFamilyHandle* column_family);
   // Brings all families up to date. May throw.
   void CatchUp() {
@@ -62,18 +62,19 @@ class BatchIndex {
       IndexNoted();
   }
   void ForEachFamily(const std::function<void(uint32_t, Family&)>& visit);
-  // Raised when places in the index are no longer valid, and when offsets are not either.
+  // Counters that grow when places in the index become invalid (changes), and when offsets do so
+  // too (rollbacks).
   [[nodiscard]] uint64_t changes() const { return changes_; }
   [[nodiscard]] uint64_t rollbacks() const { return rollbacks_; }
   [[nodiscard]] const std::string& batch() const { return *batch_; }
 
-  // Strings that the batch was kept in. While somebody has these, bytes that were shown stay where
-  // they are, also after the index and the batch.
+  // Earlier strings of the batch. While a caller holds them, bytes that were shown stay in place,
+  // even after the index and the batch are destroyed.
   using Outgrown = std::vector<std::string>;
   std::shared_ptr<Outgrown> Pin();
 
  private:
-  // Bytes of the batch, records that were noted.
+  // A range of bytes of the batch whose records were noted.
   struct Stretch {
     size_t from;
     size_t to;
@@ -84,7 +85,7 @@ class BatchIndex {
   void NoteTimestamps(const Comparator* comparator);
   void IndexNoted();
   void IndexFrom(size_t from, size_t to);
-  // Everything is indexed again when it is needed.
+  // Clears the index; everything is indexed again when needed.
   void Forget() noexcept;
   void TrimNotes(size_t bytes) noexcept;
   bool TakeOut(size_t from) noexcept;
@@ -92,15 +93,15 @@ class BatchIndex {
   std::string* const batch_;
   const Comparator* const backup_;
   std::unordered_map<uint32_t, std::unique_ptr<Family>> families_;
-  const ColumnFamilyHandle* last_handle_ = nullptr;  // that was noted; compared only
+  const ColumnFamilyHandle* last_handle_ = nullptr;  // Last noted; only compared.
   uint32_t last_id_ = 0;
   Family* last_family_ = nullptr;
-  std::vector<Stretch> notes_;  // ascending, apart
-  size_t noted_;                // where the last one ends
-  size_t done_;                 // up to there they are indexed
+  std::vector<Stretch> notes_;  // Ascending, not adjacent.
+  size_t noted_;                // End of the last note.
+  size_t done_;                 // Notes are indexed up to here.
   uint64_t changes_ = 0;
   uint64_t rollbacks_ = 0;
-  size_t timestamp_bytes_max_;  // of all families
+  size_t timestamp_bytes_max_;  // Maximum over all families.
   std::weak_ptr<Outgrown> outgrown_;
 };
 

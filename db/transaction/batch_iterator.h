@@ -12,8 +12,8 @@
 
 namespace varve {
 
-// With `overwrites`, of each key it shows the newest update that is no merge, and the merges above
-// it.
+// With `overwrites` it shows, for each key, the newest update that is not a merge, and the merges
+// newer than that.
 class BatchIterator final : public WBWIIterator {
  public:
   BatchIterator(BatchIndex* index, BatchIndex::Family* family, bool overwrites)
@@ -31,7 +31,7 @@ class BatchIterator final : public WBWIIterator {
   bool HasOverWrittenSingleDel() const override { return CountOverwrittenSingleDeletes() != 0; }
   uint32_t GetUpdateCount() const override;
 
-  // Of those that this entry stands for.
+  // Returns the number of overwritten SingleDeletes among the updates that this entry represents.
   [[nodiscard]] uint32_t CountOverwrittenSingleDeletes() const;
 
  private:
@@ -41,10 +41,10 @@ class BatchIterator final : public WBWIIterator {
   // bring the index up to date.
   template <typename Visit>
   void VisitOlder(const Visit& visit) const;
-  // From the oldest update of a key to the oldest that is shown.
+  // Moves from the oldest update of a key to the oldest that is shown.
   void PassOverwritten();
 
-  // Finding a place again changes nothing that others see.
+  // Mutable because finding its entry again has no visible effect.
   mutable BatchCursor cursor_;
   const bool overwrites_;
   Status status_;

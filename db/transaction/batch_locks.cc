@@ -10,7 +10,8 @@
 
 namespace varve {
 
-// Keys without timestamp. What is too short for one is left to the write, which refuses it.
+// Collects keys without timestamp. A key that is too short for one is not shortened; the write
+// refuses it.
 class BatchLocks::Collector final : public WriteBatch::Handler {
  public:
   explicit Collector(TransactionHost* host) : host_(host) {}
@@ -70,7 +71,7 @@ Status BatchLocks::Lock(WriteBatch* batch, TransactionID id, const LockPatience&
 
 Status BatchLocks::LockOne(const Wanted& wanted, const LockPatience& patience) {
   const Comparator* const comparator = host_->ComparatorOf(wanted.family);
-  // The write says what is wrong.
+  // The write reports the error.
   if (comparator == nullptr) return Status::OK();
   if (!wanted.is_range) {
     LockTable::Had had;

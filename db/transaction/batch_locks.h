@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// BatchLocks: the locks of a batch that is written without a transaction.
+// BatchLocks holds the locks of a batch that is written without a transaction.
 
 #include <list>
 #include <string>
@@ -14,10 +14,10 @@
 
 namespace varve {
 
-// All are taken in one order, the same for everybody: such writes do not wait in cycles. What was
-// locked is given back at the end.
+// All writers take locks in the same order, so such writes do not deadlock. The destructor releases
+// the locks.
 //
-// Thread safety: none. Lifetime: the batch outlives this, and is not changed meanwhile.
+// Thread safety: none. Lifetime: the batch outlives this object and must not be changed meanwhile.
 class BatchLocks {
  public:
   BatchLocks(LockTable* table, TransactionHost* host) : table_(table), host_(host) {}
@@ -31,7 +31,7 @@ class BatchLocks {
   struct Wanted {
     uint32_t family;
     Slice key;
-    Slice end;  // of a range
+    Slice end;  // Of a range.
     bool is_range;
   };
   class Collector;

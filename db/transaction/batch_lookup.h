@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a batch says of one key: its newest update, with the merges above it, under the batch's
-// range deletions.
+// Reads one key from a batch: its newest update, with the merges above it, under the batch's range
+// deletions.
 
 #include <memory>
 #include <string>
@@ -20,36 +20,37 @@ struct ColumnFamilyOptions;
 class Logger;
 class Statistics;
 
-// Slices point into the batch.
+// The slices point into the batch.
 struct BatchAnswer {
   enum class Base : uint8_t {
-    kUnknown,  // the batch does not say: what is beneath it counts
-    kAbsent,   // deleted
+    kUnknown,  // The batch does not determine it: read beneath.
+    kAbsent,   // Deleted.
     kValue,
   };
 
   Base base = Base::kUnknown;
-  Slice value;                  // with kValue
-  std::vector<Slice> operands;  // to be merged on top of it, oldest first
+  Slice value;                  // Set with kValue.
+  std::vector<Slice> operands;  // Merged on top of the base, oldest first.
 
-  // Whether what is beneath the batch has no part in the result.
+  // True if data beneath the batch does not affect the result.
   [[nodiscard]] bool IsComplete() const { return base != Base::kUnknown; }
 };
 
-// `newest`: the first entry of the key in family.keys, or of a later key if there is none.
-// Corruption if the batch's bytes are not what was indexed.
+// `newest` is the first entry of the key in family.keys, or of a later key if there is none.
+// Corruption if the batch's bytes are not those that were indexed.
 Status LookUpInBatch(BatchIndex::Family* family, const Slice& key, KeyIndex::Place newest,
                      BatchAnswer* answer);
 
-// The operator of a family, found out when it is first needed.
+// Merges with the operator of a family, which it looks up when it is first needed.
 class BatchMerger {
  public:
-  // `column_family` outlives it, if not null; so do the other two, of which either may be null.
+  // `column_family`, `logger` and `statistics` must outlive this object; each may be null.
   explicit BatchMerger(ColumnFamilyHandle* column_family, Logger* logger = nullptr,
                        Statistics* statistics = nullptr)
       : column_family_(column_family), logger_(logger), statistics_(statistics) {}
 
-  // As MergeCaller::Full: *result is one of the inputs, or *buffer. `base` is null for none.
+  // Works like MergeCaller::Full: *result is one of the inputs, or *buffer. `base` is null for
+  // none.
   Status Merge(const Slice& key, const Slice* base, const std::vector<Slice>& operands,
                std::string* buffer, Slice* result);
 
@@ -57,7 +58,7 @@ class BatchMerger {
   ColumnFamilyHandle* const column_family_;
   Logger* const logger_;
   Statistics* const statistics_;
-  std::shared_ptr<const ColumnFamilyOptions> options_;  // null: not asked yet
+  std::shared_ptr<const ColumnFamilyOptions> options_;  // Null: not looked up yet.
 };
 
 }  // namespace varve

@@ -43,7 +43,7 @@ FragmentedTombstones::Tombstone BatchRanges::TombstoneAt(uint32_t offset) const 
 }
 
 void BatchRanges::Build() {
-  // All of the batch is seen whatever its timestamps, so here they are all the same.
+  // All updates of the batch are visible whatever their timestamps, so here these are all equal.
   const std::string timestamp(icmp_.timestamp_size(), '\0');
   std::vector<FragmentedTombstones::Tombstone> all;
   all.reserve(offsets_.size());

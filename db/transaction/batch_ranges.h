@@ -16,33 +16,33 @@
 
 namespace varve {
 
-// The offset of a record stands for a sequence number. The newest deletions are looked through one
-// by one; when they are many, all are put into the form that readers of databases use.
+// Offsets of records serve as sequence numbers. The newest deletions are searched one by one; when
+// there are many, all are converted to the form that database reads use.
 //
-// Thread safety: none. Lifetime: the batch's bytes may move, their string outlives this.
-// Cost: a look-up takes O(log n) comparisons, and some for the newest deletions.
+// Thread safety: none. Lifetime: the batch's bytes may move, but their string outlives this object.
+// Cost: a look-up takes O(log n) comparisons, and one for each of the newest deletions.
 class BatchRanges {
  public:
-  // What covers a key: the newest deletion, and bounds within which that is so.
+  // The newest deletion that covers a key, and bounds within which this holds.
   struct Cover {
-    uint32_t offset = 0;  // 0: nothing does
-    Slice start;          // inclusive
-    Slice end;            // exclusive
+    uint32_t offset = 0;  // 0: none covers it.
+    Slice start;          // Inclusive.
+    Slice end;            // Exclusive.
   };
 
   BatchRanges(const std::string* batch, const InternalKeyComparator& icmp)
       : batch_(batch), icmp_(icmp) {}
 
-  // A record after all that are there.
+  // Adds a record, which must come after all others.
   void Add(uint32_t offset) { offsets_.push_back(offset); }
-  // Forgets those from `offset` on.
+  // Removes the records from `offset` on.
   void RollBack(size_t offset) noexcept;
   void Clear() noexcept { RollBack(0); }
-  // Of an empty one.
+  // Requires that there are no records.
   void SetComparator(const InternalKeyComparator& icmp) { icmp_ = icmp; }
 
   [[nodiscard]] bool empty() const { return offsets_.empty(); }
-  // The slices are valid until the next change.
+  // Returns the cover of a key. The slices are valid until the next change.
   [[nodiscard]] Cover CoverOf(const Slice& key);
 
  private:
@@ -53,8 +53,8 @@ class BatchRanges {
 
   const std::string* batch_;
   InternalKeyComparator icmp_;
-  std::vector<uint32_t> offsets_;  // ascending
-  size_t built_ = 0;               // so many of them are in `older_`
+  std::vector<uint32_t> offsets_;  // Ascending.
+  size_t built_ = 0;               // This many of them are in older_.
   std::shared_ptr<const FragmentedTombstones> older_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// BatchReplay: makes the updates of a batch once more, through a transaction.
+// BatchReplay repeats the updates of a batch through a transaction.
 
 #include <map>
 #include <memory>
@@ -14,25 +14,25 @@
 
 namespace varve {
 
-// A key of a batch; one that is too short for a timestamp stays as it is.
+// Returns a batch key without its timestamp; a key that is too short for one is returned unchanged.
 inline Slice WithoutTimestamp(const Slice& key, const Comparator& comparator) {
   const size_t size = comparator.timestamp_size();
   return key.size() < size ? key : Slice(key.data(), key.size() - size);
 }
 
-// Column families of which a batch has said no more than the id, as handles.
+// Provides handles for column families that a batch identifies by id.
 class FamiliesById {
  public:
   explicit FamiliesById(TransactionHost* host) : host_(host) {}
 
-  // nullptr: there is none. Lives as long as this.
+  // Returns the handle, which lives as long as this object, or nullptr if there is no such family.
   ColumnFamilyHandle* Find(uint32_t id) {
     std::unique_ptr<ColumnFamilyHandle>& handle = handles_[id];
     if (handle == nullptr) handle = host_->OpenFamily(id);
     return handle.get();
   }
 
-  // Families that are dropped keep their files while there are handles.
+  // Releases the handles, which keep the files of dropped families.
   void Clear() { handles_.clear(); }
 
  private:
@@ -40,10 +40,10 @@ class FamiliesById {
   std::map<uint32_t, std::unique_ptr<ColumnFamilyHandle>> handles_;
 };
 
-// Keys lose their timestamps, which the transaction gets when it commits.
+// Removes the timestamps of keys; the transaction adds its own when it commits.
 class BatchReplay final : public WriteBatch::Handler {
  public:
-  // What becomes of updates of families that are not there.
+  // Says whether updates of missing families are refused or skipped.
   enum class Missing : uint8_t { kRefuse, kSkip };
 
   BatchReplay(Transaction* to, FamiliesById* families, Missing missing = Missing::kRefuse)

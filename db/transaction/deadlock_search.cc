@@ -11,14 +11,14 @@ namespace varve {
 
 namespace {
 
-// One who was reached, over the node whose index is `parent`.
+// A transaction that was reached from the node with index `parent`.
 struct Node {
   TransactionID id;
   size_t parent;
   WaitEdges edges;
 };
 
-// From whom the root waits for, to the root itself.
+// Returns the path from the transaction that the root waits for to the root itself.
 std::vector<const Node*> CycleOf(const std::vector<Node>& nodes, size_t last) {
   std::vector<const Node*> cycle;
   for (size_t i = last; i != 0; i = nodes[i].parent) cycle.push_back(&nodes[i]);

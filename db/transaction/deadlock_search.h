@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finding a cycle among those who wait for each other, while they go on waiting and ending; and the
-// memory of what was found.
+// Searches cycles among waiting transactions while their waits begin and end, and stores the
+// deadlocks that were found.
 
 #include <cstdint>
 #include <deque>
@@ -15,9 +15,9 @@
 
 namespace varve {
 
-// A wait as it is now, and whom it waits for.
+// A wait as it is now, and the transactions it waits for.
 struct WaitEdges {
-  uint64_t number = 0;  // no two waits have the same
+  uint64_t number = 0;  // Unique among all waits.
   DeadlockInfo wait;
   std::vector<TransactionID> blockers;
 };
@@ -25,21 +25,21 @@ struct WaitEdges {
 class WaitGraph {
  public:
   virtual ~WaitGraph() = default;
-  // False: it does not wait now.
+  // Returns false if `waiter` does not wait now.
   virtual bool EdgesOf(TransactionID waiter, WaitEdges* edges) = 0;
 };
 
 enum class DeadlockAnswer { kNone, kCycle, kTooDeep };
 
-// Whether `root` waits for itself. After kCycle *cycle is it, as DeadlockPath says.
+// Searches a cycle through `root`. After kCycle, *cycle holds it in the form of DeadlockPath.
 //
-// A cycle is walked twice: when it was found edge by edge, it may never have been whole. If all
-// waits are still the same the second time, they went on in between, and no waiter gives anything
-// up: then all of the edges existed at the end of the first walk.
+// A cycle is walked twice, because one that was found edge by edge may never have existed as a
+// whole. If all waits are the same the second time, they lasted throughout, and waiters release
+// nothing: so all edges existed at the end of the first walk.
 DeadlockAnswer SearchDeadlock(WaitGraph* graph, TransactionID root, int64_t visits_max,
                               std::vector<DeadlockInfo>* cycle);
 
-// The newest deadlocks.
+// Stores the newest deadlocks.
 //
 // Thread safety: any thread.
 class DeadlockHistory {
@@ -53,7 +53,7 @@ class DeadlockHistory {
  private:
   mutable Mutex mu_{kDeadlockHistoryRank};
   uint32_t size_ VARVE_GUARDED_BY(mu_);
-  std::deque<DeadlockPath> paths_ VARVE_GUARDED_BY(mu_);  // newest first
+  std::deque<DeadlockPath> paths_ VARVE_GUARDED_BY(mu_);  // Newest first.
 };
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A column family's options by its handle: they are many, so they are looked at and not copied.
+// Gets a column family's options by its handle, without copying them, as they are large.
 
 #include <memory>
 
@@ -9,7 +9,7 @@
 
 namespace varve {
 
-// The options in force now; null if the handle is null, or none of a database.
+// Returns the options now in force; null if the handle is null or not one of a database.
 inline std::shared_ptr<const ColumnFamilyOptions> FamilyOptionsOf(ColumnFamilyHandle* handle) {
   const auto* const of_database = dynamic_cast<const ColumnFamilyHandleImpl*>(handle);
   return of_database == nullptr ? nullptr : of_database->family()->options();

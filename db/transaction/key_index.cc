@@ -13,8 +13,8 @@ namespace varve {
 
 namespace {
 
-// How many of `prefixes`, which ascend, are below `prefix`. Without branches: nobody could predict
-// them.
+// Returns the number of `prefixes`, in ascending order, that are below `prefix`. It has no
+// branches, because they could not be predicted.
 size_t CountBelow(const uint64_t* prefixes, size_t n, uint64_t prefix) {
   const uint64_t* first = prefixes;
   while (n > 1) {
@@ -25,8 +25,8 @@ size_t CountBelow(const uint64_t* prefixes, size_t n, uint64_t prefix) {
   return static_cast<size_t>(first - prefixes) + (n == 1 && *first < prefix ? 1 : 0);
 }
 
-// The first of `n` that is not before a key of that prefix: is_before(i) decides where prefixes
-// are equal.
+// Returns the index of the first of `n` entries that is not before a key of that prefix:
+// is_before(i) decides between equal prefixes.
 template <typename IsBefore>
 size_t Partition(const uint64_t* prefixes, size_t n, uint64_t prefix, const IsBefore& is_before) {
   size_t low = CountBelow(prefixes, n, prefix);
@@ -52,7 +52,7 @@ uint64_t KeyIndex::PrefixOf(const Slice& key) const {
   if (key.starts_with(common_)) {
     prefix = KeyPrefix(key, common_.size());
   } else {
-    // Keys before and after those in common share the least and the largest prefix.
+    // Keys without the common bytes get the least or the largest prefix.
     prefix = CompareBytes(key, common_) < 0 ? 0 : UINT64_MAX;
   }
   return IsForward(icmp_.order()) ? prefix : ~prefix;
@@ -116,7 +116,8 @@ void KeyIndex::Insert(uint32_t offset) {
   const Slice key = KeyOf(offset);
   const uint64_t prefix = PrefixOf(key);
   Place place = Find(key);
-  // At the end of the leaf before rather than at a leaf's begin: prefixes of the directory stay.
+  // Inserts at the end of the previous leaf rather than the begin of this one, so that the
+  // directory's prefixes stay valid.
   if (place.at == 0 && place.leaf != 0) place = {place.leaf - 1, leaves_[place.leaf - 1]->count};
   VARVE_ASSERT(place.at == leaves_[place.leaf]->count ||
                leaves_[place.leaf]->offsets[place.at] < offset ||
@@ -136,7 +137,7 @@ void KeyIndex::Insert(uint32_t offset) {
 void KeyIndex::Split(Place* place) {
   Leaf& full = *leaves_[place->leaf];
   VARVE_ASSERT(full.count == kLeafEntries);
-  // Keys that ascend leave full leaves behind.
+  // Ascending insertions leave full leaves behind.
   const bool appends = place->at == kLeafEntries && place->leaf + 1 == leaves_.size();
   const size_t kept = appends ? kLeafEntries - 1 : kLeafEntries / 2;
   std::unique_ptr<Leaf> other = NewLeaf();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The updates of single keys of one column family in a batch, in the order of keys, those of one
-// key newest first. The batch's bytes are the keys: an entry is eight bytes of its key and the
-// offset of its record.
+// Indexes the updates of single keys of one column family in a batch, in key order, those of one
+// key newest first. The keys are stored in the batch: an entry consists of eight bytes of its key
+// and the offset of its record.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace varve {
 
-// Whether a record of that tag names its column family.
+// True if a record of that tag contains its column family.
 inline bool RecordNamesFamily(ValueType tag) {
   return tag == kTypeColumnFamilyValue || tag == kTypeColumnFamilyDeletion ||
          tag == kTypeColumnFamilyMerge || tag == kTypeColumnFamilySingleDeletion ||
          tag == kTypeColumnFamilyRangeDeletion;
 }
 
-// The key of a record that is known to be whole, with its timestamp.
+// Returns the key, with its timestamp, of a record that is known to be complete.
 inline Slice KeyOfRecord(const char* record) {
   const auto tag = static_cast<ValueType>(*record++);
   if (RecordNamesFamily(tag)) {
@@ -37,16 +37,16 @@ inline Slice KeyOfRecord(const char* record) {
   return Slice(key, size);
 }
 
-// One sorted array while there are few entries, leaves with a directory above them later. The eight
-// bytes, the key prefix, are taken after what all keys had in common when the leaves were last
-// built, and decide most comparisons; the others look into the batch.
+// Uses one sorted array while there are few entries, and leaves below a directory later. The eight
+// bytes, the key prefix, begin after what all keys had in common when the leaves were last built,
+// and decide most comparisons; the others read the key in the batch.
 //
-// Thread safety: none. Lifetime: the batch's bytes may move, their string outlives the index.
-// Cost: 12 bytes an entry, and a third more; a look-up or an insertion is two searches and a move
-//   within a leaf; many insertions at once are a sort.
+// Thread safety: none. Lifetime: the batch's bytes may move, but their string outlives the index.
+// Cost: about 16 bytes per entry; a look-up or an insertion is two searches and a move within a
+//   leaf; many insertions at once are a sort.
 class KeyIndex {
  public:
-  // Where an entry is; invalid after any change of the index.
+  // Position of an entry; any change of the index invalidates it.
   struct Place {
     size_t leaf = 0;
     size_t at = 0;
@@ -56,13 +56,13 @@ class KeyIndex {
   KeyIndex(const std::string* batch, const InternalKeyComparator& icmp)
       : batch_(batch), icmp_(icmp) {}
 
-  // Records of the batch, in ascending order, each after all that are there. When it throws, the
-  // index is good for nothing but Clear().
+  // Inserts records, in ascending order, each after all that are there. If it throws, the index may
+  // only be cleared.
   void InsertAll(const std::vector<uint32_t>& offsets);
-  // The newest record of all that are there.
+  // Removes a record, which must be the newest of all.
   void Remove(uint32_t offset);
   void Clear() noexcept;
-  // Of an empty index.
+  // Requires that the index is empty.
   void SetComparator(const InternalKeyComparator& icmp) { icmp_ = icmp; }
 
   [[nodiscard]] const InternalKeyComparator& icmp() const { return icmp_; }
@@ -71,9 +71,9 @@ class KeyIndex {
 
   [[nodiscard]] Place Begin() const { return {}; }
   [[nodiscard]] Place End() const { return {leaves_.size(), 0}; }
-  // The first entry of a later key, or of this one and no newer than `newest`.
+  // Returns the first entry that is of a later key, or of this key and no newer than `newest`.
   [[nodiscard]] Place Find(const Slice& key, uint32_t newest = kNewest) const;
-  // The first entry of a later key.
+  // Returns the first entry of a later key.
   [[nodiscard]] Place FindBehind(const Slice& key) const { return Find(key, 0); }
 
   [[nodiscard]] bool AtEnd(const Place& place) const { return place.leaf == leaves_.size(); }
@@ -81,24 +81,25 @@ class KeyIndex {
   void Next(Place* place) const;
   // Requires that the place is not Begin().
   void Prev(Place* place) const;
-  // These require that the place is not End().
+  // OffsetAt and KeyAt require that the place is not End().
   [[nodiscard]] uint32_t OffsetAt(const Place& place) const {
     return leaves_[place.leaf]->offsets[place.at];
   }
   [[nodiscard]] Slice KeyAt(const Place& place) const { return KeyOf(OffsetAt(place)); }
 
-  // Without timestamp.
+  // Returns the key without timestamp.
   [[nodiscard]] Slice KeyOf(uint32_t offset) const {
     return icmp_.WithoutTimestamp(KeyOfRecord(batch_->data() + offset));
   }
 
  private:
   static constexpr size_t kLeafEntries = 64;
-  // Leaves that are built at once have room for more.
+  // Entries in a leaf after a rebuild, which leaves room for more.
   static constexpr size_t kLeafFill = 48;
-  // More than these, and a quarter of what is there, are sorted; fewer go in one by one.
+  // More insertions than this, and than a quarter of the existing entries, are sorted in together;
+  // fewer are made one by one.
   static constexpr size_t kSortMin = 16;
-  // An index that has grown by so much one by one is built anew.
+  // An index that has grown by this factor through single insertions is rebuilt.
   static constexpr size_t kGrowth = 8;
 
   struct Leaf {
@@ -114,9 +115,9 @@ class KeyIndex {
   [[nodiscard]] uint64_t PrefixOf(const Slice& key) const;
   [[nodiscard]] bool IsBefore(const Entry& a, const Entry& b) const;
   void Insert(uint32_t offset);
-  // Makes room in a full leaf; the place goes along.
+  // Splits a full leaf to make room, and adjusts the place.
   void Split(Place* place);
-  // All entries that there are, and these, in new leaves.
+  // Puts all existing entries and these into new leaves.
   void Rebuild(const std::vector<uint32_t>& added);
   void FindCommonPrefix(const std::vector<Entry>& entries);
   void SetEntries(const std::vector<Entry>& entries);
@@ -124,12 +125,12 @@ class KeyIndex {
 
   const std::string* batch_;
   InternalKeyComparator icmp_;
-  std::string common_;  // what prefixes leave out
-  size_t size_ = 0;     // entries
-  // With so many entries what keys have in common is looked at again.
+  std::string common_;  // Omitted from the prefixes.
+  size_t size_ = 0;     // Number of entries.
+  // Number of entries at which the common bytes are computed again.
   size_t rebuild_at_ = kLeafEntries;
-  std::vector<std::unique_ptr<Leaf>> leaves_;  // none is empty
-  std::vector<uint64_t> first_prefixes_;       // of each leaf
+  std::vector<std::unique_ptr<Leaf>> leaves_;  // None is empty.
+  std::vector<uint64_t> first_prefixes_;       // Of each leaf.
 };
 
 }  // namespace varve

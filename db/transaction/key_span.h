@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ranges of keys of a column family, with ends that may lie between keys.
+// Ranges of keys of a column family, whose ends may lie between keys.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace varve {
 
-// One end of a range: a place between keys, or at one.
+// One end of a range: at a key, or between keys.
 struct RangeEnd {
   enum class Place { kBefore, kAt, kAboveAllWithPrefix };
 
@@ -19,8 +19,8 @@ struct RangeEnd {
   Place place = Place::kAt;
 };
 
-// All keys of a family from begin to end, whose bytes are somebody else's; a key is one at its ends
-// as well.
+// All keys of a family from begin to end. The bytes are owned elsewhere. A single key is a range
+// that begins and ends at it.
 struct KeySpan {
   struct End {
     Slice key;
@@ -35,20 +35,21 @@ struct KeySpan {
   static KeySpan OfKey(uint32_t family, const Comparator* comparator, const Slice& key) {
     return {family, comparator, {key, RangeEnd::Place::kAt}, {key, RangeEnd::Place::kAt}};
   }
-  // Negative: the key lies before it; positive: after it; 0: in it. Of a key of the family.
+  // Returns a negative number if the key lies before the range, a positive one if after it, 0 if in
+  // it. Requires a key of the family.
   int SideOf(const Slice& key) const;
-  // Where the ends lie in the order of families and keys: negative, `a` is before `b`.
+  // Compare the ends in the order of families and keys: negative if `a` is before `b`.
   static int CompareBegins(const KeySpan& a, const KeySpan& b);
   static int CompareEnds(const KeySpan& a, const KeySpan& b);
-  // Whether all of this lies before the other one. [a, b) and [b, c) meet in a place where no key
-  // is.
+  // True if this range lies wholly before the other one. The ranges [a, b) and [b, c) do not
+  // overlap.
   bool EndsBefore(const KeySpan& other) const;
   bool Overlaps(const KeySpan& other) const {
     return !EndsBefore(other) && !other.EndsBefore(*this);
   }
 };
 
-// The same with bytes of its own.
+// A KeySpan that owns its bytes.
 struct FamilyRange {
   uint32_t family = 0;
   const Comparator* comparator = nullptr;
@@ -62,7 +63,7 @@ struct FamilyRange {
     return family == key_family && span().SideOf(key) == 0;
   }
   bool Overlaps(const FamilyRange& other) const { return span().Overlaps(other.span()); }
-  // The end is not before the beginning.
+  // True if the end is not before the beginning.
   bool IsOrdered() const;
   static FamilyRange OfKey(uint32_t family, const Comparator* comparator, const Slice& key) {
     return {family,

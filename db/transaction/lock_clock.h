@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How long one waits for a lock, and when it looks for a deadlock meanwhile.
+// Measures how long a request waits for a lock, and when it searches for a deadlock meanwhile.
 
 #include <algorithm>
 #include <chrono>
@@ -12,14 +12,14 @@
 
 namespace varve {
 
-// What somebody who wants a lock is ready to bear.
+// How long a request may wait for a lock, and how it searches for deadlocks.
 struct LockPatience {
-  int64_t timeout_micros = 0;  // 0: it does not wait; negative: for ever
+  int64_t timeout_micros = 0;  // 0: does not wait; negative: waits for ever.
   bool detect_deadlocks = false;
   int64_t detect_after_micros = 0;
   int64_t detect_depth = 50;
-  // What was locked when the database was closed is locked again, whoever else has it, and however
-  // many are: nothing is waited for.
+  // True for the locks of a recovered section, which are taken again beside other holders, beyond
+  // any limit and without waiting.
   bool adopts = false;
 };
 
@@ -29,7 +29,7 @@ inline int64_t WallClockSeconds() {
       .count();
 }
 
-// Of one request, over all of its waits. No clock is read before the first of them.
+// The clock of one request, over all of its waits. It reads no time before the first of them.
 class LockClock {
  public:
   explicit LockClock(const LockPatience& patience) : patience_(patience) {}
@@ -46,15 +46,15 @@ class LockClock {
     next_search_ = Later(now, search_step_);
   }
   bool OverAt(uint64_t now) const { return now >= deadline_; }
-  // What a first search finds nothing about is looked at again, ever less often: what is waited for
-  // may go to another, who may come to wait in turn.
+  // True if a deadlock search is due. Searches that find nothing are repeated at growing intervals,
+  // because the lock may pass to another transaction, which may come to wait in turn.
   bool SearchIsDue(uint64_t now) {
     if (now < next_search_) return false;
     search_step_ = std::clamp(search_step_ * 2, kSearchAgainMicrosMin, kSearchAgainMicrosMax);
     next_search_ = Later(now, search_step_);
     return true;
   }
-  // Until there is something to do; negative: never.
+  // Returns the time until there is something to do; negative: never.
   int64_t MicrosToSleep(uint64_t next_expiry) const {
     const uint64_t at = std::min({deadline_, next_search_, next_expiry});
     if (at == kNever) return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockOwner: what the lock table knows of a transaction; HeldLock: what a transaction knows of one
-// of its locks.
+// LockOwner holds what the lock table knows of a transaction, HeldLock what a transaction knows of
+// one of its locks.
 
 #include <array>
 #include <atomic>
@@ -27,47 +27,48 @@ namespace varve {
 class LockOwner;
 class LockQueue;
 
-// Microseconds of a clock that only goes forward.
+// Returns the microseconds of a monotonic clock.
 inline uint64_t LockClockMicros() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                    std::chrono::steady_clock::now().time_since_epoch())
                                    .count());
 }
 
-// A key as the lock table looks it up.
+// A key in the form in which the lock table looks it up.
 struct LockKey {
   uint32_t family = 0;
   Slice key;
-  uint64_t hash = 0;  // of both
+  uint64_t hash = 0;  // Of family and key.
 };
 
-// One transaction's lock on one key. It lies in its owner's memory, with the key's bytes, until the
-// owner uses it again for another, or forgets all of its locks.
+// One transaction's lock on one key. It lies with the key's bytes in its owner's memory, until the
+// owner reuses it for another key or frees all of its locks.
 struct HeldLock {
-  // Constant once made.
+  // The key and the owner do not change.
   LockKey key;
   LockOwner* owner = nullptr;
 
-  // The lock table's, under the latch of the key's part.
-  bool held = false;  // false again: given back, or taken by another when the owner had expired
+  // These belong to the lock table and are guarded by the latch of the key's part.
+  // False again after a release, or after another took it from an expired owner.
+  bool held = false;
   bool exclusive = false;
-  // Where it is among its family's keys in order (LockedKeys); 0: not there. Set under the mutex of
-  // the ranges; and by another thread than the owner's only while it is held, under the latch, or
-  // to 0.
+  // Position among its family's keys in order (LockedKeys); 0: not there. Set under the mutex of
+  // the ranges. Threads other than the owner's set it only while the lock is held, under the latch,
+  // or to 0.
   std::atomic<uint32_t> place_in_order{0};
-  LockQueue* queue = nullptr;  // while it is held
+  LockQueue* queue = nullptr;  // Set while it is held.
   HeldLock* next_holder = nullptr;
 
-  // The transaction's own, by its thread. In the order in which the locks were had.
+  // These belong to the transaction and its thread. The list is in the order of acquisition.
   HeldLock* previous = nullptr;
   HeldLock* next = nullptr;
-  SequenceNumber unchanged_since = 0;  // nobody else has changed the key after this
-  uint32_t reads = 0;                  // uses that are not taken back
+  SequenceNumber unchanged_since = 0;  // No other transaction has changed the key after this.
+  uint32_t reads = 0;                  // Uses that were not undone.
   uint32_t writes = 0;
 };
 
-// Thread safety: the owner's thread, but for what is atomic or guarded, and the numbers that Begin
-// sets, which others read while the owner holds or awaits a lock.
+// Thread safety: used by the owner's thread, except for members that are atomic or guarded, and the
+// values set by Begin, which others read while the owner holds or awaits a lock.
 class LockOwner {
  public:
   using State = Transaction::TransactionState;
@@ -76,7 +77,8 @@ class LockOwner {
   LockOwner(const LockOwner&) = delete;
   LockOwner& operator=(const LockOwner&) = delete;
 
-  // The owner holds nothing. `expires_at`: 0 never, else by LockClockMicros.
+  // Requires that the owner holds nothing. `expires_at`: 0 means never, otherwise a time of
+  // LockClockMicros.
   void Begin(TransactionID id, uint64_t expires_at) {
     id_.store(id, std::memory_order_relaxed);
     expires_at_ = expires_at;
@@ -86,30 +88,30 @@ class LockOwner {
 
   TransactionID id() const { return id_.load(std::memory_order_relaxed); }
   uint64_t expires_at() const { return expires_at_; }
-  // Ranges that it holds; under the mutex of all ranges.
+  // Number of ranges that it holds; guarded by the mutex of the ranges.
   size_t ranges_held = 0;
 
   bool ExpiredAt(uint64_t now) const { return expires_at_ != 0 && now >= expires_at_; }
 
   State state() const { return state_.load(std::memory_order_acquire); }
   void SetState(State state) { state_.store(state, std::memory_order_release); }
-  // False: it is in another state; of two that try at once only one succeeds.
+  // Returns false if it is in another state; of two concurrent calls only one succeeds.
   bool MoveState(State from, State to) {
-    if (expires_at_ == 0) {  // nobody else moves it
+    if (expires_at_ == 0) {  // No other thread moves it.
       if (state() != from) return false;
       SetState(to);
       return true;
     }
     return state_.compare_exchange_strong(from, to, std::memory_order_acq_rel);
   }
-  // Whether others may take its locks: it had its time, and does not commit or has not begun to.
+  // True if others may take its locks: it expired before it began to prepare or commit.
   bool LosesLocksAt(uint64_t now) {
     if (!ExpiredAt(now)) return false;
     return MoveState(State::STARTED, State::LOCKS_STOLEN) || state() == State::LOCKS_STOLEN;
   }
 
-  // When one who waits for its locks should look again whether they may be taken; UINT64_MAX:
-  // never. A commit that was under way when the time was over may fail.
+  // Returns the time when a waiter should check again whether it may take these locks; UINT64_MAX:
+  // never. A commit that was under way at the expiration may still fail.
   uint64_t NextRobbery() const {
     constexpr uint64_t kLookAgainMicros = 10'000;
     if (expires_at_ == 0) return UINT64_MAX;
@@ -117,7 +119,7 @@ class LockOwner {
     return expires_at_ > now ? expires_at_ : now + kLookAgainMicros;
   }
 
-  // A record with a copy of the key. Throws std::bad_alloc.
+  // Returns a record with a copy of the key. Throws std::bad_alloc.
   HeldLock* NewLock(const LockKey& key) {
     const size_t kind = KindOf(key.key);
     void* place = spare_[kind];
@@ -132,15 +134,14 @@ class LockOwner {
     return new (place)
         HeldLock{.key = {key.family, Slice(bytes, key.key.size()), key.hash}, .owner = this};
   }
-  // A record that was refused or given back, which nobody looks at any more, makes room for
-  // another.
+  // Recycles a record that was refused or released and that no thread uses any more.
   void Reuse(HeldLock* record) {
     const size_t kind = KindOf(record->key.key);
     record->next = spare_[kind];
     spare_[kind] = record;
     has_spare_ = true;
   }
-  // None of its records is held or awaited any more.
+  // Frees all records. Requires that none is held or awaited.
   void ForgetLocks() {
     if (lock_bytes_ == 0) return;
     memory_.release();
@@ -148,10 +149,10 @@ class LockOwner {
     if (has_spare_) spare_.fill(nullptr);
     has_spare_ = false;
   }
-  // What records take.
+  // Returns the bytes of the records.
   size_t lock_bytes() const { return lock_bytes_; }
 
-  // Whom it waited for when it last ran into a timeout. Any thread.
+  // The transactions that it waited for when it last timed out. Any thread may call these.
   struct LastWait {
     uint32_t family = 0;
     std::string key;
@@ -169,9 +170,9 @@ class LockOwner {
   }
 
  private:
-  static constexpr size_t kInlineBytes = 1024;  // some eight locks cost no allocation
+  static constexpr size_t kInlineBytes = 1024;  // Room for about eight locks without an allocation.
 
-  // Records take a power of two: that.
+  // Returns the exponent of the record's size, which is a power of two.
   static size_t KindOf(const Slice& key) {
     return static_cast<size_t>(std::bit_width(sizeof(HeldLock) + key.size() - 1));
   }
@@ -180,7 +181,7 @@ class LockOwner {
   uint64_t expires_at_ = 0;
   size_t lock_bytes_ = 0;
   bool has_spare_ = false;
-  std::array<HeldLock*, 34> spare_{};  // by kind; keys have less than 2^32 bytes
+  std::array<HeldLock*, 34> spare_{};  // By kind; keys have fewer than 2^32 bytes.
   std::atomic<State> state_{State::STARTED};
   std::atomic<bool> has_last_wait_{false};
   mutable Mutex last_wait_mu_{kLastWaitRank};

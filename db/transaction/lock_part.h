@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockPart: a share of the lock table, with a latch of its own.
+// LockPart is a part of the lock table with its own latch.
 
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// A latch for as long as a scope lasts, or less.
+// Holds a latch for a scope, or for a part of it.
 class VARVE_SCOPED_CAPABILITY LatchGuard {
  public:
   explicit LatchGuard(TinyLock* latch) VARVE_ACQUIRE(latch) : latch_(latch) { latch_->Lock(); }
@@ -36,22 +36,23 @@ class VARVE_SCOPED_CAPABILITY LatchGuard {
   bool held_ = true;
 };
 
-// A hash table of queues, chained, that grows by doubling from one chain, which lies beside the
-// latch: most parts never have more than a few locks. Queues are made by blocks and used again.
+// A chained hash table of queues, which grows by doubling. Its first chain lies beside the latch,
+// because most parts never have more than a few locks. Queues are allocated in blocks and reused.
 class alignas(64) LockPart {
  public:
   TinyLock latch;
 
-  // The low bits of the hash choose the part, so the high ones the chain. nullptr: not there.
+  // Returns the queue of the key, or nullptr. The low bits of the hash select the part, so the high
+  // ones select the chain.
   LockQueue* Find(const LockKey& key) VARVE_REQUIRES(latch) {
     if (used_ == 0) return nullptr;
     LockQueue* queue = *ChainOf(key.hash);
     while (queue != nullptr && !queue->Is(key)) queue = queue->next_in_chain;
     return queue;
   }
-  // Of a key that is not there. Throws std::bad_alloc, and has done nothing then.
+  // Adds a queue. Requires that the key has none. Throws std::bad_alloc, with nothing changed.
   LockQueue* Add(const LockKey& key) VARVE_REQUIRES(latch);
-  // Of an unused queue.
+  // Requires that the queue is unused.
   void Remove(LockQueue* queue) VARVE_REQUIRES(latch);
 
   template <typename Visit>  // void(LockQueue&)
@@ -62,9 +63,9 @@ class alignas(64) LockPart {
     visit_chain(only_chain_);
     for (LockQueue* const queue : chains_) visit_chain(queue);
   }
-  // Some of them, from *chain on, so that the latch is not held for long; false: these were the
-  // last. The table may grow between two calls: what was there before the first is visited, maybe
-  // twice.
+  // Visits some of the queues, beginning at *chain, so that the latch is not held for long; returns
+  // false if these were the last. The table may grow between two calls: queues from before the
+  // first call are all visited, perhaps twice.
   template <typename Visit>  // void(LockQueue&)
   bool VisitSome(size_t* chain, Visit visit) VARVE_REQUIRES(latch) {
     if (used_ == 0) return false;
@@ -92,8 +93,8 @@ class alignas(64) LockPart {
   void MoveChain(LockQueue* queue) VARVE_REQUIRES(latch);
   void AddBlock() VARVE_REQUIRES(latch);
 
-  LockQueue* only_chain_ VARVE_GUARDED_BY(latch) = nullptr;  // of all queues, and
-  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);   // none here, or the other way round
+  LockQueue* only_chain_ VARVE_GUARDED_BY(latch) = nullptr;  // Of all queues, while
+  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);   // this is empty; else null.
   size_t used_ VARVE_GUARDED_BY(latch) = 0;
   LockQueue* free_ VARVE_GUARDED_BY(latch) = nullptr;
   std::vector<std::unique_ptr<LockQueue[]>> blocks_ VARVE_GUARDED_BY(latch);

@@ -13,7 +13,7 @@ HeldLock* LockQueue::HolderOf(const LockOwner* owner) const {
   return holder;
 }
 
-// Takes the lock from those whose time is over.
+// Returns true if the lock is free for the owner, after taking it from holders that have expired.
 bool LockQueue::FreeFor(const LockOwner* owner, bool exclusive) {
   for (HeldLock* holder = holders_; holder != nullptr;) {
     HeldLock* const next = holder->next_holder;
@@ -59,7 +59,7 @@ void LockQueue::MoveKeyFrom(const HeldLock* record) {
 
 bool LockQueue::TryTake(HeldLock* record, bool exclusive) {
   VARVE_ASSERT(!record->held || exclusive);
-  // The only holder is not held up by those who wait for it.
+  // An upgrade by the only holder is not delayed by waiters.
   const bool passes = first_ != nullptr && !record->held;
   if (passes && passes_ >= kPassesMax) return false;
   if (!FreeFor(record->owner, exclusive)) return false;
@@ -103,7 +103,7 @@ void LockQueue::Enqueue(LockWaiter* waiter) {
   VARVE_ASSERT(waiter->upgrade == waiter->record->held);
   LockWaiter* after = last_;
   if (waiter->upgrade) {
-    // Before the first that has nothing.
+    // Inserts before the first waiter that holds nothing.
     after = nullptr;
     for (LockWaiter* w = first_; w != nullptr && w->upgrade; w = w->next) after = w;
   }
@@ -141,7 +141,7 @@ void LockQueue::Promote(WakeList* wakes) {
     Link(waiter->record, waiter->exclusive);
     waiter->state.store(WaitState::kGranted, std::memory_order_release);
     wakes->Add(waiter->sleeper);
-    // Shared waiters after a shared one come along.
+    // Shared waiters that follow a shared one are granted together and do not reset the count.
     if (waiter->exclusive || first_ == nullptr || first_->exclusive) passes_ = 0;
   }
 }

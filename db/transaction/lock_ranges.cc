@@ -15,7 +15,7 @@ namespace {
 
 using Place = RangeEnd::Place;
 
-// Where an end lies against a place exactly at `key`: negative before it, positive after it.
+// Compares an end with a place exactly at `key`: negative if it is before, positive if after.
 int CompareEndToKey(const Comparator& comparator, const KeySpan::End& end, const Slice& key) {
   if (end.place == Place::kAboveAllWithPrefix && key.starts_with(end.key)) return 1;
   const int order = comparator.CompareWithoutTimestamp(end.key, false, key, false);
@@ -30,7 +30,7 @@ int CompareEndToEnd(const Comparator& comparator, const KeySpan::End& a, const K
   if (a.place == b.place && a.key == b.key) return 0;
   const bool a_above = a.place == Place::kAboveAllWithPrefix;
   const bool b_above = b.place == Place::kAboveAllWithPrefix;
-  // Of two prefixes one of which begins with the other, the shorter ends later.
+  // If one prefix begins with the other, the shorter one ends later.
   if (a_above && b_above && a.key.starts_with(b.key)) return -1;
   return a_above ? CompareEndToKey(comparator, a, b.key) : -CompareEndToKey(comparator, b, a.key);
 }
@@ -75,13 +75,13 @@ bool EndsLater(const HeldRange& a, const HeldRange& b) {
   return KeySpan::CompareEnds(a.range.span(), b.range.span()) > 0;
 }
 
-// The one that ends last, of this node and all below it that have another owner; null: none.
+// Returns the range that ends last, of those in this subtree with another owner; null: none.
 const HeldRange* LastOfOthers(const HeldRange* node, const LockOwner* owner) {
   if (node == nullptr) return nullptr;
   return node->last->owner != owner ? node->last : node->last_of_others;
 }
 
-// In order, all that overlap, but for those of owners that are to be skipped; as long as `act`
+// Visits in order all ranges that overlap, except for owners that are skipped, as long as `act`
 // returns true.
 template <typename Skips, typename Act>
 bool VisitHeld(HeldRange* node, const KeySpan& wanted, const Skips& skips, const Act& act) {
@@ -89,12 +89,12 @@ bool VisitHeld(HeldRange* node, const KeySpan& wanted, const Skips& skips, const
   if (node->last_of_others == nullptr && skips(*node->last->owner)) return true;
   if (!VisitHeld(node->left(), wanted, skips, act)) return false;
   const KeySpan span = node->range.span();
-  if (wanted.EndsBefore(span)) return true;  // and all that follow
+  if (wanted.EndsBefore(span)) return true;  // And so do all that follow.
   if (!span.EndsBefore(wanted) && !skips(*node->owner) && !act(node)) return false;
   return VisitHeld(node->right(), wanted, skips, act);
 }
 
-// As if there were no tree.
+// Searches without using the order of the tree.
 HeldRange* WalkAll(HeldRange* node, const KeySpan& wanted, const LockOwner* owner) {
   if (node == nullptr) return nullptr;
   HeldRange* const found = WalkAll(node->left(), wanted, owner);
@@ -132,8 +132,8 @@ bool HeldRange::Sum() {
   return last != last_before || last_of_others != others_before;
 }
 
-// If the left subtree has one of another owner that ends after the beginning, then either such a
-// one overlaps, or it begins after the end, and all to the right do, too.
+// If the left subtree has a range of another owner that ends after the beginning of `wanted`,
+// either such a range overlaps, or one begins after the end, and then so do all to the right.
 HeldRange* LockRanges::FindHeld(const KeySpan& wanted, const LockOwner* owner) {
   if (VARVE_CANARY(kWalkAllRanges)) return WalkAll(held_.root(), wanted, owner);
   HeldRange* node = held_.root();
@@ -260,7 +260,7 @@ bool LockRanges::AnyPending(const LockOwner* owner, Matches matches) {
   for (size_t i = 0; i < pending_.size();) {
     HeldRange* const range = pending_[i];
     if (range->owner != owner && matches(*range) && !Rob(range)) return true;
-    if (i < pending_.size() && pending_[i] == range) i++;  // one that was robbed has gone
+    if (i < pending_.size() && pending_[i] == range) i++;  // An expired one is gone.
   }
   return false;
 }
@@ -312,7 +312,7 @@ void LockRanges::Leave(HeldLock* key) {
 
 LockRanges::KeyOrder LockRanges::OrderOf(HeldRange* range) {
   MutexLock lock(&mu_);
-  if (!range->linked) return KeyOrder::kNone;  // it is gone
+  if (!range->linked) return KeyOrder::kNone;  // The range is gone.
   Family& family = families_[range->range.family];
   if (family.order == KeyOrder::kHere) return KeyOrder::kHere;
   if (family.order == KeyOrder::kWanted || family.ranges < kRangesUnordered) return KeyOrder::kNone;
@@ -321,8 +321,8 @@ LockRanges::KeyOrder LockRanges::OrderOf(HeldRange* range) {
   return KeyOrder::kWanted;
 }
 
-// Whoever locks a key after this has looked at its part enters it: the family has ranges, and is
-// being ordered.
+// A thread that locks a key after this has visited its part enters it itself, because the family
+// has ranges and is being ordered.
 bool LockRanges::PutInOrder(LockPart* part, size_t* chain, const FamilyRange& of) {
   MutexLock lock(&mu_);
   const auto family = families_.find(of.family);

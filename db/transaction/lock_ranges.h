@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockRanges: ranges of keys that are locked, or are about to be.
+// LockRanges stores the ranges of keys that are locked, or are about to be.
 
 #include <atomic>
 #include <cstdint>
@@ -20,85 +20,91 @@
 
 namespace varve {
 
-// A range lock. Its owner keeps it; the list links it while it is held.
+// A range lock. Its owner stores it; the list links it while it is held.
 struct HeldRange : public BalancedTree<HeldRange>::Links {
   FamilyRange range;
   LockOwner* owner = nullptr;
-  bool counted = false;  // the table's: among the locks that are limited
+  bool counted = false;  // By the table, towards the limit of locks.
 
-  // Under the list's mutex.
-  uint64_t ticket = 0;  // the order in which they came
+  // These are guarded by the list's mutex.
+  uint64_t ticket = 0;  // Order of arrival.
   bool linked = false;
-  bool pending = true;                   // it still waits for keys, or for ranges before it
-  std::vector<TransactionID> yields_to;  // while pending: who has keys in it; these may go on
+  bool pending = true;                   // It still waits for keys or earlier ranges.
+  std::vector<TransactionID> yields_to;  // While pending: owners of keys in it, which may continue.
 
-  // Those that are held are a tree, by where they begin. Of a range and all below it: the one that
-  // ends last, and the one that does so of all that have another owner than that (null: none).
+  // The held ranges form a tree ordered by their beginnings. Of a range and all below it, these are
+  // the one that ends last, and the last-ending one with another owner than that (null: none).
   const HeldRange* last = nullptr;
   const HeldRange* last_of_others = nullptr;
   bool IsBefore(const HeldRange& other) const;
   bool Sum();
 };
 
-// Ranges exclude each other, and keys of others. What is pending keeps new keys and later ranges
-// out already, so that it is not overtaken for ever; but not those that it waits for, or will: who
-// has a key in it, or holds a range that overlaps it. These would wait for themselves.
+// A range excludes ranges and keys of other owners. A pending range already excludes new keys and
+// later ranges, so that it is not overtaken for ever. It does not exclude owners that it waits for
+// or will wait for, namely those that have a key in it or hold an overlapping range: these would
+// wait for themselves.
 //
-// Ranges that are held are looked for in O(log n) comparisons, whosever they are and however they
-// overlap. Each one that is pending is looked at; there is not more than one a thread.
+// Held ranges are searched in O(log n) comparisons, whoever owns them and however they overlap.
+// Each pending range is checked; there is at most one per thread.
 //
-// A range has to know who has keys in it. While a family has few ranges, the table is asked, all of
-// it; from kRangesUnordered on, the family's keys are kept in order here as well, and looked for in
-// O(log n) comparisons and one for each that somebody else has in it.
+// A range must find out who has keys in it. While a family has few ranges, this takes a walk over
+// the whole table. From kRangesUnordered ranges on, the family's keys are also stored here in
+// order, and are found in O(log n) comparisons plus one for each key that another owner has in the
+// range.
 //
 // Thread safety: any thread. The latch of a part of the table may be taken under the mutex.
 class LockRanges {
  public:
   static constexpr size_t kRangesUnordered = 8;
 
-  // Zero, and no range is in the way: one load. Whoever has locked a key looks after it has left
-  // the latch; a thread that adds a range looks at keys, under their latches, after it has raised
-  // this. So of a key and a range that meet, one sees the other.
+  // True if there are no ranges, so none can conflict; one atomic load. A thread that has locked a
+  // key calls it after leaving the latch; a thread that adds a range checks keys, under their
+  // latches, after it has raised the count. So of a key and a range that conflict, one sees the
+  // other.
   bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
 
-  // A pending one. Throws std::bad_alloc, and has done nothing then.
+  // Adds a pending range. Throws std::bad_alloc, with nothing changed.
   void Add(HeldRange* range) VARVE_EXCLUDES(mu_);
-  // The same of one that is held whoever else has anything in it.
+  // Adds a range that is held at once, whoever else holds keys or ranges in it. Throws
+  // std::bad_alloc, with nothing changed.
   void AddHeld(HeldRange* range) VARVE_EXCLUDES(mu_);
-  // If it is still there.
+  // Removes the range if it is still there.
   void Remove(HeldRange* range) VARVE_EXCLUDES(mu_);
-  // Of a pending one: who has keys in it. False: it is gone.
+  // Sets the owners of keys in a pending range. Returns false if the range is gone.
   bool SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) VARVE_EXCLUDES(mu_);
-  // It waits for nothing any more. kBarred, and it is as before, if another that overlaps has come
-  // to be held meanwhile: one whose owner this had yielded to. kGone: its owner's time is over, and
-  // somebody took it.
+  // Makes a pending range held. Returns kBarred, with nothing changed, if an overlapping range has
+  // become held meanwhile, of an owner to which this one had yielded. Returns kGone if its owner
+  // has expired and the range was taken away.
   enum class Held { kYes, kBarred, kGone };
   Held TryHold(HeldRange* range) VARVE_EXCLUDES(mu_);
 
-  // A key that has been locked, after the latch: false, somebody else's range is in its way.
-  // Otherwise ranges that come later will find it. Throws std::bad_alloc.
+  // Must be called after a key was locked, without the latch. Returns false if a range of another
+  // owner conflicts. Otherwise later ranges will find the key. Throws std::bad_alloc.
   bool Enter(HeldLock* key, const Comparator* comparator) VARVE_EXCLUDES(mu_);
-  // A key that is not locked any more, and was in order here.
+  // Removes a key that was in order here and is no longer locked.
   void Leave(HeldLock* key) VARVE_EXCLUDES(mu_);
-  // A key that is wanted: whether somebody else's range is in its way.
+  // True if a range of another owner conflicts with a wanted key.
   bool Bars(const LockOwner* owner, const FamilyRange& key) VARVE_EXCLUDES(mu_);
-  // The same for a range that was added.
+  // True if a range of another owner conflicts with this range, which was added.
   bool Bars(const HeldRange& range) VARVE_EXCLUDES(mu_);
 
-  // How keys in a range are to be looked for, and by whom they are put in order.
+  // Says how keys in a range are found, and who must put them in order.
   enum class KeyOrder {
-    kNone,    // in the table
-    kWanted,  // in order, after the caller has done PutInOrder for all of the table's parts
-    kHere,    // in order
+    kNone,    // By a walk over the table.
+    kWanted,  // Here, once the caller has done PutInOrder for all parts of the table.
+    kHere,    // Here.
   };
   KeyOrder OrderOf(HeldRange* range) VARVE_EXCLUDES(mu_);
-  // Some of the family's keys in that part, from *chain on; false: these were the last. Throws
-  // std::bad_alloc.
+  // Puts some of the family's keys in that part in order, beginning at *chain; returns false if
+  // these were the last. Throws std::bad_alloc.
   bool PutInOrder(LockPart* part, size_t* chain, const FamilyRange& family) VARVE_EXCLUDES(mu_);
-  // All have been put in order, or that failed. Nothing if the range is gone.
+  // Must be called when all keys have been put in order, or that has failed. Does nothing if the
+  // range is gone.
   void EndOrdering(const HeldRange* range, bool ok) VARVE_EXCLUDES(mu_);
-  // In order: a key in the range that somebody else has, if it is asked for, and adds all who have
-  // one. `is_held` is asked under the mutex whether a key is; what is not is forgotten.
+  // Requires that keys are in order. Adds all other owners of keys in the range, and sets *key to
+  // one of the keys. `is_held` is called under the mutex and returns whether a key is held; keys
+  // that are not are removed.
   template <typename IsHeld>  // bool(HeldLock*)
   void FindKeys(const HeldRange& range, IsHeld is_held, std::string* key,
                 std::vector<TransactionID>* holders) VARVE_EXCLUDES(mu_) {
@@ -108,8 +114,8 @@ class LockRanges {
     family->second.keys.FindOthers(range.range, range.owner, is_held, key, holders);
   }
 
-  // One who waits for ranges in `wanted` to go, while this lives. It is made before looking for
-  // what bars.
+  // Registers a waiter for ranges in `wanted` while it lives. Must be made before the conflicting
+  // ranges are searched.
   class Waiting {
    public:
     Waiting(LockRanges* ranges, LockSleeper* sleeper, const FamilyRange* wanted);
@@ -127,38 +133,38 @@ class LockRanges {
     std::atomic<WaitState> state_{WaitState::kWaiting};
   };
 
-  // Owners of the ranges that are in the way of this one, which came with `ticket`.
+  // Adds the owners of the ranges that conflict with this range, which has that `ticket`.
   void BlockersOf(TransactionID id, const FamilyRange& range, uint64_t ticket, bool is_key,
                   std::vector<TransactionID>* ids) VARVE_EXCLUDES(mu_);
-  // When the first of them may be robbed.
+  // Returns the earliest time at which one of them may be taken away.
   uint64_t NextExpiry(const LockOwner* owner, const FamilyRange& range) VARVE_EXCLUDES(mu_);
 
  private:
   struct Family {
     size_t ranges = 0;
-    KeyOrder order = KeyOrder::kNone;    // kWanted: somebody is about it,
-    const HeldRange* orderer = nullptr;  // for this range
+    KeyOrder order = KeyOrder::kNone;    // kWanted: keys are being put in order
+    const HeldRange* orderer = nullptr;  // for this range.
     LockedKeys keys;
   };
 
   bool BarsKey(const LockOwner* owner, const KeySpan& key) VARVE_REQUIRES(mu_);
-  // Whether any that is held by others than this owner overlaps.
+  // True if a held range of another owner than `owner` overlaps.
   bool AnyHeld(const KeySpan& wanted, const LockOwner* owner) VARVE_REQUIRES(mu_);
   HeldRange* FindHeld(const KeySpan& wanted, const LockOwner* owner) VARVE_REQUIRES(mu_);
-  // The first pending one that stands in the way of this owner's and is such a one.
+  // True if a pending range that excludes this owner satisfies `matches`.
   template <typename Matches>
   bool AnyPending(const LockOwner* owner, Matches matches) VARVE_REQUIRES(mu_);
-  // Whether a pending one waits for that owner, or will. An owner gives its keys back before its
-  // ranges: so of an owner that got a key in there by a range, one or the other is seen.
+  // True if a pending range waits, or will wait, for that owner. An owner releases its keys before
+  // its ranges: so if an owner acquired a key in there through a range, one or the other is seen.
   bool Yields(const HeldRange& range, TransactionID id) VARVE_REQUIRES(mu_);
-  // Those who wait for ranges in it.
+  // Wakes those who wait for ranges in `range`.
   void Wake(const FamilyRange& range) VARVE_REQUIRES(mu_);
   void Link(HeldRange* range) VARVE_REQUIRES(mu_);
   void Unlink(HeldRange* range) VARVE_REQUIRES(mu_);
   void StopOrdering(Family* family, bool ok) VARVE_REQUIRES(mu_);
-  // Of one without ranges.
+  // Removes a family that has no ranges.
   void Forget(uint32_t id, Family* family) VARVE_REQUIRES(mu_);
-  // Its owner's time is over: it is gone now.
+  // Takes away a range whose owner has expired. Returns true if it is gone now.
   bool Rob(HeldRange* range) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{kLockRangesRank};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The order of this room's mutexes. None but the first is held while the database below is called.
+// The lock order of this directory's mutexes. Only the first may be held while the database below
+// is called.
 
 #include "util/sync/mutex.h"
 

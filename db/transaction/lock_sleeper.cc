@@ -12,9 +12,9 @@ namespace varve {
 
 namespace {
 
-// std::mutex and not Mutex: the interface locks in one call and unlocks in another, and waits for a
-// mutex that comes as an argument. Nobody holds one for longer than a look at a word takes, so
-// there is no time limit.
+// Uses std::mutex instead of Mutex, because the interface locks in one call and unlocks in another,
+// and waits for a mutex that it gets as an argument. A mutex is held only while a word is read, so
+// time limits are ignored.
 class LibraryMutex final : public TransactionDBMutex {
  public:
   Status Lock() override {
@@ -44,7 +44,7 @@ class LibraryCondVar final : public TransactionDBCondVar {
       timed_out = changed_.wait_for(lock, std::chrono::microseconds(timeout_time)) ==
                   std::cv_status::timeout;
     }
-    lock.release();  // the caller goes on holding it
+    lock.release();  // The caller continues to hold it.
     return timed_out ? Status::TimedOut(Status::kMutexTimeout) : Status::OK();
   }
   void Notify() override { changed_.notify_one(); }
@@ -66,11 +66,11 @@ class LibraryMutexFactory final : public TransactionDBMutexFactory {
 
 }  // namespace
 
-// The state is looked at under the mutex, and changed before Wake takes it: either the sleeper sees
-// the change, or it waits already when it is notified.
+// The state is read under the mutex, and changed before Wake takes it: so the sleeper either sees
+// the change, or already waits when it is notified.
 Status LockSleeper::Sleep(const std::atomic<WaitState>& state, int64_t micros) {
   Status s = mutex_->TryLockFor(micros);
-  // The caller looks whether its own time is over.
+  // The caller checks whether its own time is over.
   if (s.IsTimedOut() && micros >= 0) return Status::OK();
   if (!s.ok()) return Fail(std::move(s));
   if (state.load(std::memory_order_acquire) == WaitState::kWaiting) {
@@ -86,7 +86,7 @@ Status LockSleeper::Fail(Status s) {
   return s;
 }
 
-// The one who sleeps may be failing now, with the mutex held for ever.
+// The sleeper may fail at this moment, with the mutex held for ever.
 void LockSleeper::Wake() {
   constexpr int kLooks = 100;
   constexpr int64_t kLookAgainMicros = 10'000;
@@ -107,7 +107,7 @@ std::unique_ptr<LockSleeper> LockSleepers::Borrow() {
   std::unique_ptr<LockSleeper> sleeper;
   if (free_.empty()) {
     sleeper = std::make_unique<LockSleeper>(factory_.get());
-    const size_t all = lent_ + 1 + failed_.size();  // Return does not allocate
+    const size_t all = lent_ + 1 + failed_.size();  // So that Return does not allocate.
     free_.reserve(all);
     failed_.reserve(all);
   } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sleeping until a lock is had: on mutexes of the C++ library, or on the program's own.
+// Sleeping until a lock is acquired, with mutexes of the C++ library or of the program.
 
 #include <atomic>
 #include <cstdint>
@@ -17,30 +17,33 @@
 
 namespace varve {
 
-// What a wait has come to: changed under the latch of the part that the lock belongs to.
+// State of a wait, changed under the latch of the part that the lock belongs to.
 enum class WaitState : uint32_t {
   kWaiting,
-  kWoken,    // look again
-  kGranted,  // the lock is had
+  kWoken,    // The waiter must try again.
+  kGranted,  // The lock is acquired.
 };
 
-// One sleeps, any number wake. A wake-up that was meant for an earlier sleep does no harm.
+// One thread sleeps, any number may wake it. A wake-up that was meant for an earlier sleep is
+// harmless.
 class LockSleeper {
  public:
   explicit LockSleeper(TransactionDBMutexFactory* factory)
       : mutex_(factory->AllocateMutex()), changed_(factory->AllocateCondVar()) {}
 
-  // Returns OK when `state` is not kWaiting, or after `micros` (negative: never), or for no reason;
-  // an error is the mutex's own.
+  // Returns OK when `state` is not kWaiting, after `micros` (negative: never), or spuriously; other
+  // statuses are errors of the mutex.
   Status Sleep(const std::atomic<WaitState>& state, int64_t micros);
-  // After the state was changed.
+  // Must be called after the state has changed.
   void Wake();
 
-  // Somebody is going to wake it, and has not done so yet: it does not go before.
+  // Announces a thread that is about to wake it; the sleeper must not be destroyed before
+  // EndWaking.
   void BeginWaking() { wakers_.fetch_add(1, std::memory_order_relaxed); }
   void EndWaking() { wakers_.fetch_sub(1, std::memory_order_release); }
   bool has_wakers() const { return wakers_.load(std::memory_order_acquire) != 0; }
-  // A sleep has failed. Whether the mutex is held since then is not known, so nobody may touch it.
+  // True if a sleep has failed. It is then unknown whether the mutex is held, so it must not be
+  // used.
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
  private:
@@ -52,8 +55,8 @@ class LockSleeper {
   std::atomic<bool> failed_{false};
 };
 
-// Sleepers are used again, but for those that have failed: these go as soon as nobody is about to
-// wake them. A thread that wakes one needs no latch, and may come late.
+// A pool of sleepers. Those that have failed are not reused, but destroyed as soon as no thread is
+// about to wake them. A thread that wakes a sleeper needs no latch, and may be late.
 class LockSleepers {
  public:
   // nullptr: the C++ library's mutexes.
@@ -66,7 +69,7 @@ class LockSleepers {
  private:
   const std::shared_ptr<TransactionDBMutexFactory> factory_;
   Mutex mu_{kLockSleepersRank};
-  // Each has room for all that there are.
+  // Each has capacity for all existing sleepers.
   std::vector<std::unique_ptr<LockSleeper>> free_ VARVE_GUARDED_BY(mu_);
   std::vector<std::unique_ptr<LockSleeper>> failed_ VARVE_GUARDED_BY(mu_);
   size_t lent_ VARVE_GUARDED_BY(mu_) = 0;
@@ -86,7 +89,8 @@ class BorrowedSleeper {
   std::unique_ptr<LockSleeper> sleeper_;
 };
 
-// Those to be woken once a latch is given back. Holds a few; when it is full it wakes at once.
+// The sleepers to wake after a latch is released. Holds a few; when it is full it wakes them at
+// once.
 class WakeList {
  public:
   WakeList() = default;

@@ -48,7 +48,7 @@ Status LockTable::Lock(LockOwner* owner, const LockKey& key, const Comparator* c
     if (!had->added || ranges_.empty() || patience.adopts) [[likely]]
       return Status::OK();
     if (EnterAmongRanges(had->held, comparator)) return Status::OK();
-    // Of a key and a range that meet the key gives way.
+    // If a key and a range conflict, the key yields.
     GiveBack(had->held);
     Wait wanted;
     wanted.exclusive = exclusive;
@@ -159,7 +159,8 @@ void LockTable::Unlock(HeldLock* held) {
       RemoveIfUnused(&part, queue);
     }
   }
-  // Nobody puts it in order any more, as it is not held; who has taken it out is done with it.
+  // No thread puts the key in order any more, since it is not held; a thread that removed it is
+  // done with it.
   if (held->place_in_order.load(std::memory_order_acquire) != 0) [[unlikely]]
     ranges_.Leave(held);
 }
@@ -174,7 +175,7 @@ void LockTable::Downgrade(HeldLock* held) {
 
 // ---- Waiting ----
 
-// A wait that others see while it lives.
+// A wait that other threads see while this object lives.
 class LockTable::WaitScope {
  public:
   WaitScope(LockTable* table, TransactionID id, Wait wait) : table_(table), id_(id) {
@@ -199,7 +200,7 @@ Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator*
                              const LockPatience& patience, LockClock* clock) {
   const LockKey& key = record->key;
   LockOwner* const owner = record->owner;
-  // All that may throw comes before the waiter is in the queue.
+  // Everything that may throw comes before the waiter is in the queue.
   const BorrowedSleeper sleeper(&sleepers_);
   Wait wait;
   wait.exclusive = exclusive;
@@ -325,7 +326,7 @@ void LockTable::UnlockRange(HeldRange* range) {
   range->counted = false;
 }
 
-// Whoever has a key in there goes on, also while this waits for the ranges of others.
+// Owners of a key in the range may continue, also while this waits for ranges of others.
 void LockTable::YieldToHoldersWithin(HeldRange* range) {
   std::string key;
   std::vector<TransactionID> holders;
@@ -333,8 +334,8 @@ void LockTable::YieldToHoldersWithin(HeldRange* range) {
   (void)ranges_.SetYieldsTo(range, std::move(holders));
 }
 
-// Nobody locks a new key in there any more, but those whom this waits for; after the last look only
-// one who holds a range that overlaps, which TryHold meets.
+// No new key is locked in the range any more, except by owners that this waits for; after the last
+// check only by holders of an overlapping range, which TryHold detects.
 Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock) {
   std::string key;
   std::vector<TransactionID> holders;
@@ -345,9 +346,9 @@ Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience,
     Had had;
     Status s = LockKeyAlone(range->owner, KeyOf(range->range.family, key), range->range.comparator,
                             /*exclusive=*/true, patience, clock, &had);
-    // The range keeps others out from here on.
+    // From here on the range excludes others.
     if (had.added) GiveBack(had.held);
-    if (s.IsLockLimit()) continue;  // nobody has it any more
+    if (s.IsLockLimit()) continue;  // It was released meanwhile.
     if (!s.ok()) return s;
     if (had.upgraded) Downgrade(had.held);
   }
@@ -447,7 +448,7 @@ Status LockTable::LookForDeadlock(LockOwner* owner, const LockPatience& patience
   const int64_t now = WallClockSeconds();
   deadlocks_.Add(answer == DeadlockAnswer::kCycle ? DeadlockPath(std::move(cycle), now)
                                                   : DeadlockPath(now, /*limit=*/true));
-  // The next search finds the cycle broken.
+  // So that the next search finds the cycle broken.
   MutexLock waits_lock(&waits_mu_);
   waits_.erase(owner->id());
   return Status::Busy(Status::kDeadlock);

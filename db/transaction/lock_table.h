@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockTable: the locks of all transactions of a database, on keys and on ranges of keys.
+// LockTable holds the locks of all transactions of a database, on keys and on ranges of keys.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +21,12 @@
 
 namespace varve {
 
-// Thread safety: any thread; one owner is used by one thread at a time.
+// Thread safety: any thread; each owner is used by one thread at a time.
 class LockTable final : private WaitGraph {
  public:
   struct Limits {
     size_t parts = 64;
-    int64_t locks_per_family_max = -1;  // keys and ranges; not positive: none
+    int64_t locks_per_family_max = -1;  // Keys and ranges; no limit unless positive.
     uint32_t deadlocks_remembered = kInitialMaxDeadlocks;
     std::shared_ptr<TransactionDBMutexFactory> mutexes;
   };
@@ -35,9 +35,10 @@ class LockTable final : private WaitGraph {
 
   static LockKey KeyOf(uint32_t family, const Slice& key);
 
-  // Locks a key for the owner, or finds its lock, which becomes exclusive if that is wanted. After
-  // OK *held is the record; *added: it is new; *upgraded: it was shared. TimedOut, Busy or Aborted
-  // as varve/utilities/transaction.h says, with nothing changed.
+  // Locks a key for the owner, or finds its lock and makes it exclusive if requested. After OK,
+  // held is the record, added is true if it is new, and upgraded is true if it was shared.
+  // Otherwise returns TimedOut, Busy or Aborted as described in varve/utilities/transaction.h, with
+  // nothing changed.
   struct Had {
     HeldLock* held = nullptr;
     bool added = false;
@@ -45,62 +46,64 @@ class LockTable final : private WaitGraph {
   };
   Status Lock(LockOwner* owner, const LockKey& key, const Comparator* comparator, bool exclusive,
               const LockPatience& patience, Had* had);
-  // The owner's lock of the key; nullptr: it has none. *exclusive may be null.
+  // Returns the owner's lock of the key, or nullptr. `exclusive` may be null.
   HeldLock* Find(const LockOwner* owner, const LockKey& key, bool* exclusive);
-  // Nothing if somebody else took it meanwhile.
+  // Does nothing if another owner took the lock meanwhile.
   void Unlock(HeldLock* held);
-  // An exclusive lock becomes shared.
+  // Makes an exclusive lock shared.
   void Downgrade(HeldLock* held);
 
-  // Locks all keys in the range, exclusively. `range` is new, and the caller's until UnlockRange,
-  // which comes after failures, too. Expired: it was taken from its owner, whose time is over.
+  // Locks all keys in the range exclusively. `range` is new, and stays the caller's until
+  // UnlockRange, which must also be called after a failure. Expired: it was taken away because its
+  // owner had expired.
   Status LockRange(HeldRange* range, const LockPatience& patience);
   void UnlockRange(HeldRange* range);
 
   std::unordered_multimap<uint32_t, KeyLockInfo> KeysLocked();
-  // Whom it waits for now; false: it does not wait.
+  // Gets the transactions that this one waits for now; returns false if it does not wait.
   bool WaitingFor(TransactionID id, LockOwner::LastWait* wait);
   DeadlockHistory& deadlocks() { return deadlocks_; }
 
  private:
-  // A wait as others see it.
+  // A wait as other threads see it.
   struct Wait {
     uint64_t number = 0;
     bool exclusive = false;
-    bool on_ranges = false;  // for ranges to go, not for a key
-    bool for_key = true;     // what wants in is a key; false: a range, which came with `ticket`
+    bool on_ranges = false;  // Waits for ranges to go, not for a key.
+    bool for_key = true;     // A key is wanted; false: the range with that `ticket`.
     uint64_t ticket = 0;
-    FamilyRange range;  // of one key mostly
+    FamilyRange range;  // Mostly of one key.
     uint64_t hash = 0;
   };
   class WaitScope;
 
   LockPart& PartOf(const LockKey& key) { return parts_[key.hash & (part_count_ - 1)]; }
-  // A key that was locked: false, somebody else's range is in its way.
+  // Returns false if a range of another owner conflicts with this key, which was locked.
   bool EnterAmongRanges(HeldLock* held, const Comparator* comparator);
-  // A new lock, which nobody has noted yet.
+  // Releases a new lock, which no other structure refers to yet.
   void GiveBack(HeldLock* held);
-  // The key alone, whatever ranges there are.
+  // Locks the key without regard to ranges.
   Status LockKeyAlone(LockOwner* owner, const LockKey& key, const Comparator* comparator,
                       bool exclusive, const LockPatience& patience, LockClock* clock, Had* had);
   Status WaitForKey(HeldLock* record, bool exclusive, const Comparator* comparator,
                     const LockPatience& patience, LockClock* clock);
-  // True: the lock is had. Otherwise the waiter stays in the queue unless it gives up, and
-  // *next_expiry is when to look again.
+  // Returns true if the lock was acquired. Otherwise the waiter stays in the queue unless it gives
+  // up, and *next_expiry is the time to try again.
   bool TryInQueue(LockPart* part, LockWaiter* waiter, bool give_up, uint64_t* next_expiry);
-  // The time is over, or there is a deadlock. Does not throw.
+  // Returns an error if the time is over or there is a deadlock. Does not throw.
   Status ReasonToGiveUp(LockOwner* owner, const LockPatience& patience, LockClock* clock);
-  // Until nothing bars a key (`range` is null), or the range, which was added.
+  // Waits until nothing conflicts with the key (`range` is null) or with the range, which was
+  // added.
   Status WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
                        const LockPatience& patience, LockClock* clock);
   Status HoldRange(HeldRange* range, const LockPatience& patience);
-  // A key in the range that somebody else has locked, and all who have locked one; false: there is
-  // none.
+  // Finds a key in the range that another owner has locked, and all owners of such keys; returns
+  // false if there is none.
   bool FindKeyWithin(HeldRange* range, std::string* key, std::vector<TransactionID>* holders);
-  // By a walk over all parts, a few keys at a time.
+  // Does the same by a walk over all parts, a few keys at a time.
   void WalkKeysWithin(const HeldRange& range, std::string* key,
                       std::vector<TransactionID>* holders);
-  // Of its family.
+  // Puts the keys of the range's family in order.
   void PutKeysInOrder(HeldRange* range);
   void YieldToHoldersWithin(HeldRange* range);
   Status LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock);
@@ -108,13 +111,13 @@ class LockTable final : private WaitGraph {
   Status FindOrAdd(LockPart* part, const LockKey& key, bool adopts, LockQueue** queue)
       VARVE_REQUIRES(part->latch);
   void RemoveIfUnused(LockPart* part, LockQueue* queue) VARVE_REQUIRES(part->latch);
-  // What is adopted counts, and is never refused.
+  // Counts a lock. An adopted one is counted too, but never refused.
   Status CountLock(uint32_t family, bool adopts);
   void UncountLock(uint32_t family);
 
   bool EdgesOf(TransactionID waiter, WaitEdges* edges) override;
   void BlockersOf(TransactionID id, const Wait& wait, std::vector<TransactionID>* ids);
-  // Busy if the owner's wait can never end; others do not see it any more then.
+  // Returns Busy if the owner's wait can never end, and hides the wait from others then.
   Status LookForDeadlock(LockOwner* owner, const LockPatience& patience);
 
   const size_t part_count_;
@@ -124,7 +127,7 @@ class LockTable final : private WaitGraph {
   LockSleepers sleepers_;
   DeadlockHistory deadlocks_;
 
-  // One search at a time: of two that wait for each other one gives up, and the other goes on.
+  // Serializes searches: of two that wait for each other one gives up, and the other continues.
   Mutex search_mu_{kDeadlockSearchRank};
   Mutex waits_mu_{kLockWaitsRank};
   std::unordered_map<TransactionID, Wait> waits_ VARVE_GUARDED_BY(waits_mu_);

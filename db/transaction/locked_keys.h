@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LockedKeys: the keys of one column family that are locked, in order, for those who look for the
-// keys in a range.
+// LockedKeys stores the locked keys of one column family in order, for finding the keys in a range.
 
 #include <atomic>
 #include <cstdint>
@@ -17,9 +16,9 @@
 
 namespace varve {
 
-// A key that several share is here once for each of them.
+// A key with several holders is stored once for each of them.
 //
-// Thread safety: none. Lifetime: a lock is taken out before its memory goes.
+// Thread safety: none. Lifetime: a lock must be removed before its memory is freed.
 class LockedKeys {
  public:
   LockedKeys() = default;
@@ -28,7 +27,7 @@ class LockedKeys {
 
   bool empty() const { return tree_.empty(); }
 
-  // Throws std::bad_alloc, and has done nothing then.
+  // Throws std::bad_alloc, with nothing changed.
   void Add(HeldLock* lock, const Comparator* comparator) {
     VARVE_ASSERT(lock->place_in_order.load(std::memory_order_relaxed) == 0);
     if (free_ == 0) {
@@ -43,7 +42,7 @@ class LockedKeys {
     tree_.Insert(&node);
   }
 
-  // One that is here.
+  // Requires that the lock is here.
   void Remove(HeldLock* lock) {
     const uint32_t place = lock->place_in_order.load(std::memory_order_relaxed);
     Node& node = nodes_[place - 1];
@@ -51,15 +50,15 @@ class LockedKeys {
     tree_.Erase(&node);
     node.next_free = free_;
     free_ = place;
-    // The last that is done with the lock: its owner may be about to use the memory again.
+    // This must be the last access to the lock: its owner may reuse the memory at once.
     lock->place_in_order.store(0, std::memory_order_release);
     if (!tree_.empty()) return;
     nodes_.clear();
     free_ = 0;
   }
 
-  // Of the range's keys that others than `owner` have: adds the owners, and sets *key to one of
-  // them if it was empty. Those of which is_held says that they are not are taken out.
+  // Visits the range's keys that others than `owner` hold: adds the owners, and sets *key to one of
+  // the keys if `ids` was empty. Keys for which is_held returns false are removed.
   template <typename IsHeld>  // bool(HeldLock*)
   void FindOthers(const FamilyRange& range, const LockOwner* owner, IsHeld is_held,
                   std::string* key, std::vector<TransactionID>* ids) {
@@ -80,7 +79,7 @@ class LockedKeys {
   struct Node : public BalancedTree<Node>::Links {
     HeldLock* lock = nullptr;
     const Comparator* comparator = nullptr;
-    const LockOwner* only_owner = nullptr;  // of all from here down; null: they have several
+    const LockOwner* only_owner = nullptr;  // Of this subtree; null: there are several.
     uint32_t next_free = 0;
 
     bool IsBefore(const Node& other) const {
@@ -97,7 +96,7 @@ class LockedKeys {
     }
   };
 
-  // In order, but for what one owner has that is to be skipped.
+  // Visits the keys in order, except for subtrees of a single owner that is skipped.
   template <typename Skips, typename Act>
   static void Visit(Node* node, const KeySpan& span, const Skips& skips, const Act& act) {
     if (node == nullptr) return;
@@ -110,7 +109,7 @@ class LockedKeys {
 
   BalancedTree<Node> tree_;
   std::deque<Node> nodes_;
-  uint32_t free_ = 0;  // places in use again and again; 0: none
+  uint32_t free_ = 0;  // First reusable place; 0: none.
 };
 
 }  // namespace varve

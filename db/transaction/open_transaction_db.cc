@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opening a database for transactions that lock, and wrapping one that is open.
+// Opens databases for transactions that lock, and wraps open ones.
 
 #include <memory>
 
@@ -41,7 +41,7 @@ Status TransactionDB::Open(const Options& options, const TransactionDBOptions& t
   Status s = Open(DBOptions(options), txn_db_options, dbname,
                   {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))},
                   &handles, dbptr);
-  DeleteAll(&handles);  // the database has one of its own
+  DeleteAll(&handles);  // The database has its own handle.
   return s;
 }
 

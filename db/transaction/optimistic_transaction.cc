@@ -13,7 +13,7 @@ namespace varve {
 
 namespace {
 
-// A commit that others of its buckets keep overtaking gives up.
+// A commit gives up after being overtaken this often by writes to its buckets.
 constexpr int kTriesMax = 1000;
 
 bool BytesDecideIn(ColumnFamilyHandle* family) {
@@ -106,7 +106,7 @@ TrackedKey* OptimisticTransaction::Find(ColumnFamilyHandle* family, const Slice&
   return tracked_.Find(id, key, KeyStamps::HashOf(id, key, /*bytes_decide=*/true));
 }
 
-// What the transaction itself has written, also without tracking it, says nothing of the database.
+// A key that the transaction itself has written, tracked or not, says nothing about the database.
 void OptimisticTransaction::NoteFound(ColumnFamilyHandle* family, const Slice& key) {
   TrackedKey* const found = Find(family, key);
   if (found == nullptr || found->writes != 0 || IsInBatch(family, key)) return;
@@ -118,7 +118,7 @@ void OptimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const S
   TrackedKey* const tracked = Find(FamilyOr(family), key);
   if (tracked == nullptr || tracked->reads == 0) return;
   if (!marks_.empty()) {
-    // Only a read since the newest save point can be taken back.
+    // Only a read since the newest save point can be undone.
     size_t i = uses_.size();
     while (i > marks_.back() && (uses_[i - 1].key != tracked || uses_[i - 1].write)) i--;
     if (i == marks_.back()) return;
@@ -197,7 +197,7 @@ Status OptimisticTransaction::LookUp() {
     if (!key->in_use()) continue;
     ColumnFamilyHandle* const family = families_.Find(key->family);
     TransactionHost::NewestWrite newest{.found = true};
-    // Of a family that was dropped there is nothing to be known, and the write says so.
+    // Nothing is known of a dropped family; the write returns the error.
     if (family != nullptr) VARVE_RETURN_IF_ERROR(host_->FindNewest(family, key->key, &newest));
     const bool vanished =
         (key->was_read && !newest.found) ||
@@ -210,7 +210,7 @@ Status OptimisticTransaction::LookUp() {
   return Status::OK();
 }
 
-// It may go on, and is held to the same snapshot.
+// The transaction may continue, and is checked against the same snapshot.
 Status OptimisticTransaction::Rollback() {
   VARVE_RETURN_IF_ERROR(CheckActive());
   ClearUpdates();
@@ -249,7 +249,7 @@ Status OptimisticTransaction::GetRangeLock(ColumnFamilyHandle* /*family*/,
   return Status::NotSupported("GetRangeLock: optimistic transactions have no locks");
 }
 
-// Not checked by Commit: nothing that the transaction has read says what lies in there.
+// The range is not checked by Commit, because the transaction has read nothing of it.
 Status OptimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Slice& begin,
                                           const Slice& end) {
   return Step(family, [&](ColumnFamilyHandle* of) -> Status {

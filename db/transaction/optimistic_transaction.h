@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// OptimisticTransaction: locks nothing, remembers since when keys must not have changed, and is
-// refused by Commit where one has (Kung and Robinson 1981).
+// OptimisticTransaction takes no locks. It remembers since when its keys must not have changed, and
+// Commit fails if one has (Kung and Robinson 1981).
 
 #include <cstdint>
 #include <memory>
@@ -17,15 +17,15 @@
 
 namespace varve {
 
-// A commit is checked where it gets its place in the order of all writes: there it is refused if
-// the bucket of a key has a stamp beyond what the transaction knows of the key. Then it waits until
-// all that was before it is visible, looks the keys up, and tries again, knowing more. So a write
+// A commit is validated at its place in the order of all writes: it is refused there if the bucket
+// of a key has a stamp newer than what the transaction knows of the key. Then it waits until all
+// earlier writes are visible, looks the keys up, and tries again with that knowledge. So a write
 // that changed a key either came before, and its stamp shows it, or comes after.
 //
-// From the first key on it holds the traces of changes since then, or a snapshot no younger than
-// what keys are compared with: what compactions may drop without a trace is a key that came after
-// that and has gone again. If GetForUpdate found it, that is a conflict;
-// otherwise the key is as it was, absent.
+// From the first key on it holds back compactions from dropping traces of changes, either directly
+// or by a snapshot no younger than the state that keys are compared with. Compactions may then drop
+// without a trace only a key that was created after that state and deleted again. If GetForUpdate
+// found such a key, that is a conflict; otherwise the key is absent as it was before.
 //
 // Thread safety: as Transaction.
 class OptimisticTransaction final : public TransactionBase {
@@ -59,7 +59,7 @@ class OptimisticTransaction final : public TransactionBase {
 
  private:
   struct TrackedUse {
-    TrackedKey* key;  // null: taken back
+    TrackedKey* key;  // Null: undone.
     bool write;
   };
 
@@ -76,10 +76,11 @@ class OptimisticTransaction final : public TransactionBase {
   void PopUses() override;
 
   TrackedKey* Find(ColumnFamilyHandle* family, const Slice& key) const;
-  // That it may be written as it is.
+  // Returns OK if the transaction may be written in its present state.
   Status CheckCommit();
   Status WriteIfUnchanged(WriteBatch* updates);
-  // Looks all keys up. Busy if one has changed; else `limits_` says until when that is known.
+  // Looks all keys up. Returns Busy if one has changed; otherwise sets limits_ to the sequence
+  // numbers up to which they are known.
   Status LookUp();
   Status HoldEvidence();
   void ForgetUses();
@@ -88,14 +89,14 @@ class OptimisticTransaction final : public TransactionBase {
   TransactionState state_ = STARTED;
   uint64_t committed_at_ = 0;
   TrackedKeys tracked_;
-  // No change after this leaves no trace. By a slot, and by snapshots, the last of which is the
-  // oldest.
+  // Every change after this sequence number leaves a trace, held by traces_ and by the snapshots in
+  // evidence_, the last of which is the oldest.
   SequenceNumber evidence_since_ = kMaxSequenceNumber;
   TraceHolds::Slot* traces_ = nullptr;
   std::vector<std::shared_ptr<const Snapshot>> evidence_;
-  std::vector<StampLimit> limits_;  // of a commit under way
-  std::vector<TrackedUse> uses_;    // while there are save points
-  std::vector<size_t> marks_;       // where each begins
+  std::vector<StampLimit> limits_;  // During a commit.
+  std::vector<TrackedUse> uses_;    // While there are save points.
+  std::vector<size_t> marks_;       // Position of each save point in uses_.
 };
 
 }  // namespace varve

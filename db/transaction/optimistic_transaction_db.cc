@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opening a database for optimistic transactions, and beginning them.
+// Opens databases for optimistic transactions, and begins these.
 
 #include <memory>
 #include <utility>
@@ -13,7 +13,7 @@ namespace varve {
 
 namespace {
 
-// Reads and writes go to the database itself, whose order of writes sees them all.
+// Reads and writes go to the database itself, whose order of writes includes them all.
 class OptimisticDb final : public OptimisticTransactionDB {
  public:
   OptimisticDb(DB* db, TransactionHost* host) : OptimisticTransactionDB(db), host_(host) {}
@@ -66,7 +66,7 @@ Status OptimisticTransactionDB::Open(const Options& options,
   Status s = Open(DBOptions(options), occ_options, dbname,
                   {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))},
                   &handles, dbptr);
-  for (ColumnFamilyHandle* handle : handles) delete handle;  // the database has one of its own
+  for (ColumnFamilyHandle* handle : handles) delete handle;  // The database has its own handle.
   return s;
 }
 

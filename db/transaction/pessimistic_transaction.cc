@@ -19,18 +19,18 @@ namespace {
 
 constexpr size_t kNameBytesMax = 512;
 
-// A transaction that is begun again and again shares no counter each time.
+// A transaction that is begun again and again does not access the shared counter each time.
 constexpr uint64_t kIdsAtOnce = 16;
 
-// Nobody has changed it since ... it is not known when.
+// It is not known since when the key is unchanged.
 constexpr SequenceNumber kNotChecked = kMaxSequenceNumber;
 
-// Milliseconds of the API; negative stays negative.
+// Converts milliseconds of the API to microseconds; negative stays negative.
 int64_t MicrosOf(int64_t milliseconds) {
   return milliseconds < 0 ? -1 : std::min(milliseconds, INT64_MAX / 1000) * 1000;
 }
 
-// As BytewiseComparatorWithU64Ts reads it.
+// Encodes a timestamp for BytewiseComparatorWithU64Ts.
 std::string BytesOf(TxnTimestamp timestamp) {
   std::string bytes;
   PutFixed64(&bytes, timestamp);
@@ -98,7 +98,7 @@ TransactionRegistry::~TransactionRegistry() {
 // ---- The beginning ----
 
 PessimisticTransaction::~PessimisticTransaction() {
-  ForgetName();  // before the locks go, which those who find it by name look at
+  ForgetName();  // Before the locks, which GetTransactionByName's callers read.
   if (recovered_) [[unlikely]] {
     MutexLock lock(&registry_->names_mu);
     registry_->recovered.erase(this);
@@ -155,7 +155,7 @@ Status PessimisticTransaction::CheckActive() {
   return Status::InvalidArgument("transaction: it has ended");
 }
 
-// From the first state change on nobody takes the locks any more, whenever it would expire.
+// After the first state change others cannot take the locks any more, even after the expiration.
 Status PessimisticTransaction::Prepare() try {
   VARVE_RETURN_IF_ERROR(CheckActive());
   VARVE_RETURN_IF_ERROR(CheckWhole());
@@ -242,7 +242,7 @@ Status PessimisticTransaction::StampUpdates(WriteBatch* updates) {
   uint32_t family = 0;
   size_t timestamp_size = 0;
   if (!WriteBatchInternal::HasUnsetTimestamps(*updates, &family, &timestamp_size)) {
-    return Status::OK();  // somebody has set them in the batch
+    return Status::OK();  // The caller has set them in the batch.
   }
   return Status::InvalidArgument(
       "Commit: the transaction has updated a column family with timestamps, and "
@@ -289,8 +289,8 @@ Status PessimisticTransaction::Rollback() {
     }
     section_ = nullptr;
   } else if (state == STARTED) {
-    // It may go on, held to the same snapshot and read timestamp; what it writes then gets a commit
-    // timestamp of its own.
+    // The transaction may continue, checked against the same snapshot and read timestamp; its later
+    // updates get a new commit timestamp.
     ReleaseLocks();
     ClearUpdates();
     commit_timestamp_ = kMaxTxnTimestamp;
@@ -427,7 +427,8 @@ Status PessimisticTransaction::ValidateTimestamp(ColumnFamilyHandle* family, con
                : Status::OK();
 }
 
-// While the key is locked nobody changes it: what was right for an older snapshot stays so.
+// While the key is locked no other transaction changes it, so a check against an older snapshot
+// stays valid.
 Status PessimisticTransaction::ValidateSequence(ColumnFamilyHandle* family, HeldLock* lock) {
   const SequenceNumber since = snapshot_sequence();
   if (lock->unchanged_since <= since) return Status::OK();
@@ -449,13 +450,13 @@ void PessimisticTransaction::NoteUse(HeldLock* lock, bool write) {
 }
 
 void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
-  if (section_ != nullptr) return;  // what is prepared keeps what it was prepared with
+  if (section_ != nullptr) return;  // A prepared section keeps its locks.
   if (!host_->CheckHandle(FamilyOr(family)).ok()) return;
   HeldLock* const lock =
       locks_->Find(&owner(), LockTable::KeyOf(FamilyOr(family)->GetID(), key), nullptr);
   if (lock == nullptr || lock->reads == 0) return;
   if (!marks_.empty()) {
-    // Only a read since the newest save point can be taken back.
+    // Only a read since the newest save point can be undone.
     size_t i = uses_.size();
     while (i > marks_.back().uses && (uses_[i - 1].lock != lock || uses_[i - 1].write)) i--;
     if (i == marks_.back().uses) return;

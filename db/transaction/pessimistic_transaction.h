@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// PessimisticTransaction: locks what it writes and what it reads for update, and keeps that to its
-// end; its updates are written by Commit.
+// PessimisticTransaction locks the keys that it writes or reads for update, and holds the locks
+// until its end; Commit writes its updates.
 
 #include <atomic>
 #include <cstdint>
@@ -22,16 +22,16 @@ namespace varve {
 
 struct PreparedSection;
 
-// All that a transaction has locked. Locks of keys form a list in the order in which they were had.
+// All locks of a transaction. The key locks form a list in the order of acquisition.
 struct LocksHeld {
   LockOwner owner;
   HeldLock* first = nullptr;
   HeldLock* last = nullptr;
   uint64_t keys = 0;
   std::list<HeldRange> ranges;
-  size_t range_bytes = 0;  // that these take
+  size_t range_bytes = 0;  // Bytes of the ranges.
 
-  LocksHeld* next = nullptr;  // of those that a registry keeps
+  LocksHeld* next = nullptr;  // In a registry's list.
 
   void Add(HeldLock* lock);
   void GiveBack(LockTable* table, HeldLock* lock);
@@ -39,7 +39,7 @@ struct LocksHeld {
   void GiveAllBack(LockTable* table);
 };
 
-// What all transactions of a database share.
+// Holds what all transactions of a database share.
 struct TransactionRegistry {
   TransactionRegistry(const LockTable::Limits& limits, bool checks_timestamps)
       : locks(limits), validates_timestamps(checks_timestamps) {}
@@ -50,26 +50,26 @@ struct TransactionRegistry {
   TimestampedSnapshots snapshots;
   Mutex names_mu{kTransactionNamesRank};
   std::unordered_map<std::string, Transaction*> names VARVE_GUARDED_BY(names_mu);
-  // Those of an opening, which nobody may have asked for.
+  // Recovered by an opening and perhaps not requested by the program.
   std::set<Transaction*> recovered VARVE_GUARDED_BY(names_mu);
-  // Of undecided sections without a transaction: nobody writes their keys before they are decided,
-  // which takes another opening.
+  // Locks of undecided sections without a transaction: their keys must not be written before they
+  // are decided, which takes another opening.
   LocksHeld* left VARVE_GUARDED_BY(names_mu) = nullptr;
 };
 
-// The first of so many ids that nobody else in the process has.
+// Returns the first of `count` consecutive ids, which are unique in the process.
 TransactionID TakeTransactionIds(uint64_t count);
 
-// Prepare makes a section of the updates, which is the database's until it is decided: the
-// transaction may go before that, and its locks stay with the section.
+// Prepare makes a section of the updates, which the database owns until it is decided: the
+// transaction may be destroyed before that, and its locks stay with the section.
 //
-// While there are save points, uses of locks are written down one after the other, so that a save
-// point is a position there.
+// While there are save points, uses of locks are logged in order, so that a save point is a
+// position in that log.
 //
 // Thread safety: as Transaction.
 class PessimisticTransaction final : public TransactionBase {
  public:
-  // The registry and the host outlive it.
+  // The registry and the host must outlive the transaction.
   PessimisticTransaction(DB* db, TransactionHost* host, TransactionRegistry* registry)
       : TransactionBase(db, host),
         registry_(registry),
@@ -77,15 +77,16 @@ class PessimisticTransaction final : public TransactionBase {
         held_(new LocksHeld) {}
   ~PessimisticTransaction() override;
 
-  // As a new transaction. `default_timeout_ms` is the database's. Throws std::bad_alloc, and has
-  // done nothing then, if there is a section to leave.
+  // Begins a new transaction. `default_timeout_ms` is the database's. Throws std::bad_alloc, with
+  // nothing changed, if there is a section to abandon.
   void Begin(const WriteOptions& write_options, const TransactionOptions& options,
              int64_t default_timeout_ms);
   bool BelongsTo(const TransactionRegistry* registry) const { return registry_ == registry; }
-  // As one that has prepared this section, which it claimed: with its locks, beside whoever else
-  // has adopted them, as none were taken when it was prepared.
+  // Becomes the transaction that has prepared this section, which the caller has claimed. Takes its
+  // locks beside other holders that were also adopted, because its locks did not conflict when it
+  // was prepared.
   Status Adopt(PreparedSection* section);
-  // Into the registry's list, where it is until it goes.
+  // Adds the transaction to the registry's list of recovered ones, until it is destroyed.
   void ListRecovered();
 
   Status SetReadTimestampForValidation(TxnTimestamp ts) override;
@@ -118,7 +119,7 @@ class PessimisticTransaction final : public TransactionBase {
 
  private:
   struct LockUse {
-    HeldLock* lock;  // null: taken back
+    HeldLock* lock;  // Null: undone.
     bool write;
   };
   struct UsesMark {
@@ -149,16 +150,16 @@ class PessimisticTransaction final : public TransactionBase {
   Status ValidateTimestamp(ColumnFamilyHandle* family, const HeldLock* lock);
   void NoteUse(HeldLock* lock, bool write);
   Status LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end);
-  // That it may be written as it is.
+  // Returns OK if the transaction may be written in its present state.
   Status CheckCommit();
   Status CommitUnprepared();
-  // The commit timestamp into the updates that need one.
+  // Sets the commit timestamp in the updates that need one.
   Status StampUpdates(WriteBatch* updates);
   Status CommitPrepared();
-  // All locks, the name, the updates, the snapshot.
+  // Releases all locks, the name, the updates and the snapshot.
   void End(TransactionState state);
-  // The section stays as it is, for the next one who claims it, and so do the locks, in whose place
-  // the transaction has `others`.
+  // Leaves the section undecided, for the next claimant, together with its locks. The transaction
+  // continues with `others`.
   void LeaveSection(std::unique_ptr<LocksHeld> others) noexcept;
   void ReleaseLocks();
   Status TakeName(const TransactionName& name);
@@ -166,19 +167,19 @@ class PessimisticTransaction final : public TransactionBase {
 
   TransactionRegistry* const registry_;
   LockTable* const locks_;
-  // Its own. Another one only when it is begun anew and leaves a section behind.
+  // Owned. Replaced only when the transaction is begun anew and leaves a section behind.
   std::atomic<LocksHeld*> held_;
-  TransactionID next_id_ = 0;  // of those that it took
+  TransactionID next_id_ = 0;  // Of the ids that it reserved.
   TransactionID ids_end_ = 0;
   LockPatience patience_;
   bool skip_concurrency_control_ = false;
   bool skip_prepare_ = true;
-  bool recovered_ = false;              // in the registry's list
-  PreparedSection* section_ = nullptr;  // while it is prepared
+  bool recovered_ = false;              // In the registry's list.
+  PreparedSection* section_ = nullptr;  // Null unless prepared.
   uint64_t committed_at_ = 0;
-  TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // none
-  TxnTimestamp commit_timestamp_ = kMaxTxnTimestamp;  // none
-  std::string name_;  // under the registry's mutex; changed by this transaction's thread
+  TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // Initially none.
+  TxnTimestamp commit_timestamp_ = kMaxTxnTimestamp;  // Initially none.
+  std::string name_;  // Guarded by the registry's mutex; only this transaction's thread changes it.
 
   std::vector<LockUse> uses_;
   std::vector<UsesMark> marks_;

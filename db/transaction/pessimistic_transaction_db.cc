@@ -22,7 +22,7 @@ LockTable::Limits LimitsOf(const TransactionDBOptions& options) {
   return limits;
 }
 
-// Those that the program has not taken, and deleted.
+// Deletes the recovered transactions that the program has not taken and deleted.
 void DeleteRecovered(TransactionRegistry* registry) {
   for (;;) {
     Transaction* txn = nullptr;
@@ -31,11 +31,11 @@ void DeleteRecovered(TransactionRegistry* registry) {
       if (registry->recovered.empty()) return;
       txn = *registry->recovered.begin();
     }
-    delete txn;  // which takes it out
+    delete txn;  // The destructor removes it.
   }
 }
 
-// Gives one key back at the end of a scope.
+// Releases one key at the end of a scope.
 class KeyGuard {
  public:
   KeyGuard(LockTable* table, HeldLock* lock) : table_(table), lock_(lock) {}

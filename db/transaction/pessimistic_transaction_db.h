@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// PessimisticTransactionDB: a database whose writes, with a transaction or without, lock their
-// keys.
+// PessimisticTransactionDB is a database whose writes lock their keys, within transactions and
+// without.
 
 #include <functional>
 #include <memory>
@@ -19,18 +19,19 @@
 
 namespace varve {
 
-// OK, or which option is not to be had.
+// Returns OK, or an error that names the unsupported option.
 Status CheckTransactionDBOptions(const TransactionDBOptions& options, const DBOptions& db_options);
 
 class PessimisticTransactionDB final : public TransactionDB {
  public:
-  // Made before the database, which an object that cannot be made must not take over.
+  // Makes the registry. Must be called before the database is wrapped, so that a failure does not
+  // take ownership of it.
   static std::unique_ptr<TransactionRegistry> NewRegistry(const TransactionDBOptions& options);
-  // Also before: transactions of all sections that nobody has. They belong to the registry's
-  // database.
+  // Makes transactions of all unclaimed sections; they belong to the registry's database. Must also
+  // be called before the database is wrapped.
   static Status AdoptSections(DB* db, TransactionHost* host, const TransactionDBOptions& options,
                               TransactionRegistry* registry);
-  // Takes `db` over. The host is the database at its root.
+  // Takes ownership of `db`. The host is the database at its root.
   PessimisticTransactionDB(DB* db, TransactionHost* host, const TransactionDBOptions& options,
                            std::unique_ptr<TransactionRegistry> registry) noexcept;
   ~PessimisticTransactionDB() override;
@@ -95,14 +96,14 @@ class PessimisticTransactionDB final : public TransactionDB {
   }
   Status Write(const WriteOptions& options, const TransactionDBWriteOptimizations& optimizations,
                WriteBatch* updates) override;
-  // Locks the keys as Write does. The callback is called with them locked.
+  // Locks the keys like Write. The callback is called while they are locked.
   Status WriteWithCallback(const WriteOptions& options, WriteBatch* updates,
                            UserWriteCallback* callback) override;
 
  private:
   using WriteLocked = std::function<Status()>;
 
-  // Runs `write` with the key, or with all of the batch, locked.
+  // Runs `write` while the key, or all keys of the batch, are locked.
   template <typename WriteIt>
   Status WithKey(ColumnFamilyHandle* family, const Slice& key, WriteIt write);
   Status WithBatch(WriteBatch* updates, const WriteLocked& write);

@@ -14,7 +14,7 @@ Status TimestampedSnapshots::Create(TransactionHost* host, DB* db, TxnTimestamp 
     return Status::InvalidArgument(
         "CreateTimestampedSnapshot: the largest timestamp stands for none");
   }
-  Shared taken;  // goes without the mutex, unless it is kept
+  Shared taken;  // Released without the mutex, unless stored.
   MutexLock lock(&mu_);
   const auto newest = snapshots_.empty() ? snapshots_.end() : std::prev(snapshots_.end());
   if (newest != snapshots_.end() && newest->first > timestamp) {
@@ -60,7 +60,7 @@ std::vector<TimestampedSnapshots::Shared> TimestampedSnapshots::Between(TxnTimes
 }
 
 void TimestampedSnapshots::DropOlderThan(TxnTimestamp timestamp) {
-  std::map<TxnTimestamp, Shared> dropped;  // without the mutex
+  std::map<TxnTimestamp, Shared> dropped;  // Released without the mutex.
   MutexLock lock(&mu_);
   while (!snapshots_.empty() && snapshots_.begin()->first < timestamp) {
     dropped.insert(snapshots_.extract(snapshots_.begin()));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TimestampedSnapshots: snapshots that a TransactionDB keeps by the timestamps that users gave
-// them.
+// TimestampedSnapshots holds snapshots of a TransactionDB by the timestamps that users gave them.
 
 #include <map>
 #include <memory>
@@ -20,21 +19,21 @@ namespace varve {
 class DB;
 class TransactionHost;
 
-// The order of timestamps is that of the states: a later one shows all that an earlier one does.
+// Timestamps are in the order of the states: a later one shows all that an earlier one does.
 //
-// Thread safety: all methods from any thread. The database outlives what is handed out.
+// Thread safety: any thread may call any method. The database must outlive the returned snapshots.
 class TimestampedSnapshots {
  public:
   using Shared = std::shared_ptr<const Snapshot>;
 
-  // Of the present state; the one that is there if that is of the same timestamp and state.
-  // InvalidArgument: another one has this timestamp, or a later one.
+  // Takes a snapshot of the present state, or returns the existing one with the same timestamp and
+  // state. InvalidArgument: another one has this timestamp, or a later one.
   Status Create(TransactionHost* host, DB* db, TxnTimestamp timestamp, Shared* snapshot);
-  // nullptr: none. kMaxTxnTimestamp: the latest.
+  // Returns the snapshot with that timestamp, or nullptr. kMaxTxnTimestamp: returns the latest.
   [[nodiscard]] Shared Find(TxnTimestamp timestamp) const;
-  // In ascending order; `end` is exclusive.
+  // Returns the snapshots in ascending order; `end` is exclusive.
   [[nodiscard]] std::vector<Shared> Between(TxnTimestamp begin, TxnTimestamp end) const;
-  // Those that others hold stay theirs.
+  // Drops the references; snapshots that others hold stay valid.
   void DropOlderThan(TxnTimestamp timestamp);
 
  private:

@@ -49,7 +49,7 @@ void TransactionBase::BeginBase(const WriteOptions& options, size_t max_batch_by
 }
 
 void TransactionBase::ClearUpdates() {
-  // A transaction that is begun again was cleared when it ended.
+  // A transaction that is begun again was usually cleared at its end.
   if (batch_.GetWriteBatch()->GetDataSize() != kBatchHeaderBytes || !save_points_.empty()) {
     batch_.Clear();
   }
@@ -88,7 +88,7 @@ std::shared_ptr<const Snapshot> TransactionBase::NewSnapshot() const noexcept {
 void TransactionBase::SetSnapshotOnNextOperation(std::shared_ptr<TransactionNotifier> notifier) {
   announced_ = true;
   notifier_ = std::move(notifier);
-  lacks_snapshot_ = false;  // who gets none then is told so
+  lacks_snapshot_ = false;  // A failure is reported to this caller.
 }
 
 void TransactionBase::ClearSnapshot() {
@@ -121,7 +121,7 @@ void TransactionBase::SettleSnapshot(bool keep) {
   snapshot_before_.reset();
   const std::shared_ptr<TransactionNotifier> notifier = std::move(notifier_);
   const std::shared_ptr<const Snapshot> taken = snapshot_;
-  // What it throws is its own affair: the call has done what it had to do.
+  // Exceptions of the notifier are ignored: the call has already done its work.
   if (notifier != nullptr) BestEffort([&] { notifier->SnapshotCreated(taken.get()); });
 }
 
@@ -220,7 +220,7 @@ std::vector<Status> TransactionBase::MultiGet(const ReadOptions& options,
     return std::vector<Status>(
         n, Status::InvalidArgument("MultiGet: one column family per key needed"));
   }
-  // One state for all keys, over all families.
+  // Reads all keys, of all families, at one state.
   ReadOptions at_one_state = options;
   std::unique_ptr<ManagedSnapshot> held;
   if (options.snapshot == nullptr && n > 1) {
@@ -338,7 +338,7 @@ Status TransactionBase::UseAll(const ReadOptions& options,
                  &notes[used]);
     });
   }
-  // The one that was refused has changed nothing.
+  // The key that was refused has changed nothing.
   for (; !s.ok() && used > 0; used--) TakeBack(notes[used - 1]);
   return s;
 }
@@ -379,7 +379,7 @@ Status TransactionBase::TimestampForUpdate(const ReadOptions& /*options*/, bool 
 
 Status TransactionBase::AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
                                    const Slice& value) {
-  // No handle is the default family, in the order that the batch has without one.
+  // A null handle means the default family, ordered by the batch's backup comparator.
   if (IsPlain(family)) family = nullptr;
   if (!indexing_) return batch_.AddUnindexed(type, family, key, value);
   switch (type) {
@@ -415,7 +415,7 @@ Status TransactionBase::Update(WriteType type, ColumnFamilyHandle* family, const
 }
 
 void TransactionBase::PutLogData(const Slice& blob) {
-  if (!CheckActive().ok()) return;  // nothing of it will be logged
+  if (!CheckActive().ok()) return;  // It will never be logged.
   const Status s = Settled(batch_.PutLogData(blob));
   if (!s.ok()) lacks_log_data_ = true;
 }

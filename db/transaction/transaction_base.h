@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TransactionBase: what all transactions have in common: a batch that their reads see through, its
-// save points, and a snapshot to be checked against.
+// TransactionBase is the common part of all transactions: a batch that their reads include, its
+// save points, and a snapshot for conflict checks.
 
 #include <cstdint>
 #include <memory>
@@ -20,26 +20,26 @@
 
 namespace varve {
 
-// What is done with a key that is to be locked, or tracked.
+// Says how a key is locked or tracked.
 struct KeyUse {
   bool write = true;
   bool exclusive = true;
-  bool validate = true;         // against the snapshot
-  bool assume_tracked = false;  // by an earlier use
+  bool validate = true;         // Check against the snapshot.
+  bool assume_tracked = false;  // Rely on an earlier use.
 };
 
-// What a use of a key has changed, so that it can be taken back.
+// What a use of a key has changed, so that it can be undone.
 struct UseNote {
-  void* record = nullptr;  // the class's own, of the key; null: nothing is changed
+  void* record = nullptr;  // The subclass's record of the key; null: nothing changed.
   bool write = false;
-  bool added = false;                  // the record is new
-  bool upgraded = false;               // its lock was shared before
-  SequenceNumber unchanged_since = 0;  // of before
+  bool added = false;                  // The record is new.
+  bool upgraded = false;               // Its lock was shared before.
+  SequenceNumber unchanged_since = 0;  // The value before the use.
 };
 
-// A call that locks, tracks or writes is a Step: it is checked first, it takes back what it has
-// done where a later part of it is refused, and when all is as it has to be, the memory that is
-// held is counted, and a notifier is told. So a notifier may call whatever it likes.
+// A call that locks, tracks or writes is a Step: it is checked first, and it undoes what it has
+// done if a later part is refused. At its end the memory held is counted and a notifier is called,
+// which may therefore call any method.
 //
 // Thread safety: as Transaction.
 class TransactionBase : public Transaction {
@@ -193,34 +193,36 @@ class TransactionBase : public Transaction {
   void SetWriteOptions(const WriteOptions& options) override { write_options_ = options; }
 
  protected:
-  // Whether its state is one in which it may go on writing and locking; otherwise why not.
+  // Returns OK if the state allows further writes and locks; otherwise the reason.
   virtual Status CheckActive() = 0;
-  // Locks or tracks a key, after which a snapshot that was announced is taken and the key is
-  // checked against the snapshot there is. Keys are without timestamp. After a failure nothing is
-  // changed, but for the snapshot, which the step puts back.
+  // Locks or tracks a key, then takes an announced snapshot, and checks the key against the
+  // snapshot there is. Keys are without timestamp. After a failure nothing is changed except the
+  // snapshot, which the step restores.
   virtual Status Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
                      UseNote* note) = 0;
-  // Takes a use back that was the newest. Does not fail.
+  // Undoes a use, which must be the newest. Does not fail.
   virtual void TakeBack(const UseNote& note) = 0;
-  // Whether it goes with families that have timestamps, of so many bytes. NotSupported here.
+  // Returns OK if families with timestamps of this size are supported. This class returns
+  // NotSupported.
   virtual Status CheckTimestampSize(size_t timestamp_size) const;
-  // Of such a family: sets *timestamp to the one of a read for update.
+  // For such a family: sets *timestamp to that of a read for update.
   virtual Status TimestampForUpdate(const ReadOptions& options, bool do_validate,
                                     std::string* timestamp) const;
-  // A read for update of a key that was used has found a value.
+  // Called when a read for update has found a value of a key that was used.
   virtual void NoteFound(ColumnFamilyHandle* /*family*/, const Slice& /*key*/) {}
-  // What is held of them.
+  // Returns the bytes held for uses.
   virtual size_t UsesBytes() const = 0;
-  // Of the keys that were used, since SetSavePoint.
+  // Save points of the uses of keys.
   virtual void PushUses() = 0;
   virtual void RollbackUses() = 0;
   virtual void PopUses() = 0;
 
-  // As if it were new. What was locked or tracked has been forgotten.
+  // Begins a new transaction. Requires that locked or tracked keys have been released.
   void BeginBase(const WriteOptions& options, size_t max_batch_bytes);
-  // The updates, and all that concerns them.
+  // Clears the updates and everything that refers to them.
   void ClearUpdates();
-  // A call that uses or updates something of a family: `body`, which is given the family's handle.
+  // Runs `body`, the part of a call that uses or updates keys of a family, with the family's
+  // handle.
   template <typename Body>
   Status Step(ColumnFamilyHandle* family, const Body& body) {
     ColumnFamilyHandle* const of = FamilyOr(family);
@@ -228,23 +230,24 @@ class TransactionBase : public Transaction {
     VARVE_RETURN_IF_ERROR(CheckWhole());
     return Settled(Guarded([&] { return body(of); }));
   }
-  // Nothing is missing that the transaction was given, or has asked for, by a call that returns no
-  // status.
+  // Returns OK unless something is missing that an earlier call without a status could not store: a
+  // snapshot or log data.
   Status CheckWhole() const {
     return lacks_snapshot_ || lacks_log_data_ ? WhatItLacks() : Status::OK();
   }
-  // With or without the index, as the transaction has it now. Of a range `value` is the end.
+  // Adds an update, indexed or not as the transaction has set. For a range `value` is the end.
   Status AddToBatch(WriteType type, ColumnFamilyHandle* family, const Slice& key,
                     const Slice& value);
-  // Whether there is any update of the key, indexed.
+  // True if there is an indexed update of the key.
   bool IsInBatch(ColumnFamilyHandle* family, const Slice& key) const {
     return batch_.HasUpdate(family, key);
   }
-  // Null: there is none to be had.
+  // Returns a snapshot, or null if none can be taken.
   std::shared_ptr<const Snapshot> NewSnapshot() const noexcept;
-  // In a step: a snapshot that was announced is taken.
+  // Takes an announced snapshot. Requires a step.
   Status TakeAnnouncedSnapshot() { return announced_ ? TakeItNow() : Status::OK(); }
-  // Before a commit that nothing refuses so far. The notifier may have done anything.
+  // For a commit that was not refused so far: takes the announced snapshot. The notifier may have
+  // called any method.
   bool announced() const { return announced_; }
   Status CommitsSnapshot() {
     return Settled(Guarded([this] { return TakeItNow(); }));
@@ -253,11 +256,11 @@ class TransactionBase : public Transaction {
   ColumnFamilyHandle* FamilyOr(ColumnFamilyHandle* family) const {
     return family != nullptr ? family : default_family_;
   }
-  // The default family in its usual order.
+  // True for the default family with bytewise order.
   bool IsPlain(const ColumnFamilyHandle* family) const {
     return family == default_family_ && plain_order_ != nullptr;
   }
-  // Of every call that locks or writes.
+  // Checks the family in every call that locks or writes.
   Status CheckFamily(ColumnFamilyHandle* family) const {
     VARVE_RETURN_IF_ERROR(host_->CheckUpdate(family));
     if (IsPlain(family)) [[likely]]
@@ -267,14 +270,14 @@ class TransactionBase : public Transaction {
   }
   bool has_snapshot() const { return snapshot_ != nullptr; }
 
-  DB* const db_;  // below the transactions
+  DB* const db_;  // Below the transactions.
   ColumnFamilyHandle* const default_family_;
-  // The default family's, if it is that of bytes, without timestamps; else null.
+  // The default family's comparator if it is bytewise without timestamps; otherwise null.
   const Comparator* const plain_order_;
   TransactionHost* const host_;
-  FamiliesById families_;  // that batches named
+  FamiliesById families_;  // Families that batches named by id.
   WriteOptions write_options_;
-  // Mutable: reads bring its index up to date.
+  // Mutable because reads bring its index up to date.
   mutable WriteBatchWithIndex batch_;
 
  private:
@@ -305,7 +308,7 @@ class TransactionBase : public Transaction {
   }
   Status WhatItLacks() const;
   Status TakeItNow();
-  // The end of a step, which returned `s`. If it was done, the last thing is to tell the notifier.
+  // Ends a step that returned `s`. If it succeeded, calls the notifier last.
   Status Settled(Status s) {
     ChargeMemory();
     if (untold_) [[unlikely]]
@@ -313,7 +316,7 @@ class TransactionBase : public Transaction {
     return s;
   }
   void SettleSnapshot(bool keep);
-  // What the transaction holds is told to the host, in steps of kChargeStep.
+  // Reports the memory that the transaction holds to the host, in steps of kChargeStep.
   void ChargeMemory() {
     const size_t held = batch_.GetDataSize() + commit_time_batch_.GetDataSize() + UsesBytes();
     if (held >= charged_ + kChargeStep) [[unlikely]]
@@ -333,13 +336,13 @@ class TransactionBase : public Transaction {
                      const SliceParts& value, const KeyUse& use);
   Status CheckForUpdate(const ReadOptions& options, ColumnFamilyHandle* family,
                         bool do_validate) const;
-  // All or none of them.
+  // Uses all keys or none.
   Status UseAll(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                 const std::vector<Slice>& keys);
   std::vector<Status> ReadAllUsed(const ReadOptions& options,
                                   const std::vector<ColumnFamilyHandle*>& families,
                                   const std::vector<Slice>& keys, std::vector<std::string>* values);
-  // A read of a key that was used.
+  // Reads a key that was used.
   template <typename Value>
   Status ReadUsed(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                   Value* value, bool do_validate);
@@ -350,19 +353,20 @@ class TransactionBase : public Transaction {
   WriteBatch commit_time_batch_;
   bool indexing_ = true;
   Counts counts_;
-  uint64_t began_at_ = 0;  // of a clock that costs nothing and ticks each few milliseconds
+  uint64_t began_at_ = 0;  // From a cheap clock that ticks every few milliseconds.
   size_t charged_ = 0;
   std::shared_ptr<const Snapshot> snapshot_;
-  bool lacks_snapshot_ = false;  // SetSnapshot did not get one
-  bool lacks_log_data_ = false;  // PutLogData had no place for it
+  bool lacks_snapshot_ = false;  // SetSnapshot failed.
+  bool lacks_log_data_ = false;  // PutLogData had no room.
   bool announced_ = false;
-  bool untold_ = false;  // this step has taken the snapshot that was announced
+  bool untold_ = false;  // This step took the announced snapshot.
   std::shared_ptr<TransactionNotifier> notifier_;
-  std::shared_ptr<const Snapshot> snapshot_before_;  // while that is untold
+  std::shared_ptr<const Snapshot> snapshot_before_;  // Set while untold_.
   std::vector<SavePoint> save_points_;
 };
 
-// A transaction that is to be begun again, if it is of this class and this database's; else null.
+// Returns a transaction that is to be begun again if it has this class and belongs to this
+// database; otherwise null.
 template <typename Txn, typename Database>
 Txn* AsOwn(Transaction* txn, const Database* database) {
   if (typeid(*txn) != typeid(Txn)) return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the public classes of transactions answer where an implementation has nothing to add.
+// Default implementations of methods of the public transaction classes.
 
 #include "varve/utilities/transaction.h"
 #include "varve/utilities/transaction_db.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public class: a plain batch and its index, side by side.
+// The public class: a plain batch and its index.
 
 #include "varve/utilities/write_batch_with_index.h"
 
@@ -26,15 +26,15 @@ namespace {
 
 // Offsets of records have 32 bits.
 constexpr size_t kBatchBytesMax = UINT32_MAX;
-// More than what a record has beside key, value and timestamps.
+// Exceeds the bytes of a record besides key, value and timestamps.
 constexpr size_t kRecordOverhead = 32;
 
 size_t Limit(size_t max_bytes) {
   return max_bytes == 0 ? kBatchBytesMax : std::min(max_bytes, kBatchBytesMax);
 }
 
-// Whether the database knows the handle, which becomes its default family's where it is null, and
-// the snapshot. A database of the program's own class is asked by the read itself.
+// Checks that the handle and the snapshot are the database's; a null handle is replaced by that of
+// the default family. A database class of the program itself is checked by the read instead.
 Status CheckOwner(DB* db, const ReadOptions& options, ColumnFamilyHandle** column_family) {
   if (db == nullptr) return Status::InvalidArgument("write batch: a read needs a database");
   ColumnFamilyHandle* const of_default = db->DefaultColumnFamily();
@@ -56,7 +56,7 @@ Status CheckRead(const ReadOptions& options, const PinnableSlice* values,
   return Status::OK();
 }
 
-// The value, into whatever buffer *to has.
+// Moves the value, reusing the buffer of *to.
 void Move(PinnableSlice* from, PinnableSlice* to) {
   if (from->IsPinned()) {
     to->PinSlice(*from, from);
@@ -65,8 +65,8 @@ void Move(PinnableSlice* from, PinnableSlice* to) {
   }
 }
 
-// What the batch and the database together say of a key. `beneath` is the database's answer and
-// *value its value, where it was asked; *value becomes that of both.
+// Combines the batch's answer with the database's: if that was read, `beneath` is its status and
+// *value its value. *value becomes the combined value.
 Status Combine(const Slice& key, const BatchAnswer& answer, Status beneath, BatchMerger* merger,
                PinnableSlice* value) {
   const bool in_batch = answer.base == BatchAnswer::Base::kValue;
@@ -90,7 +90,7 @@ Status Combine(const Slice& key, const BatchAnswer& answer, Status beneath, Batc
   return Status::OK();
 }
 
-// What an iterator gives that could not be made.
+// Returned instead of an iterator that could not be made.
 class FailedBatchIterator final : public WBWIIterator {
  public:
   explicit FailedBatchIterator(Status status) : status_(std::move(status)) {}
@@ -119,14 +119,14 @@ struct WriteBatchWithIndex::Rep {
         overwrite_key(overwrites),
         index(WriteBatchInternal::Rep(&batch), backup) {}
 
-  // Before so many bytes of keys and values are added.
+  // Makes room before `bytes` bytes of keys and values are added.
   void MakeRoom(ColumnFamilyHandle* column_family, size_t bytes) {
-    // What is too large is refused, and needs no room.
+    // An update that is too large will be refused, and needs no room.
     const bool fits = bytes <= kBatchBytesMax - batch.GetDataSize();
     index.BeforeAdding(fits ? bytes + kRecordOverhead : 0, column_family);
   }
 
-  // Adds what `add` puts into the batch, about so many bytes.
+  // Adds the update that `add` puts into the batch, of about `bytes` bytes.
   template <typename AddUpdate>
   Status Add(ColumnFamilyHandle* column_family, size_t bytes, const AddUpdate& add) try {
     const size_t from = batch.GetDataSize();
@@ -143,13 +143,14 @@ struct WriteBatchWithIndex::Rep {
     return LookUpInBatch(family, key, family->keys.Find(key), answer);
   }
 
-  // So that the bytes are never within the string itself, from where they could not be kept.
+  // Large enough that the bytes never lie in the string object itself, where they could not be
+  // kept.
   static constexpr size_t kReservedMin = 256;
 
   WriteBatch batch;
   const bool overwrite_key;
   BatchIndex index;
-  std::vector<size_t> save_points;  // sizes of the batch
+  std::vector<size_t> save_points;  // Sizes of the batch.
   std::unordered_map<uint32_t, CFStat> stats;
 };
 
@@ -436,7 +437,7 @@ void WriteBatchWithIndex::MultiGetOver(DB* db, const ReadOptions& read_options,
   const Status s = Guarded([&] {
     VARVE_RETURN_IF_ERROR(CheckRead(read_options, values, column_family));
     std::vector<BatchAnswer> answers(num_keys);
-    std::vector<size_t> open;  // what the batch leaves to the database
+    std::vector<size_t> open;  // Keys to read in the database.
     std::vector<Slice> open_keys;
     for (size_t i = 0; i < num_keys; i++) {
       values[i].Reset();

@@ -17,8 +17,8 @@ namespace varve {
 
 namespace {
 
-// What no log holds goes into tables, also when background work was paused or cancelled before. And
-// so does what is in logs that RocksDB before 8.4 cannot read; where that fails nothing is lost.
+// Flushes unlogged data, also when background work was paused or cancelled before. Also flushes
+// data in logs that RocksDB before 8.4 cannot read; a failure of that loses nothing.
 Status FlushForClose(Engine* engine) {
   {
     DbLock lock(&engine->state.mu);
@@ -39,7 +39,7 @@ Status FlushForClose(Engine* engine) {
   return s;
 }
 
-// What stands against it.
+// Returns an error if something prevents closing.
 Status CheckNothingHeld(Engine* engine) VARVE_REQUIRES(kDbMutex) {
   const LiveSnapshots& snapshots = engine->state.snapshots;
   if (snapshots.count() > 0) {
@@ -49,8 +49,8 @@ Status CheckNothingHeld(Engine* engine) VARVE_REQUIRES(kDbMutex) {
   return Status::OK();
 }
 
-// True for the one who closes, when nobody enters any more. All others wait until that is done, or
-// are told what stands against it.
+// Returns true to the caller that closes, when no call can enter any more. All other callers wait
+// until that is done, or get the error that prevents closing.
 bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
   using Closing = Lifecycle::Closing;
   Lifecycle& lifecycle = engine->lifecycle;
@@ -73,7 +73,7 @@ bool BeginClose(Engine* engine, WhenHeld when, Status* status) try {
   return false;
 }
 
-// Ingestions that nobody has committed.
+// Discards file ingestions that were not committed.
 void DiscardStaged(Engine* engine) {
   Engine& e = *engine;
   e.staged_ingestions->DiscardAll();
@@ -93,10 +93,10 @@ void DiscardStaged(Engine* engine) {
   });
 }
 
-// What was inside when Close began has ended when this returns, writes and all other calls.
+// Waits until all calls that were inside when Close began have ended, writes included.
 Status EndCalls(Engine* engine) {
   Engine& e = *engine;
-  // What writes have left is flushed.
+  // The remaining writes are flushed.
   VARVE_ASSERT(e.lifecycle.closed());
   e.state.commit->Shutdown();
   Status s;
@@ -126,7 +126,7 @@ Status EndJobs(Engine* engine) {
     DbLock lock(&engine->state.mu);
     while (jobs.AnyLeft()) engine->state.work.Wait();
   }
-  // What only a queue kept goes while its files still can.
+  // Queued families are released while their files can still be deleted.
   BestEffort([&jobs] { jobs.flush.ClearQueue(); });
   BestEffort([&jobs] { jobs.compaction.ClearQueue(); });
   return engine->context.options().fail_if_options_file_error ? s : Status::OK();
@@ -161,7 +161,7 @@ Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   BestEffort([&] { LogInfo(e.context.info_log(), "closed: %s", s.ToString().c_str()); });
   DbLock lock(&e.state.mu);
   e.lifecycle.EndClosing(s);
-  // A closed database that is kept makes no work urgent.
+  // A closed database makes no work urgent.
   e.stalls.Calm();
   e.state.work.SignalAll();
   return s;

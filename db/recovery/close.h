@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The end of an open engine.
+// Closing an open engine.
 
 #include <cstdint>
 
@@ -12,14 +12,15 @@ namespace varve {
 struct Engine;
 
 enum class WhenHeld : uint8_t {
-  kRefuse,  // Aborted while snapshots are held or LockWAL is in force, with nothing changed
+  // Returns Aborted, with nothing changed, while snapshots are held or LockWAL is in force.
+  kRefuse,
   kCloseAllTheSame,
 };
 
-// Ends calls and background work, flushes what only memory holds, syncs the logs, releases the
-// lock. The engine refuses everything afterwards. Idempotent: later calls, and those that come
-// meanwhile and wait, return the same. Whatever fails, for lack of memory too, the rest is done,
-// and the first error is the answer.
+// Ends calls and background work, flushes unlogged data, syncs the logs, and releases the lock.
+// Afterwards the engine refuses all calls. Idempotent: later calls, and concurrent ones, which
+// wait, return the same status. If a step fails, also for lack of memory, the remaining steps are
+// still done, and the first error is returned.
 Status CloseEngine(Engine* engine, WhenHeld when = WhenHeld::kCloseAllTheSame) noexcept;
 
 }  // namespace varve

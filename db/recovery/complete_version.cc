@@ -23,7 +23,7 @@ namespace varve {
 
 namespace {
 
-// The tables of one family that is to be opened, and which of them can be.
+// Finds out which tables of one family that is to be opened exist.
 class FamilyTables {
  public:
   FamilyTables(const DbContext& context, const ColumnFamilyDescriptor& family,
@@ -35,7 +35,7 @@ class FamilyTables {
         options_(family.options),
         icmp_(family.options.comparator) {}
 
-  // *there: the file is that table. Each is looked at once.
+  // Sets *there to true if the file is that table. Each table is examined once.
   Status Look(const NewFile& table, bool* there) {
     if (!IsPlaced(table)) {
       *there = false;
@@ -53,10 +53,10 @@ class FamilyTables {
     looked_at_.emplace(identity, *there);
     return Status::OK();
   }
-  // Whether its directory is given.
+  // True if its directory is given.
   [[nodiscard]] bool IsPlaced(const NewFile& table) const { return table.path_id < paths_->size(); }
   std::string Path(const NewFile& table) const { return paths_->FileName(table); }
-  // Of one that is missing: whether it is in a directory that is not given.
+  // Returns an error if a missing table is in a directory that is not given.
   [[nodiscard]] Status CheckNotElsewhere(const NewFile& table) const {
     VARVE_RETURN_IF_ERROR(former_.CheckNotThere(name_, *paths_, table));
     if (IsPlaced(table)) return Status::OK();
@@ -66,7 +66,7 @@ class FamilyTables {
   }
 
  private:
-  // Number, size and unique id: an older MANIFEST may give a number to another table.
+  // Number, size and unique id, because an older MANIFEST may use a number for another table.
   using Identity = std::tuple<uint64_t, uint64_t, std::string>;
 
   Status Check(const NewFile& table) const {
@@ -84,9 +84,9 @@ class FamilyTables {
   std::map<Identity, bool> looked_at_;
 };
 
-using TablesByFamily = std::map<std::string, FamilyTables>;  // by name
+using TablesByFamily = std::map<std::string, FamilyTables>;  // By family name.
 
-// Of tables of level 0.
+// True if table `a` of level 0 is newer.
 bool IsNewer(const NewFile& a, const NewFile& b) {
   const bool have_epochs =
       a.epoch_number != kUnknownEpochNumber && b.epoch_number != kUnknownEpochNumber;
@@ -95,28 +95,31 @@ bool IsNewer(const NewFile& a, const NewFile& b) {
   return a.number > b.number;
 }
 
-// A family while the records of a MANIFEST are taken in order.
+// State of a family while the records of a MANIFEST are applied in order.
 struct FamilyState {
-  // A state that can be had.
+  // A state that can be recovered.
   struct Good {
-    uint64_t bound = 0;         // of the records that lead to it: an offset behind the last one's
-    std::set<uint64_t> absent;  // tables that it does without
+    uint64_t bound = 0;         // Upper bound of its records: one past the last offset.
+    std::set<uint64_t> absent;  // Missing tables that it does not need.
     bool has_tables = false;
   };
 
   std::string name;
-  FamilyTables* tables = nullptr;  // null: it is not to be opened
+  FamilyTables* tables = nullptr;  // Null: it is not to be opened.
   std::map<uint64_t, NewFile> live;
-  std::set<uint64_t> missing;    // of the live ones
-  std::set<uint64_t> of_groups;  // of level 0, there when other families changed as well
+  std::set<uint64_t> missing;  // Live tables that are missing.
+  // Level 0 tables from before the last change that involved other families.
+  std::set<uint64_t> of_groups;
   bool had_tables = false;
-  uint64_t bound = 0;              // as Good::bound, of the state as it is
-  std::vector<Good> good{Good()};  // ascending; the last is the one to go back to
+  uint64_t bound = 0;              // Upper bound of the records applied so far.
+  std::vector<Good> good{Good()};  // Ascending; the last is the one to recover.
 
   Status Apply(const VersionEdit& edit);
-  // Of the newest state: where its tables are must be known, whether they are there or not.
+  // Checks the missing tables of the newest state: returns an error if one may be in a directory
+  // that is not given.
   [[nodiscard]] Status CheckPlaces() const;
-  // Of the state that the record at `offset` leaves, which changed other families as well or not.
+  // Adds the state after the record at `offset` to `good` if it can be recovered. in_group: the
+  // record changed other families, too.
   void Judge(uint64_t offset, bool in_group);
   [[nodiscard]] bool IsAtItsEnd() const {
     return tables == nullptr || (good.back().bound == bound && missing.empty());
@@ -131,7 +134,7 @@ Status FamilyState::Apply(const VersionEdit& edit) {
     live.erase(number);
     missing.erase(number);
   }
-  // By a rule as old as families.
+  // Such an edit adds no files, a rule as old as column families.
   if (edit.family.added.has_value() || tables == nullptr) return Status::OK();
   for (const NewFile& file : edit.new_files) {
     live[file.number] = file;
@@ -150,7 +153,8 @@ Status FamilyState::CheckPlaces() const {
   return Status::OK();
 }
 
-// None of those is one that other families have their share of.
+// True if only the newest tables of level 0 are missing, and none is from before a change that
+// involved other families.
 bool FamilyState::LacksOnlyTheNewest() const {
   const NewFile* oldest_missing = nullptr;
   for (const uint64_t number : missing) {
@@ -175,32 +179,32 @@ void FamilyState::Judge(uint64_t offset, bool in_group) {
   good.push_back({bound, missing, live.size() > missing.size()});
 }
 
-// All states that one MANIFEST tells of, one after the other.
+// All states that one MANIFEST describes.
 class History {
  public:
   explicit History(TablesByFamily* tables) : tables_(tables) {
     AddFamily(0, kDefaultColumnFamilyName);
   }
 
-  // Reads as far as it is sound. An error is none of the MANIFEST's.
+  // Reads up to the first damage. Errors are not those of the MANIFEST.
   Status Read(FileSystem* fs, const FileOptions& file_options, const std::string& path);
 
-  // Whether a database can be opened with it.
+  // True if the MANIFEST has everything needed to open a database.
   [[nodiscard]] bool IsComplete() const { return has_log_ && has_next_file_ && has_sequence_; }
-  // Whether each family that ever had tables has some in its newest state that can be had.
+  // True if each family that ever had tables has some in its newest recoverable state.
   [[nodiscard]] bool KeepsTables() const;
   void Choose(CompleteVersion* version) const;
   [[nodiscard]] const ManifestEnd& end() const { return end_; }
 
  private:
   void AddFamily(uint32_t id, const std::string& name);
-  // False: the edits cannot follow what came before.
+  // Returns false if the edits are inconsistent with earlier ones.
   bool Take(std::span<const VersionEdit> edits, uint64_t offset);
   bool Apply(const VersionEdit& edit);
   void Judge(uint64_t offset);
   void GoBackTogether();
 
-  // Families that changed tables at once.
+  // Families whose tables were changed together.
   struct Group {
     uint64_t offset;
     std::set<uint32_t> families;
@@ -208,10 +212,10 @@ class History {
 
   TablesByFamily* const tables_;
   std::map<uint32_t, FamilyState> families_;
-  std::set<uint32_t> changed_;  // families, by what is being applied
+  std::set<uint32_t> changed_;  // Families changed by the current edits.
   std::vector<Group> groups_;
   ManifestEnd end_;
-  Status error_;  // none of the MANIFEST's
+  Status error_;  // Not an error of the MANIFEST.
   bool has_log_ = false;
   bool has_next_file_ = false;
   bool has_sequence_ = false;
@@ -264,7 +268,7 @@ void History::Judge(uint64_t offset) {
   if (in_group) groups_.push_back({offset, changed_});
 }
 
-// Of a group all families keep what it brought, or none does.
+// The families of a group keep its outputs together, or go back together.
 void History::GoBackTogether() {
   bool changed = true;
   const auto is_before = [this](uint64_t offset) {
@@ -322,7 +326,7 @@ void History::Choose(CompleteVersion* version) const {
   if (!end_.damage.empty()) version->point.end = end_.offset;
 }
 
-// In the order in which they are to be tried.
+// Lists the MANIFESTs in the order in which they are tried.
 Status ListManifests(const DbContext& context, const wal::SyncedMark& known,
                      const std::vector<std::string>& entries, std::vector<uint64_t>* numbers) {
   uint64_t number = 0;
@@ -384,7 +388,7 @@ Status FindCompleteVersion(const DbContext& context,
     version.bad_offset = found->bad_offset;
     version.point.manifest = number;
     history.Choose(&version);
-    // Why the first was passed over.
+    // Report the reason for rejecting the first one.
     if (found->tables.empty()) found->tables = version.tables;
     version.tables = found->tables;
     Explain(history, known, number == numbers.front(), &version);

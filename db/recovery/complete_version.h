@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What best_efforts_recovery opens: the newest state that a MANIFEST tells of and all tables are
-// there for.
+// Finds the state that best_efforts_recovery opens: the newest one in a MANIFEST whose tables all
+// exist.
 
 #include <string>
 #include <vector>
@@ -17,27 +17,27 @@
 namespace varve {
 
 struct CompleteVersion {
-  ManifestPoint point;  // its MANIFEST is 0: none tells of a whole database
-  // Why it is older than what was in force; empty: it is that.
+  ManifestPoint point;  // Its MANIFEST is 0: none describes a whole database.
+  // Reason why the state is older than the newest one; empty: it is the newest.
   std::string reason;
-  std::string bad_manifest;           // path of one that is damaged; empty: none was met
-  uint64_t bad_offset = 0;            // of its damage
-  std::vector<std::string> families;  // names of those that went back
-  std::vector<std::string> tables;    // paths of those missing, or not as the MANIFEST has them
+  std::string bad_manifest;           // Path of a damaged one; empty: none was found.
+  uint64_t bad_offset = 0;            // Position of its damage.
+  std::vector<std::string> families;  // Names of the families with an older state.
+  std::vector<std::string> tables;  // Paths of tables that are missing or differ from the MANIFEST.
   [[nodiscard]] bool set_back() const { return !reason.empty(); }
 };
 
-// Looks at the MANIFEST that was known to be in force, that of CURRENT, and then at all others from
-// the newest on, for one with a state of each family that has tables. If there is none, families
-// may become empty. `entries` are those of the database's directory; families that are not among
-// `families` are not looked at. Nothing is written.
+// Examines the MANIFEST that was known to be in force, that of CURRENT, and then all others from
+// the newest on, until one has a state of each family that has tables. If none has, families may
+// become empty. `entries` are those of the database's directory; only `families` are examined.
+// Writes nothing.
 //
-// A family goes back to a record at which none of its tables is missing; newest tables of level
-// 0 may be missing, as without them the rest is an older state. What several families were flushed
-// to at once (atomic flushes) all of them keep, or none does.
+// A family goes back to a record at which none of its tables is missing; only the newest tables of
+// level 0 may be missing, since the remaining tables are then an older state. The outputs of an
+// atomic flush are kept by all of its families or by none.
 //
-// A file that cannot be read for another reason than that it is missing or damaged is an error, and
-// no reason to go back. InvalidArgument: one that is missing is in a directory that is not given.
+// A file that cannot be read for another reason than that it is missing or damaged is an error, not
+// a reason to go back. InvalidArgument: a missing file is in a directory that the options lack.
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,

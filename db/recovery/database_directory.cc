@@ -14,8 +14,8 @@ namespace varve {
 
 namespace {
 
-// There is no CURRENT, and no database is to be made: what there is instead. With `any_manifest` a
-// MANIFEST is good enough.
+// Returns the error for a directory without CURRENT when no database is to be created; it says what
+// the directory contains. With `any_manifest` a MANIFEST is enough for OK.
 Status WithoutCurrent(FileSystem* fs, const std::string& path, bool any_manifest) {
   constexpr char kMissing[] = "does not exist (create_if_missing is false)";
   std::vector<std::string> entries;
@@ -72,7 +72,7 @@ IOStatus MadeDirectories::Make(const std::string& path) {
   return s;
 }
 
-// One that holds something cannot be deleted.
+// A directory that is not empty cannot be deleted.
 void MadeDirectories::Remove() noexcept {
   for (; !paths_.empty(); paths_.pop_back()) {
     BestEffort(
@@ -90,7 +90,7 @@ Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made) {
   if (!repairs) {
     VARVE_RETURN_IF_ERROR(MakeOrFindDirectory(*context, made));
     const Status locked = context->Lock();
-    if (!locked.ok()) made->Keep();  // for whoever has the lock
+    if (!locked.ok()) made->Keep();  // Another process uses it.
     VARVE_RETURN_IF_ERROR(locked);
   }
   if (info_log == nullptr) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The directory of a database at its opening: it is made and locked, and holds a database, or
-// nothing that an opening could do harm to.
+// Creates and locks the directory of a database at its opening, and checks that it holds a
+// database, or nothing that an opening could damage.
 
 #include <string>
 #include <vector>
@@ -14,12 +14,12 @@
 
 namespace varve {
 
-// A missing directory is made, and its name synced into its parent: without that a power loss could
-// take all that is in it, however well its files were synced. *made: it was missing.
+// Creates a missing directory and syncs its name into its parent: otherwise a power loss could
+// remove everything in it, even synced files. Sets *made to true if it was missing.
 IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* made = nullptr);
 
-// Directories that are made for something that may be refused: those that hold nothing are removed
-// again, as if nobody had asked, unless they are kept.
+// Directories that an opening has created. The destructor removes the empty ones, unless Keep was
+// called because the opening succeeded.
 class MadeDirectories {
  public:
   explicit MadeDirectories(FileSystem* fs) : fs_(fs) {}
@@ -27,7 +27,7 @@ class MadeDirectories {
   MadeDirectories(const MadeDirectories&) = delete;
   MadeDirectories& operator=(const MadeDirectories&) = delete;
 
-  // Does nothing if it is there.
+  // Does nothing if the directory exists.
   IOStatus Make(const std::string& path);
   void Keep() noexcept { paths_.clear(); }
   void Remove() noexcept;
@@ -37,26 +37,25 @@ class MadeDirectories {
   std::vector<std::string> paths_;
 };
 
-// Makes the directories if the options say so, locks the database, and opens the LOG. A reader
-// (DbContext::read_only) leaves the directory alone, and a repair has locked it already. The
-// database's own directory stays, with the LOG, whatever becomes of the opening.
+// Creates the directories if the options say so, locks the database, and opens the LOG. A reader
+// (DbContext::read_only) does not change the directory, and a repair has already locked it. The
+// database's own directory stays, with the LOG, even if the opening fails.
 Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made);
 
-// Whether the directory is that of another database: it has a CURRENT, and is not this one's by
-// another name.
+// True if the directory is that of another database: it has a CURRENT, and is not this database's
+// directory under another name.
 bool IsOfAnotherDatabase(FileSystem* fs, const std::string& db_name, const std::string& directory);
 
-// InvalidArgument if it is; `what` of this one it is to hold.
+// Returns InvalidArgument if it is; `what` names the files that the directory is to hold.
 Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::string& directory,
                          const std::string& what);
 
-// *found: there is a CURRENT, or `manifest_chosen`, which stands for one. InvalidArgument if the
-// options want it otherwise.
+// Sets *found to true if there is a CURRENT or `manifest_chosen`, which replaces one.
+// InvalidArgument if that contradicts the options.
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found);
 
-// Of a directory of a database that is about to be made, as there is no CURRENT. It is a new one
-// only if it holds no data: what is left of an interrupted creation is a MANIFEST and temporary
-// files.
+// Checks the directory of a database to be created, which has no CURRENT. It must hold no data:
+// only a MANIFEST and temporary files may be left of an interrupted creation.
 Status CheckHoldsNoData(const LogLocation& logs, const std::string& directory,
                         const std::vector<std::string>& entries);
 

@@ -17,7 +17,7 @@
 namespace varve {
 
 std::shared_ptr<Engine> MakeEngine(const OpenRequest& request) {
-  // Users see their options as they gave them.
+  // GetOptions returns relative paths as the user gave them.
   auto given = std::make_shared<const DBOptions>(SanitizeOptions(request.name, request.options));
   FileSystem* const fs = given->env->GetFileSystem().get();
   DbContext::Identity identity;

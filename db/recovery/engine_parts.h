@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What every opening of an engine begins and ends with, whatever it reads in between.
+// The first and last steps that all openings of an engine share.
 
 #include <memory>
 #include <vector>
@@ -14,13 +14,14 @@ namespace varve {
 
 struct Engine;
 
-// An engine with the request's options, sanitised, and paths that are absolute; nothing is read.
+// Returns an engine with the request's sanitised options and absolute paths; reads nothing.
 std::shared_ptr<Engine> MakeEngine(const OpenRequest& request);
 
-// InvalidArgument if one cannot be opened so, is named twice, or if the default one is not named.
+// InvalidArgument if a family cannot be opened with its options, a name occurs twice, or the
+// default family is missing.
 Status CheckFamilies(const DBOptions& options, const std::vector<ColumnFamilyDescriptor>& families);
 
-// The way of writes into an engine whose logs and versions are there.
+// Creates the write path of an engine, whose logs and versions must exist.
 void MakeWritePath(Engine* engine);
 
 }  // namespace varve

@@ -18,7 +18,7 @@
 
 namespace varve {
 
-// What the schema accepts may still be more than tables can be written with.
+// Also checks values that the schema accepts but that tables cannot be written with.
 Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& family) {
   if (family.name.empty()) return Status::InvalidArgument("column family", "the name is empty");
   VARVE_RETURN_IF_ERROR(ValidateOptions(db_options, family.options));
@@ -102,8 +102,8 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   return family;
 }
 
-// What is there already keeps its number. Directories that were made stay, whatever becomes of the
-// family: another thread may be making one in them.
+// Existing files keep their numbers. Created directories stay even if the family is not created:
+// another thread may be creating one in them.
 Status MakeTableDirectories(Engine* engine, const ColumnFamilyDescriptor& family) {
   MadeDirectories made(engine->context.fs().get());
   DirectoryListing listing;
@@ -142,8 +142,8 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
   }
   std::shared_ptr<FamilyVersions> versions;
   s = AddToManifest(engine, ToOpen(e.context, wanted), &versions, tables);
-  if (s.IsInvalidArgument()) return s;                // nothing was written
-  if (!tables.empty() && s.IsCorruption()) return s;  // these cannot be together
+  if (s.IsInvalidArgument()) return s;                // Nothing was written.
+  if (!tables.empty() && s.IsCorruption()) return s;  // The tables are inconsistent.
   if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
   s = Guarded([&] {
     e.state.mu.AssertHeld();
@@ -153,7 +153,7 @@ Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& wanted,
     e.state.families.Add(std::move(family));
   });
   if (s.ok()) return s;
-  // The MANIFEST has a family that nobody could reach.
+  // Drops the family from the MANIFEST again, because it has no handle.
   handle->reset();
   Status dropped = e.state.versions->DropFamily(versions.get(), e.context.directory());
   if (!dropped.ok()) e.errors.Report(dropped, BackgroundErrorReason::kManifestWrite);
@@ -172,7 +172,8 @@ Status DropFamily(Engine* engine, ColumnFamily* family) {
   VARVE_ASSERT(family->id() != 0 && e.state.families.FindById(family->id()) == family);
   e.state.families.Remove(family->id());
   e.stalls.Update();
-  // One that waits for a compaction has to leave the queue, or its tables stay as long as it waits.
+  // A family that waits for a compaction must leave the queue, or it keeps its tables while it
+  // waits.
   BestEffort([&] {
     e.state.mu.AssertHeld();
     e.jobs->compaction.Schedule(family);
@@ -183,7 +184,7 @@ Status DropFamily(Engine* engine, ColumnFamily* family) {
 
 void ForgetTables(Engine* engine) noexcept {
   TableSpace* const space = engine->context.table_space();
-  // Another process, or opening, may have it: then the tables are that one's.
+  // In a read-only database another process or opening may own the tables.
   if (space == nullptr || engine->context.read_only()) return;
   BestEffort([&] {
     DbLock lock(&engine->state.mu);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Column families of an engine: whether they can be made as their options ask, and their making and
-// dropping.
+// Checks whether the column families of an engine can be opened with their options, and creates and
+// drops them.
 
 #include <memory>
 #include <string>
@@ -18,42 +18,44 @@ namespace varve {
 
 struct Engine;
 
-// Whether a family can be opened or made so. How long its name may be is asked when it is made.
+// Checks whether a family can be opened or created. The length of its name is checked only at
+// creation.
 Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& family);
 
-// What the version set has to know of a family that has passed, or will pass, CheckFamily.
+// Returns what the version set needs to know of a family that passes CheckFamily.
 FamilyToOpen ToOpen(const DbContext& context, const ColumnFamilyDescriptor& family);
 
-// Adds a family to the MANIFEST. If it has timestamps, the log is told first: a record of the
-// family must not stand in a log that does not say so. (That the log names a family which then was
-// not made does no harm, as ids are not used twice.) Releases the mutex meanwhile.
+// Adds a family to the MANIFEST. If it has timestamps, their size is logged first, because a record
+// of the family must not be in a log that lacks it. (If the family is then not created, the entry
+// in the log is harmless, as ids are not reused.) Releases the mutex meanwhile.
 Status AddToManifest(Engine* engine, const FamilyToOpen& family,
                      std::shared_ptr<FamilyVersions>* versions,
                      const std::vector<NewFile>& tables = {}) VARVE_REQUIRES(kDbMutex);
 
-// The run-time family of one that the version set knows; its memtable is fresh.
+// Returns the run-time object of a family that the version set has; its memtable is empty.
 std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyVersions> versions,
                                          const ColumnFamilyOptions& options)
     VARVE_REQUIRES(kDbMutex);
 
-// The directories of the tables of a family that is about to be made.
+// Creates the table directories of a family that is about to be created.
 Status MakeTableDirectories(Engine* engine, const ColumnFamilyDescriptor& family);
 
-// Adds a family to an open engine; *handle is a user's. The commit path is held exclusively.
-// `tables` are in place, and their contents durable; unless it returns OK they are the caller's
-// still, but for those that a MANIFEST may name (VersionSet::TableInDoubt). Corruption: they cannot
-// be together.
+// Adds a family to an open engine; *handle is returned to the user. The commit path must be held
+// exclusively. `tables` are in place and durable; unless this returns OK they stay the caller's,
+// except for those that a MANIFEST may name (VersionSet::TableInDoubt). Corruption: they are
+// inconsistent with each other.
 Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& family,
                     std::unique_ptr<ColumnFamilyHandle>* handle,
                     const std::vector<NewFile>& tables = {}) VARVE_EXCLUDES(kDbMutex);
 
-// Drops it; readers that have it go on. The commit path is held exclusively.
+// Drops the family; readers that hold it continue. The commit path must be held exclusively.
 Status DropFamily(Engine* engine, ColumnFamily* family) VARVE_EXCLUDES(kDbMutex);
 
-// The tables of a database that is being closed take no space of the manager's any more.
+// Removes the tables of a database that is being closed from its SST file manager.
 void ForgetTables(Engine* engine) noexcept;
 
-// When the work of the engine has ended: nothing of it refers to a family any more.
+// Releases the families. Requires that the engine's work has ended, so that nothing else refers to
+// one.
 void ReleaseFamilies(Engine* engine) VARVE_EXCLUDES(kDbMutex);
 
 }  // namespace varve

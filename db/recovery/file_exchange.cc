@@ -16,7 +16,7 @@ constexpr char kExchangeUnderWay[] = "a restore was interrupted\n";
 constexpr char kExchangeList[] = "LIST";
 constexpr char kCurrentName[] = "CURRENT";
 constexpr uint64_t kMaxListBytes = uint64_t{1} << 30;
-// Of CURRENT while it is written: a temporary file like others.
+// Number of CURRENT's temporary file.
 constexpr uint64_t kCurrentTempNumber = 2;
 
 std::string RestoreFolder(const std::string& directory) {
@@ -32,7 +32,7 @@ Status WriteCurrent(FileSystem* fs, const std::string& db_name, const std::strin
   return WriteFileDurably(fs, db_name, temp, kCurrentName, text, nullptr, in_doubt);
 }
 
-// *text stays empty if there is none.
+// Reads the file; *text stays empty if it is missing.
 Status ReadIfThere(FileSystem* fs, const std::string& path, std::string* text) {
   text->clear();
   IOStatus s = ReadFileToString(fs, path, kMaxListBytes, text);
@@ -55,7 +55,7 @@ Status MoveAll(FileSystem* fs, const std::vector<std::string>& names, const std:
   return SyncDirectory(fs, from);
 }
 
-// Step 1.
+// Does step 1.
 Status Announce(FileSystem* fs, const ExchangedFiles& place) {
   const std::string folder = RestoreFolder(place.directory);
   const std::string leaving = LeavingFolder(place.directory);
@@ -74,7 +74,7 @@ Status Announce(FileSystem* fs, const ExchangedFiles& place) {
   return SyncDirectory(fs, place.directory);
 }
 
-// Back from steps 3 and 4.
+// Undoes steps 3 and 4.
 Status MoveBack(FileSystem* fs, const std::string& directory) {
   const std::string incoming = IncomingFolder(directory);
   const std::string leaving = LeavingFolder(directory);
@@ -105,12 +105,13 @@ Status GoBack(FileSystem* fs, const std::vector<std::string>& directories) {
   std::string current;
   VARVE_RETURN_IF_ERROR(ReadIfThere(fs, LeavingFolder(db_name) + "/" + kCurrentName, &current));
   if (!current.empty()) return WriteCurrent(fs, db_name, current);
-  // There was no database.
+  // There was no database before.
   VARVE_RETURN_IF_ERROR(fs->DeleteFile(CurrentFileName(db_name), IOOptions(), nullptr));
   return SyncDirectory(fs, db_name);
 }
 
-// With all files in it, for good: none of them may come back into a later folder of this name.
+// Removes the folder with all its files, durably: none of them may reappear in a later folder of
+// this name.
 Status RemoveFolder(FileSystem* fs, const std::string& folder) {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(ListIfThere(fs, folder, &entries));
@@ -148,7 +149,7 @@ Status ExchangeFiles(FileSystem* fs, const std::vector<ExchangedFiles>& places,
                      const std::string& new_current, bool* in_force) {
   *in_force = false;
   for (const ExchangedFiles& place : places) VARVE_RETURN_IF_ERROR(Announce(fs, place));
-  // Set if CURRENT may have its new content though something failed.
+  // Set if CURRENT may have its new contents despite an error.
   bool in_doubt = false;
   const Status s = Exchange(fs, places, new_current, &in_doubt);
   *in_force = s.ok() || in_doubt;

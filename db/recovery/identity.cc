@@ -16,10 +16,10 @@ namespace varve {
 
 namespace {
 
-// An id is 36 bytes; a little room for what other writers may append.
+// An id is 36 bytes; other writers may append a little.
 constexpr uint64_t kIdentityBytesMax = 4096;
 
-// 64 bits from independent sources, so that one bad source does not make ids repeat.
+// Returns 64 bits from independent sources, so that one bad source does not make ids repeat.
 uint64_t Entropy(Env* env, uint64_t salt) {
   std::random_device device;
   const uint64_t words[] = {(uint64_t{device()} << 32) | device(), env->NowNanos(),
@@ -36,8 +36,8 @@ std::string NewDbId(Env* env) {
   std::string id;
   for (size_t i = 0; i < 32; i++) {
     uint64_t digit = halves[i / 16] >> (4 * (i % 16)) & 0xf;
-    if (i == 12) digit = 4;                    // version: random
-    if (i == 16) digit = (digit & 0x3) | 0x8;  // variant
+    if (i == 12) digit = 4;                    // Version: random.
+    if (i == 16) digit = (digit & 0x3) | 0x8;  // Variant.
     if (i == 8 || i == 12 || i == 16 || i == 20) id.push_back('-');
     id.push_back(kHex[digit]);
   }
@@ -47,7 +47,7 @@ std::string NewDbId(Env* env) {
 
 std::string NewSessionId(Env* env) {
   static const char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  // The last 12 digits hold 62 bits, the first 8 hold 41 more: what fits without overflow.
+  // The last 12 digits hold 62 bits, the first 8 hold 41 more, which fits without overflow.
   uint64_t low = Entropy(env, 3) >> 2;
   uint64_t high = Entropy(env, 4) % 2821109907456ull;  // 36^8
   std::string id(20, '0');

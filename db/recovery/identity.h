@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Names that are drawn once: the database's id, and the id of one time that it was open.
+// Generates the database's id and the session id of each opening.
 
 #include <string>
 
@@ -10,13 +10,13 @@
 
 namespace varve {
 
-// A random UUID as 36 lower-case characters.
+// Returns a random UUID as 36 lower-case characters.
 std::string NewDbId(Env* env);
-// 20 characters of base 36, upper case: 124 random bits in the shape that unique ids of tables
-// need.
+// Returns 20 upper-case characters of base 36: 124 random bits in the format that unique ids of
+// tables need.
 std::string NewSessionId(Env* env);
 
-// Reads IDENTITY; NotFound when there is none, Corruption when it is not an id.
+// Reads IDENTITY; NotFound when it is missing, Corruption when it does not hold an id.
 Status ReadIdentity(FileSystem* fs, const std::string& db_name, std::string* id);
 Status WriteIdentity(FileSystem* fs, const std::string& db_name, const std::string& id);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The proof that logs lie elsewhere is the logs themselves: paths change when a database is moved
-// or copied, or are the same in two spellings, so an OPTIONS file only says where to look.
+// Only the logs themselves prove that logs are elsewhere. An OPTIONS file only says where to
+// search, because paths change when a database is moved or copied, and the same path can have two
+// spellings.
 
 #include "db/recovery/log_directory.h"
 
@@ -20,12 +21,12 @@ namespace varve {
 
 namespace {
 
-// Of a log, enough to tell it from another one of its number: the first record's checksum is among
-// these bytes, and a copy that goes on differently has them still.
+// Number of bytes that distinguish logs with the same number: they include the first record's
+// checksum, and a copy that has grown differently still has them.
 constexpr uint64_t kBytesToCompare = 32;
 
-// Numbers of the logs in a directory that are not below `min_log`, ascending; none if it is
-// missing.
+// Finds the numbers of the logs in a directory that are not below `min_log`, ascending; none if the
+// directory is missing.
 Status FindLogsIn(const LogLocation& place, const std::string& directory, uint64_t min_log,
                   std::vector<uint64_t>* numbers) {
   std::vector<std::string> names;
@@ -52,8 +53,8 @@ Status ReadBeginning(const LogLocation& place, const std::string& path, std::str
   return Status::OK();
 }
 
-// Where the newest OPTIONS file has the logs; empty if nobody can tell. `found_logs`: some are
-// where they are looked for.
+// Returns the log directory in the newest OPTIONS file; empty if it is unknown. `found_logs`: some
+// logs are where they are searched.
 std::string LastLogDirectory(const LogLocation& place, bool found_logs) {
   std::vector<uint64_t> numbers;
   std::string directory;
@@ -65,14 +66,14 @@ std::string LastLogDirectory(const LogLocation& place, bool found_logs) {
     return "";
   }
   if (!SpeaksOfThis(place, was_in, found_logs)) return "";
-  // A relative path is one of another process.
+  // A relative path was relative to another process's directory.
   if (!directory.starts_with('/')) return "";
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   return directory;
 }
 
-// *stray: the number of a log in `other` with batches that the directory of the options lacks; 0:
-// none. An error: nobody can tell.
+// Sets *stray to the number of a log in `other` whose batches the directory of the options lacks;
+// 0: none. After an error it is unknown.
 Status FindStrayLog(const LogLocation& place, const std::string& other,
                     const std::vector<uint64_t>& numbers, uint64_t min_log, uint64_t* stray) {
   *stray = 0;
@@ -86,11 +87,11 @@ Status FindStrayLog(const LogLocation& place, const std::string& other,
     const std::string path = LogFileName(other, number);
     std::string beginning;
     VARVE_RETURN_IF_ERROR(ReadBeginning(place, path, &beginning));
-    if (beginning.find_first_not_of('\0') == std::string::npos) continue;  // no record
+    if (beginning.find_first_not_of('\0') == std::string::npos) continue;  // It has no record.
     std::string here;
     if (std::binary_search(numbers.begin(), numbers.end(), number)) {
       VARVE_RETURN_IF_ERROR(ReadBeginning(place, LogFileName(place.directory, number), &here));
-      if (beginning == here) return Status::OK();  // the same directory, or a copy of it
+      if (beginning == here) return Status::OK();  // The same directory, or a copy of it.
     }
     if (LastSequenceIn(place.fs, place.file_options, path, number) == 0) continue;
     *stray = number;
@@ -105,7 +106,8 @@ bool SpeaksOfThis(const LogLocation& place, const std::string& was_in, bool foun
   if (was_in.empty() || IsSamePath(was_in, place.db_name)) return true;
   const std::string lock = LockFileName(was_in);
   const IOStatus there = place.fs->FileExists(lock, IOOptions(), nullptr);
-  // The database was moved, or nobody may look where it was. Files that were found went with it.
+  // The database was moved, or its former place cannot be read. Files that were found were moved
+  // too.
   if (!there.ok()) return !found;
   return IsSameFile(place.fs, lock, LockFileName(place.db_name));
 }
@@ -137,7 +139,7 @@ Status CheckMayBeMissing(const LogLocation& place) {
 }
 
 Status CheckNoLogs(const LogLocation& place) {
-  if (place.directory == place.db_name) return Status::OK();  // looked at already
+  if (place.directory == place.db_name) return Status::OK();  // Checked already.
   std::vector<uint64_t> numbers;
   VARVE_RETURN_IF_ERROR(FindLogsIn(place, place.directory, 0, &numbers));
   if (numbers.empty()) return Status::OK();

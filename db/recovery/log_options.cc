@@ -18,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// RocksDB's LOG has words of its own for codecs.
+// Returns RocksDB's LOG spelling of codecs.
 std::string WordOf(const std::string& value) {
   if (value == "kDisableCompressionOption") return "Disabled";
   for (const CompressionType type :
@@ -32,8 +32,8 @@ std::string WordOf(const std::string& value) {
   return value;
 }
 
-// A line for each option, with `before` at its beginning. Where RocksDB's LOG has numbers for
-// words, people search for those.
+// Appends one line per option, beginning with `before`. Where RocksDB's LOG has numbers for words,
+// these are used, because people search for them.
 void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const char* before,
                  const void* object, std::string* text) {
   const OptionPrintStyle style = {.delimiter = "\n", .words = words};
@@ -48,7 +48,7 @@ void AppendLines(const OptionTable& table, OptionPrintStyle::Words words, const 
   }
 }
 
-// Each table is one entry, so that an opening costs a write, not hundreds.
+// Logs each table as one entry, so that an opening costs a few writes instead of hundreds.
 void LogDbOptions(const DbContext& context) {
   std::string text = "Varve version: " + GetVarveVersionAsString();
   AppendLines(DbOptionTable(), OptionPrintStyle::Words::kNames, "\n  Options.", &context.options(),

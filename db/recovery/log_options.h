@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What is written into the information log of the options of a database and its families.
+// Writes the options of a database and its families to the info log.
 
 #include <string>
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace varve {
 
-// The version, what is in the directory, and all options: "Options.name: value" a line, in one
-// entry each for the database and every family, after "Options for column family [name]". `entries`
-// are names in the directory.
+// Logs the version, the contents of the directory, and all options as lines "Options.name: value",
+// in one entry for the database and one for each family, which begins with "Options for column
+// family [name]". `entries` are the names in the directory.
 void LogOptions(const DbContext& context, const std::vector<ColumnFamilyDescriptor>& families,
                 const std::vector<std::string>& entries);
 
-// The entry of one family, for one that is created later. `log` may be null.
+// Logs the entry of one family that is created later. `log` may be null.
 void LogFamilyOptions(Logger* log, const ColumnFamilyDescriptor& family);
-// It is not repeated in later logs: the family is dropped.
+// Removes the entry of a dropped family, so that later log files do not repeat it.
 void ForgetFamilyOptions(Logger* log, const std::string& family);
 
 }  // namespace varve

@@ -48,8 +48,9 @@ Status LogRecovery::Replay() {
   return CheckSections();
 }
 
-// A log that another process goes on writing is listed as far as this opening has read it. Where
-// damage was met all files count whole: cut off before it they would look sound.
+// A log that another process is still writing is listed as far as this opening has read it. If
+// damage was met, all files are listed whole, because a log cut off before the damage would look
+// sound.
 void LogRecovery::ListLogs() {
   const bool sound = replay_.damaged_logs().empty() && !replay_.stopped_early();
   for (const uint64_t number : log_numbers_) {
@@ -97,7 +98,7 @@ Status LogRecovery::FindLogs(uint64_t* min_log) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kWalFile) continue;
-    if (number > kMaxFoundFileNumber) continue;  // nobody has made that
+    if (number > kMaxFoundFileNumber) continue;  // Never assigned by an engine.
     all.push_back(number);
   }
   std::sort(all.begin(), all.end());
@@ -112,10 +113,10 @@ Status LogRecovery::FindLogs(uint64_t* min_log) {
   return Status::OK();
 }
 
-// Where sections may be in logs that no family needs, the bound that the MANIFEST has for itself is
-// the truth. RocksDB writes none when it recovers, though it has moved the families on: then the
-// logs that are still there say which of them are wanted. Databases without sections may be behind
-// with the bound, and have deleted those logs.
+// If sections may be in logs that no family needs, the MANIFEST's own lower bound is valid. RocksDB
+// writes none when it recovers, although it has advanced the families: then the existing logs are
+// those that are needed. Databases without sections may have an outdated bound, and have deleted
+// those logs.
 Status LogRecovery::FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const {
   uint64_t kept = 0;
   {
@@ -148,7 +149,7 @@ std::vector<std::string> LogRecovery::NamesSetAside() const {
   std::vector<std::string> all;
   for (const std::string& directory : directories) {
     std::vector<std::string> names;
-    // As a rule there is none.
+    // It is usually missing.
     context_.fs()
         ->GetChildren(directory + "/lost", IOOptions(), &names, nullptr)
         .PermitUncheckedError();
@@ -170,20 +171,20 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
     }
   };
   mark(logs, [](FileType type) { return type == kWalFile; });
-  // Nothing is ever moved over what was set aside.
+  // Files must never be moved over those in lost/.
   mark(set_aside, [](FileType type) {
     return type == kTableFile || type == kWalFile || type == kDescriptorFile;
   });
-  // They may come back.
+  // They may reappear.
   if (wanted_.synced.log <= kMaxFoundFileNumber) {
     state_.versions->MarkFileNumberUsed(wanted_.synced.log);
   }
   if (wanted_.synced.manifest <= kMaxFoundFileNumber) {
     state_.versions->MarkFileNumberUsed(wanted_.synced.manifest);
   }
-  // A table that no MANIFEST names keeps its number: it is set aside, not written over. And the
-  // newest OPTIONS file has the largest. Of MANIFESTs one may be kept that is newer than what was
-  // recovered.
+  // A table that no MANIFEST names keeps its number, because it is moved to lost/ instead of being
+  // overwritten. The newest OPTIONS file must have the largest number. A MANIFEST newer than the
+  // recovered one may also be kept.
   for (const auto& [directory, names] : wanted_.directories) {
     mark(names, [](FileType type) {
       return type == kTableFile || type == kOptionsFile || type == kDescriptorFile;
@@ -192,7 +193,7 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
 }
 
 bool LogRecovery::CanKeepLogs() const {
-  // A log of a commit needs that of what it commits, of which no memtable knows here.
+  // A log with a commit needs the log of its section, which no memtable here refers to.
   if (replay_.met_sections()) return false;
   return context_.options().avoid_flush_during_recovery && !replay_.wrote_tables() &&
          replay_.damaged_logs().empty() && !replay_.stopped_early();
@@ -200,8 +201,7 @@ bool LogRecovery::CanKeepLogs() const {
 
 Status LogRecovery::KeepLogs() {
   VARVE_ASSERT(CanKeepLogs());
-  // Between logs that stay, one without batches may be what the next one's predecessor record asks
-  // for.
+  // Between kept logs, one without batches may be the predecessor that the next one requires.
   uint64_t last_held = 0;
   for (uint64_t number : log_numbers_) {
     if (replay_.HeldBatches(number)) last_held = number;
@@ -222,9 +222,8 @@ IOStatus LogRecovery::Keep(uint64_t number, uint64_t end) {
   uint64_t bytes = 0;
   IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
   if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
-  if (s.IsNotSupported()) s = IOStatus::OK();  // nothing was ever mapped on such a file system
-  // Later syncs cover new logs only: what this one holds must be durable before they promise
-  // more.
+  if (s.IsNotSupported()) s = IOStatus::OK();  // Such a file system has no mapped logs.
+  // Later syncs cover only new logs, so this log must be durable before they record more.
   if (s.ok()) {
     s = fs->SyncFile(path, context_.LogFileOptions(), IOOptions(), context_.options().use_fsync,
                      nullptr);

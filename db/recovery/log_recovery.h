@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The logs of a database at its opening: which are replayed, and what becomes of their files.
+// Selects the logs that an opening replays, and decides whether their files are kept.
 
 #include <cstdint>
 #include <memory>
@@ -14,62 +14,63 @@
 
 namespace varve {
 
-// Used once, by an opening, while nothing else touches the database.
+// Used once, by an opening, while nothing else uses the database.
 class LogRecovery {
  public:
   struct Wanted {
-    wal::SyncedMark synced;  // what was known to be durable before the logs were looked at
+    wal::SyncedMark synced;  // Durable according to the record found before the logs were read.
     LogLocation place;
-    // What was in the database's directory, and in those of tables, before anything was made.
+    // Contents of the database's directory and those of tables before anything was created.
     const DirectoryListing& directories;
-    bool repairs = false;  // as of LogReplay
+    bool repairs = false;  // As for LogReplay.
     bool error_if_any = false;
-    bool leave_out = false;  // all of them: the tables are older than what they follow on
+    // Skips all logs: the recovered tables are older than the state they continue.
+    bool leave_out = false;
   };
   LogRecovery(const LogReplay::Parts& parts, const Wanted& wanted);
 
-  // The logs' batches are in memtables and, of those that were full, in tables. No number of a file
-  // that is there will be used.
+  // Replays the logs' batches into memtables, and writes full ones to tables. Reserves the numbers
+  // of all existing files.
   Status Replay() VARVE_EXCLUDES(kDbMutex);
 
-  // Whether the memtables may stay as they are, with the logs that they came from.
+  // True if the memtables and their logs may be kept.
   bool CanKeepLogs() const;
-  // Of an opening that writes: the logs that named positions want stay, too; those that were
-  // replayed only if they are not kept anyway. Before KeepLogs.
+  // For an opening that writes: also keeps the logs that named positions need; replayed logs only
+  // if they are not kept anyway. Must precede KeepLogs.
   Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
-  // These logs stay, but for those without batches, of which each opening would leave one. They end
-  // where their last records do: zeros after them, which a mapped log that was not closed has, are
-  // no business of other readers.
+  // Keeps the replayed logs except those without batches, since each opening would leave one.
+  // Truncates them to their last record, because other readers do not expect the zeros after it
+  // that an unclosed mapped log has.
   Status KeepLogs() VARVE_EXCLUDES(kDbMutex);
-  // Paths of logs that need not stay.
+  // Paths of logs that need not be kept.
   const std::vector<std::string>& empty_logs() const { return empty_logs_; }
 
   LogReplay& replay() { return replay_; }
 
  private:
-  // It ends where its last record does, is durable, and is in the log set.
+  // Truncates a log to `end`, syncs it, and adds it to the log set.
   IOStatus Keep(uint64_t number, uint64_t end);
-  // min_log: the oldest log that the MANIFEST asks for. Where logs are left out, all are found.
+  // min_log: the oldest log that the MANIFEST needs. If logs are skipped, all are found.
   Status FindLogs(uint64_t* min_log) VARVE_EXCLUDES(kDbMutex);
-  // Of a read-only opening: its logs are those that were replayed.
+  // For a read-only opening: its logs are those that were replayed.
   void ListLogs();
-  // Hands what is undecided to the state.
+  // Moves the undecided sections to the state.
   void TakeSections();
-  // Whether it may be opened with that.
+  // Returns an error if the database cannot be opened with these sections.
   Status CheckSections() const;
-  // The oldest log of all that are there and wanted: those before the families' own are for
+  // Finds the oldest existing log that is needed: those before the families' own are needed for
   // sections.
   Status FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const
       VARVE_EXCLUDES(kDbMutex);
   void MarkNumbersUsed(const std::vector<std::string>& names) VARVE_EXCLUDES(kDbMutex);
-  // In lost/, wherever the database has files.
+  // Returns the names of files in lost/ of all directories of the database.
   std::vector<std::string> NamesSetAside() const;
 
   const DbContext& context_;
   DbState& state_;
   const Wanted wanted_;
   LogReplay replay_;
-  std::vector<uint64_t> log_numbers_;  // ascending
+  std::vector<uint64_t> log_numbers_;  // Ascending.
   std::vector<std::string> empty_logs_;
 };
 

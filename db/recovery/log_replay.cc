@@ -19,15 +19,15 @@ namespace varve {
 
 namespace {
 
-// No database counts this far; what says so is damaged, and what is written from now on must have
-// numbers, too.
+// No database counts this far; a larger number is damaged, and later writes need numbers, too.
 constexpr SequenceNumber kLargestSequence = kMaxSequenceNumber / 2;
 
 std::string TooLarge(SequenceNumber sequence) {
   return "sequence number " + std::to_string(sequence) + " is out of range";
 }
 
-// Memtables that are flushed before anybody reads them are not kept in order while they fill.
+// Resolves families to memtables. Memtables that are flushed before they are read are not kept in
+// order while they fill.
 class ReplayResolver final : public MemTableResolver {
  public:
   ReplayResolver(ColumnFamilySet* families, bool are_read)
@@ -130,7 +130,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
   RecordPipeline records(&reader, &adapter, context_.options().wal_recovery_mode, file_bytes);
   RecordPipeline::Record record;
   ReplayResolver resolver(&state_.families, KeepsMemTables());
-  // Collects entries over several records: most have one.
+  // Collects entries over several records, since most records have only one.
   BatchInserter inserter(&resolver);
   bool first = true;
   bool marked = false;
@@ -152,7 +152,7 @@ Status LogReplay::ReplayOne(uint64_t number, const std::string& path) {
     }
     const bool stays_out = first && stopped_at_ != 0 && (end_missing_ || !GoesOn(record.bytes));
     if (stays_out && !VARVE_CANARY(kReplayAfterDamage)) {
-      damaged_logs_.push_back(number);  // sound perhaps, but nothing of it was taken over
+      damaged_logs_.push_back(number);  // Perhaps sound, but nothing of it was replayed.
       report_.synced_bytes_lost += SyncedAfter(number, 0);
       return Status::OK();
     }
@@ -186,8 +186,7 @@ bool LogReplay::KeepsMemTables() const {
   return context_.read_only() || context_.options().avoid_flush_during_recovery;
 }
 
-// Where no mark tells, the exact next sequence is the proof that the damaged log's lost tail held
-// nothing.
+// Without a mark, the exact next sequence number proves that the damaged log's lost tail was empty.
 bool LogReplay::GoesOn(const Slice& first_record) const {
   return first_record.size() >= kBatchHeaderBytes &&
          DecodeFixed64(first_record.data()) == expected_next_;
@@ -196,12 +195,12 @@ bool LogReplay::GoesOn(const Slice& first_record) const {
 Status LogReplay::JudgePredecessor(const PredecessorLog& predecessor, SequenceNumber next) {
   const auto before = log_ends_.find(predecessor.number);
   const bool read = before != log_ends_.end();
-  // Below the smallest that is needed it was obsolete; a repair does not know that number.
+  // A log below the smallest needed one was obsolete; a repair does not know that number.
   if (!read && (stopped_at_ != 0 || predecessor.number < min_log_ || repairs_)) return Status::OK();
   if (!read) missed_logs_.insert(predecessor.number);
   const uint64_t end = read ? before->second : 0;
   if (end >= predecessor.bytes) {
-    stopped_at_ = 0;  // whatever was met after its last record: nothing of it is missing
+    stopped_at_ = 0;  // Nothing is missing, whatever was found after its last record.
     end_missing_ = false;
     return Status::OK();
   }
@@ -217,7 +216,7 @@ Status LogReplay::JudgePredecessor(const PredecessorLog& predecessor, SequenceNu
   return StopOrRefuse(predecessor.number, path, end, reason, synced);
 }
 
-// Batches with marks are rare: they come between the others, not together with them.
+// Records with marks are rare, and are applied one by one between the collected ones.
 Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
                          MemTableResolver* resolver, BatchInserter* inserter,
                          SequenceNumber* next_sequence, std::string* unknown_commit) {
@@ -225,8 +224,8 @@ Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
     return inserter->Insert(record.bytes, *next_sequence, next_sequence);
   Status s = inserter->Flush();
   if (!s.ok()) return s;
-  // In logs of others a prepared section, which takes no sequence number, may be missing where all
-  // numbers are there. Logs from before a crash that was recovered from end as it left them.
+  // In other logs a prepared section, which uses no sequence number, may be missing although all
+  // numbers are there. Logs from before a crash that was already recovered from may end early.
   const bool stops = !report_.first_bad_file.empty() && report_.first_bad_log >= min_family_log_ &&
                      context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery;
   return sections_.Apply(record.bytes, number, resolver, next_sequence,
@@ -263,8 +262,8 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   const wal::LogDamage& damage = reader.damage();
   if (damage.first_bad_offset == UINT64_MAX) return JudgeEnd(number, path, reader);
   NoteDamage(number, path, damage.first_bad_offset, damage.reason, damage.dropped_bytes);
-  // An older log may end inside a record that nobody was told of; the next log's predecessor record
-  // knows.
+  // An older log may end inside a record that was not acknowledged; the next log's predecessor
+  // record tells.
   const bool unknown = damage.torn_tail && number < synced_.log;
   const uint64_t synced = unknown ? 0 : SyncedAfter(number, damage.first_bad_offset);
   if (!damage.torn_tail || synced > 0) damaged_logs_.push_back(number);
@@ -278,7 +277,7 @@ Status LogReplay::JudgeDamage(uint64_t number, const std::string& path,
   return Status::OK();
 }
 
-// What ends with a whole record, or with zeros after one, may have held more.
+// A log that ends with a whole record, or with zeros after one, may have been longer.
 Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::LogReader& reader) {
   const uint64_t end = reader.LastRecordEnd();
   const uint64_t synced = SyncedAfter(number, end);
@@ -288,7 +287,7 @@ Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::
     damaged_logs_.push_back(number);
     return StopOrRefuse(number, path, end, reason, synced);
   }
-  // Only the next log's first record can tell whether this one lost its end.
+  // Only the next log's first record can tell whether this log lost its end.
   if (reader.EndedAtOtherLog() &&
       context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery) {
     stopped_at_ = number;
@@ -296,8 +295,8 @@ Status LogReplay::JudgeEnd(uint64_t number, const std::string& path, const wal::
   return Status::OK();
 }
 
-// Zeros up to the end of a block, and records after them: a power loss took pages that were never
-// synced and left later ones. What is after the hole may lack what came before it.
+// There are zeros up to the end of a block and records after them: a power loss took pages that
+// were not synced and left later ones. The records after the hole may depend on lost ones.
 Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t offset,
                             uint64_t end) {
   const WALRecoveryMode mode = context_.options().wal_recovery_mode;
@@ -310,8 +309,8 @@ Status LogReplay::JudgeHole(uint64_t number, const std::string& path, uint64_t o
   return Status::OK();
 }
 
-// An edit may ask for a log whose name a power loss took, as nothing in it was synced: that the
-// oldest is missing is reported. Synced bytes that go with a log are evidence.
+// An edit may name a log whose directory entry a power loss took, because nothing in it was synced:
+// so a missing oldest log is only reported. But the loss of synced bytes is a proof.
 Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   const auto is_missing = [&](uint64_t number) {
     return number != 0 && number >= min_log_ &&
@@ -326,20 +325,20 @@ Status LogReplay::JudgeMissing(const std::vector<uint64_t>& log_numbers) {
   if (!is_missing(synced_.log)) return Status::OK();
   const std::string path = LogFileName(directory, synced_.log);
   if (synced_.log != min_log_) missing.push_back(path);
-  // A later log begins with a predecessor record, which tells in its turn.
+  // A later log begins with a predecessor record, which tells about it.
   const bool newest = log_numbers.empty() || log_numbers.back() < synced_.log;
   if (synced_.log_bytes == 0 || !newest) return Status::OK();
   const std::string reason = "the log is missing";
   NoteDamage(synced_.log, path, 0, reason, synced_.log_bytes);
   const Status s = StopOrRefuse(synced_.log, path, 0, reason, synced_.log_bytes);
-  stopped_at_ = 0;  // all others come before it
+  stopped_at_ = 0;  // All other logs come before it.
   return s;
 }
 
 uint64_t LogReplay::SyncedAfter(uint64_t number, uint64_t end) const {
   if (number == synced_.log) return synced_.log_bytes - std::min(synced_.log_bytes, end);
   if (number > synced_.log) return 0;
-  uint64_t bytes = 0;  // of an older log, all that there was
+  uint64_t bytes = 0;  // For an older log, its whole size.
   const std::string path = LogFileName(context_.WalDirectory(), number);
   context_.fs()->GetFileSize(path, IOOptions(), &bytes, nullptr).PermitUncheckedError();
   return bytes - std::min(bytes, end);
@@ -375,7 +374,7 @@ void LogReplay::FindLostSequences(const std::vector<uint64_t>& log_numbers) {
     last = std::max(last,
                     LastSequenceIn(context_.fs().get(), context_.LogFileOptions(), path, number));
   }
-  if (last < NextExpected()) return;  // a torn tail, of which nothing can be read
+  if (last < NextExpected()) return;  // Only a torn tail that cannot be read.
   VARVE_ASSERT(NextExpected() <= last);
   report_.first_lost_sequence = NextExpected();
   report_.last_lost_sequence = last;
@@ -485,7 +484,7 @@ Status LogReplay::FlushFamily(ColumnFamily* family) {
                                              result.properties));
     }
   }
-  // Never below that of a flush before: it began from there.
+  // Never below that of an earlier flush, whose value it started from.
   if (!result.full_history_ts_low.empty())
     edit.family.full_history_ts_low = result.full_history_ts_low;
   wrote_tables_ = true;

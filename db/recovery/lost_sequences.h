@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which writes a log still holds after a damage: for the report of what was lost.
+// Finds the writes that a log still holds after damage, for the report of losses.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace varve {
 
-// The last sequence number of any batch in a log that can be read, whatever lies between; 0 if
-// there is none. Reads all of the log: for those that were not replayed to their end.
+// Returns the last sequence number of any readable batch in a log, ignoring damage in between; 0 if
+// there is none. Reads the whole log; meant for logs that were not replayed to their end.
 SequenceNumber LastSequenceIn(FileSystem* fs, const FileOptions& options, const std::string& path,
                               uint64_t number);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The records of a MANIFEST one after the other, as far as they are sound, for those who do not
-// refuse a damaged one.
+// Reads the records of a MANIFEST up to the first damage, for callers that accept a damaged one.
 
 #include <cstdint>
 #include <functional>
@@ -16,15 +15,15 @@
 namespace varve {
 
 struct ManifestEnd {
-  uint64_t offset = 0;  // behind the last sound record
-  // Why it is not read on, and where; empty: it ends. A record that the end of the file cuts off is
-  // no damage.
+  uint64_t offset = 0;  // After the last sound record.
+  // Reason and position of the first damage; empty: the MANIFEST is sound. A record cut off by the
+  // end of the file is not damage.
   std::string damage;
 };
 
-// `take` gets the edits that count together: one, or those of an atomic group, and the offset of
-// the last record. False: they cannot follow what came before, and are damage. A group that is not
-// complete at the end counts for nothing. Only I/O errors are errors.
+// Calls `take` with the edits that belong together (one, or an atomic group) and the offset of the
+// last record. If it returns false, the edits are inconsistent with earlier ones, and count as
+// damage. A group that is incomplete at the end is ignored. Only I/O errors are returned.
 Status ReadManifestRecords(
     FileSystem* fs, const FileOptions& file_options, const std::string& path,
     const std::function<bool(std::span<const VersionEdit> edits, uint64_t offset)>& take,

@@ -18,14 +18,14 @@ namespace varve {
 
 namespace {
 
-// Takes the records of one MANIFEST in order.
+// Applies the records of one MANIFEST in order.
 class Surveyor {
  public:
   explicit Surveyor(ManifestSurvey* survey) : survey_(survey) {
     survey_->families[0].name = kDefaultColumnFamilyName;
   }
 
-  // False: the edits cannot follow what came before.
+  // Returns false if the edits are inconsistent with earlier ones.
   bool Take(std::span<const VersionEdit> edits) {
     return std::ranges::all_of(edits, [this](const VersionEdit& edit) { return Apply(edit); });
   }
@@ -91,14 +91,14 @@ void Surveyor::ApplyToFamily(const VersionEdit& edit, SurveyedFamily* family) {
     family->files.erase(number);
     survey_->deleted_files.insert(number);
   }
-  if (edit.family.added.has_value()) return;  // by a rule as old as families
+  if (edit.family.added.has_value()) return;  // A rule as old as column families.
   for (const NewFile& file : edit.new_files) {
     family->files[file.number] = file;
     survey_->deleted_files.erase(file.number);
   }
 }
 
-// LevelDB's edits do not tell sequence numbers: opening gives such files the widest range.
+// LevelDB's edits have no sequence numbers: opening gives such files the widest range.
 void Surveyor::FinishFiles() {
   for (auto& [id, family] : survey_->families) {
     for (auto& [number, file] : family.files) {
@@ -147,7 +147,7 @@ Status FindManifest(FileSystem* fs, const std::string& db_name,
   for (const std::string& name : entries) {
     FileType type;
     if (!ParseFileName(name, &number, &type) || type != kDescriptorFile) continue;
-    if (number <= kMaxFoundFileNumber) numbers.push_back(number);  // nobody has made others
+    if (number <= kMaxFoundFileNumber) numbers.push_back(number);  // Others were never assigned.
   }
   std::sort(numbers.rbegin(), numbers.rend());
   for (uint64_t candidate : numbers) {
@@ -155,7 +155,7 @@ Status FindManifest(FileSystem* fs, const std::string& db_name,
     survey->current_lost = true;
     if (survey->next_file_number == 0) continue;
     if (numbers.size() > 1) {
-      // It may be one that was being written when the process ended.
+      // It may have been under construction when the process ended.
       survey->whole = false;
       survey->damage += " (CURRENT is lost, and there are several MANIFESTs)";
     }

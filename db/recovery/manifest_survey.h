@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a MANIFEST says up to its first damage, and nothing about whether a database can be opened
-// with it: the starting point of a repair.
+// Reads a MANIFEST up to its first damage, as the starting point of a repair, without checking
+// whether a database can be opened with it.
 
 #include <cstdint>
 #include <map>
@@ -19,22 +19,22 @@ namespace varve {
 
 struct SurveyedFamily {
   std::string name;
-  std::string comparator;  // empty: the MANIFEST does not say
+  std::string comparator;  // Empty: the MANIFEST does not say.
   std::optional<bool> persist_timestamps;
   std::string merge_operator;
   std::string full_history_ts_low;
   uint64_t log_number = 0;
-  std::map<uint64_t, NewFile> files;  // by number; bounds as they are stored
+  std::map<uint64_t, NewFile> files;  // By number; bounds as they are stored.
 };
 
 struct ManifestSurvey {
-  uint64_t number = 0;  // 0: there is no MANIFEST that can be read
-  // Nothing is damaged, and it has what an opening needs. A record that the end of the file cuts
-  // off is no damage.
+  uint64_t number = 0;  // 0: there is no readable MANIFEST.
+  // True if nothing is damaged, and the MANIFEST has everything that an opening needs. A record cut
+  // off by the end of the file is not damage.
   bool whole = false;
-  bool current_lost = false;  // CURRENT does not name it
-  std::string damage;         // why it is not whole
-  uint64_t end = 0;           // of its last whole record
+  bool current_lost = false;  // CURRENT does not name it.
+  std::string damage;         // Reason why it is not whole.
+  uint64_t end = 0;           // End of its last whole record.
   std::map<uint32_t, SurveyedFamily> families;
   std::set<uint64_t> deleted_files;
   std::string db_id;
@@ -45,17 +45,17 @@ struct ManifestSurvey {
   uint64_t ttl_clock = 0;  // 0: none
 };
 
-// Reads MANIFEST-<number>. Only I/O errors, and what no version of this engine can open
-// (NotSupported), are errors.
+// Reads MANIFEST-<number>. Returns only I/O errors, and NotSupported for what no version of this
+// engine can open.
 Status SurveyManifest(FileSystem* fs, const std::string& db_name, uint64_t number,
                       ManifestSurvey* survey);
 
-// Finds the MANIFEST to start from: the one that CURRENT names, or else the newest that says
-// anything. Such a choice is not whole if there was another one.
+// Finds the MANIFEST to start from: the one that CURRENT names, or else the newest usable one. If
+// it had to choose among several, the result is not whole.
 Status FindManifest(FileSystem* fs, const std::string& db_name,
                     const std::vector<std::string>& entries, ManifestSurvey* survey);
 
-// The oldest log that the MANIFEST asks for.
+// Returns the oldest log that the MANIFEST needs.
 uint64_t OldestLogWanted(const ManifestSurvey& survey);
 
 }  // namespace varve

@@ -38,10 +38,10 @@ namespace varve {
 
 namespace {
 
-// One opening, step by step. Each step leaves the directory as it was if it fails.
+// One opening, step by step. Each step leaves the directory unchanged if it fails.
 class Opener {
  public:
-  // `patience` of an opening that only reads; else null.
+  // `patience` is null unless the opening is read-only.
   Opener(const OpenRequest& request, ReaderPatience* patience)
       : request_(request),
         patience_(patience),
@@ -51,7 +51,7 @@ class Opener {
         made_(e_->context.fs().get()) {}
 
   Status Run(std::shared_ptr<Engine>* engine) {
-    // What throws must leave no lock behind, either.
+    // Exceptions must not leave a lock behind, either.
     Status s = Guarded([this] { return RunSteps(); });
     if (s.ok() && overtaken_) s = Status::TryAgain(e_->context.name(), "was changed meanwhile");
     if (!s.ok()) {
@@ -59,7 +59,7 @@ class Opener {
         s = Status::CopyAppendMessage(s, "; ", "RepairDB makes a database of what can be read");
       }
       ForgetTables(e_.get());
-      made_.Remove();  // while nobody else can count on them
+      made_.Remove();  // While no other process can rely on them.
       Guarded([this] { return e_->context.Unlock(); }).PermitUncheckedError();
       ReleaseFamilies(e_.get());
       if (!overtaken_) {
@@ -71,7 +71,8 @@ class Opener {
     *engine = std::move(e_);
     return s;
   }
-  // A writer in another process may be the reason why it failed: it is to be tried again.
+  // True if a writer in another process may be the reason for the failure, so that the opening
+  // should be retried.
   bool overtaken() const { return overtaken_; }
 
  private:
@@ -88,7 +89,7 @@ class Opener {
   Status JudgeRefusal(const Status& s) VARVE_REQUIRES(kDbMutex);
   Status ReplayLogs();
   Status Install();
-  // Named positions, and the logs that stay for them.
+  // Recovers the named positions, and keeps the logs that they need.
   Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
   Status SyncAbsences();
   Status BeginLog();
@@ -105,17 +106,18 @@ class Opener {
   ReaderPatience* const patience_;
   bool overtaken_ = false;
   const bool repairs_;
-  // Those of the request, and one that is opened if it is there.
+  // Those of the request, and the statistics family, which is opened only if it exists.
   std::vector<ColumnFamilyDescriptor> families_;
-  bool statistics_unasked_ = false;  // that one is the last of families_
+  bool statistics_unasked_ = false;  // The statistics family is the last of families_.
   std::shared_ptr<Engine> e_;
   MadeDirectories made_;
-  bool was_locked_ = false;  // by a process, where the directory is now
-  // What was there before anything was made: of the database's directory, and of all with tables.
+  bool was_locked_ = false;  // By a process, in the present directory.
+  // Contents of the database's directory, and of all with tables, before anything was created.
   std::vector<std::string> entries_;
   DirectoryListing directories_;
-  wal::SyncedMark synced_;                  // as found
-  std::optional<CompleteVersion> version_;  // with best_efforts_recovery, unless a database is made
+  wal::SyncedMark synced_;  // As found.
+  // Set with best_efforts_recovery, unless a database is created.
+  std::optional<CompleteVersion> version_;
   std::unique_ptr<LogRecovery> logs_;
 };
 
@@ -131,7 +133,7 @@ Status Opener::RunSteps() {
   VARVE_RETURN_IF_ERROR(CheckFamilies(context.options(), request_.families));
   was_locked_ = context.fs()->FileExists(LockFileName(context.name()), IOOptions(), nullptr).ok();
   if (repairs_) {
-    // Nothing goes before the repair is over.
+    // Nothing may be deleted before the repair is over.
     DbLock lock(&e_->state.mu);
     e_->deletions.Disable();
   }
@@ -166,7 +168,8 @@ void Opener::AddStatisticsFamily() {
       })) {
     return;
   }
-  // A little of it comes every few minutes. As a rule it is not there: nothing is made for it yet.
+  // It receives a little data every few minutes. It usually does not exist, and is not created
+  // here.
   ColumnFamilyOptions options;
   options.write_buffer_size = size_t{2} << 20;
   options.target_file_size_base = uint64_t{2} << 20;
@@ -218,7 +221,7 @@ void Opener::Report(const Status& status) {
   events::DatabaseRecovered(context, report);
 }
 
-// With a database to recover: one is made if there is none.
+// Makes the version set, and creates the database if there is none to recover.
 Status Opener::MakeVersionSet() {
   const DbContext& context = e_->context;
   VersionSetOptions options;
@@ -240,7 +243,7 @@ Status Opener::MakeVersionSet() {
         std::make_unique<wal::SyncedMarks>(context.fs(), context.name(), context.clock());
     options.marks = e_->state.marks.get();
   }
-  // Before what it is about, which another process may be adding to.
+  // Read before the logs that it describes, which another process may be appending to.
   if (!repairs_) synced_ = wal::ReadSyncedMark(context.fs().get(), context.name());
   VARVE_ASSERT(e_->state.versions == nullptr);
   e_->state.versions = std::make_unique<VersionSet>(options, &e_->state.mu);
@@ -255,7 +258,7 @@ Status Opener::MakeVersionSet() {
   return found ? Status::OK() : CreateDatabase();
 }
 
-// None if there is nothing to choose from, and nothing that says that there was.
+// Sets no version if there is no MANIFEST to choose from and no CURRENT either.
 Status Opener::ChooseVersion() {
   const DbContext& context = e_->context;
   CompleteVersion version;
@@ -290,7 +293,7 @@ Status Opener::CreateDatabase() {
   for (const auto& [directory, names] : directories_) {
     VARVE_RETURN_IF_ERROR(CheckHoldsNoData(PlaceOfLogs(), directory, names));
   }
-  synced_ = {};  // left of one that was destroyed
+  synced_ = {};  // Left by a destroyed database.
   std::string db_id;
   if (!ReadIdentity(context.fs().get(), context.name(), &db_id).ok())
     db_id = NewDbId(context.env());
@@ -303,8 +306,8 @@ Status Opener::CreateDatabase() {
   return e_->state.versions->CreateNew(ToOpen(context, *family), db_id);
 }
 
-// Of a MANIFEST that was refused: tables that are missing may be in directories that the options do
-// not name.
+// Examines the error of a MANIFEST that was refused: missing tables may be in directories that the
+// options lack.
 Status Opener::JudgeRefusal(const Status& s) {
   if (!s.IsCorruption() && !s.IsInvalidArgument()) return s;
   const DbContext& context = e_->context;
@@ -382,7 +385,7 @@ Status Opener::ReplayLogs() {
   return logs_->Replay();
 }
 
-// Writes what an open database has: tables of what was replayed and is still in memory, a log, a
+// Writes the files of an open database: tables of replayed data that is still in memory, a log, a
 // MANIFEST.
 Status Opener::Install() {
   VARVE_ASSERT(!e_->context.read_only() && e_->state.marks != nullptr);
@@ -399,7 +402,8 @@ Status Opener::Install() {
     VARVE_RETURN_IF_ERROR(LogState(keep_logs));
     VARVE_RETURN_IF_ERROR(CreateMissingFamilies());
   }
-  // What the old ones told of is in force, or was lost. They are good until a repair is.
+  // The state of the old marks is now in force, or was reported as lost. They stay valid until a
+  // repair is finished.
   if (!repairs_) e_->state.marks->Begin();
   VARVE_RETURN_IF_ERROR(WriteIdentityFile());
   return repairs_ ? Status::OK() : Sweep();
@@ -419,8 +423,8 @@ Status Opener::KeepForPositions() {
   return logs_->KeepForPositions();
 }
 
-// Of tables that are gone the next MANIFEST says no more that they are: none may come back. The
-// names in the database's own directory are synced with that MANIFEST's.
+// Syncs the directories of tables, because the next MANIFEST does not record deleted tables, and
+// none may reappear. The database's own directory is synced with that MANIFEST.
 Status Opener::SyncAbsences() {
   for (const auto& [directory, names] : directories_) {
     if (directory == e_->context.name()) continue;
@@ -439,7 +443,8 @@ Status Opener::BeginLog() {
     if (logs_->CanKeepLogs() && logs_->replay().met_stamped_log()) e_->new_logs.NoteStamped();
     VARVE_RETURN_IF_ERROR(e_->new_logs.Start(/*force=*/true));
   }
-  // The MANIFEST is about to ask for it. In the database's own directory both names go together.
+  // The MANIFEST will name the log, so its name must be durable. In the database's own directory
+  // both names are synced together.
   if (context.WalDirectory() == context.name()) return Status::OK();
   return e_->state.logs->SyncNames();
 }
@@ -456,7 +461,7 @@ void Opener::ChooseDbId() {
   e_->state.versions->set_db_id(id);
 }
 
-// In a MANIFEST of its own.
+// Writes the state to a new MANIFEST.
 Status Opener::LogState(bool keep_logs) {
   DbState& state = e_->state;
   const LogReplay& replay = logs_->replay();
@@ -510,7 +515,7 @@ Status Opener::WriteIdentityFile() {
   return there ? Status::OK() : WriteIdentity(context.fs().get(), context.name(), db_id);
 }
 
-// Of what earlier openings left.
+// Deletes files that earlier openings have left.
 Status Opener::Sweep() {
   const bool reserved = std::ranges::find(entries_, kReserveFileName) != entries_.end();
   if (reserved && e_->context.options().reserve_bytes == 0) e_->jobs->reserve.RemoveFile();
@@ -519,7 +524,7 @@ Status Opener::Sweep() {
                                         &e_->recovery);
 }
 
-// For whoever limits the space of all tables.
+// Reports the tables to the SST file manager.
 void Opener::NoteTables() {
   e_->state.mu.AssertHeld();
   for (const auto& [id, family] : e_->state.families.all()) {

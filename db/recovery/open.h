@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From a directory and options to an engine that can be used.
+// Opens an engine from a directory and options.
 
 #include <cstdint>
 #include <memory>
@@ -15,9 +15,9 @@ namespace varve {
 
 struct Engine;
 
-// An opening that is a part of a repair (repair.h). The caller holds the directory's lock. What
-// opening would refuse of logs is dropped and reported, recovery starts from a MANIFEST that
-// CURRENT does not name, nothing is deleted or moved, and CURRENT and OPTIONS stay as they are.
+// An opening that is part of a repair (repair.h). The caller holds the directory's lock. Log
+// contents that an opening would refuse are dropped and reported, recovery starts from a MANIFEST
+// that CURRENT does not name, nothing is deleted or moved, and CURRENT and OPTIONS are not changed.
 struct RepairOpening {
   uint64_t manifest_number = 0;
 };
@@ -27,14 +27,14 @@ struct OpenRequest {
   std::string name;
   std::vector<ColumnFamilyDescriptor> families;
   bool read_only = false;
-  bool follows = false;                   // beside read_only: the engine of a secondary
-  bool error_if_wal_file_exists = false;  // read-only
+  bool follows = false;                   // With read_only: the engine of a secondary.
+  bool error_if_wal_file_exists = false;  // Only with read_only.
   std::optional<RepairOpening> repair = {};
 };
 
-// Recovers the database; *engine is ready for reads and, unless read-only, writes, and for
-// StartBackgroundWork. On an error nothing that was on disk is changed: a missing directory or
-// database may have been made, the LOG written, and tables that nothing names.
+// Recovers the database; *engine is ready for reads, for writes unless read-only, and for
+// StartBackgroundWork. After an error existing files are unchanged: a missing directory or database
+// may have been created, the LOG written, and tables that no MANIFEST names.
 Status OpenEngine(const OpenRequest& request, std::shared_ptr<Engine>* engine);
 
 }  // namespace varve

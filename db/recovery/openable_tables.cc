@@ -15,7 +15,8 @@ namespace varve {
 
 namespace {
 
-// Of a family, when tables are opened as they are read: one format made all of them, as a rule.
+// Number of tables of a family that are checked if tables are opened on demand: usually all have
+// the same format.
 constexpr size_t kLookedAtOfMany = 4;
 
 constexpr char kCannotBeOpened[] = "a table cannot be opened, and max_open_files is -1";
@@ -36,7 +37,7 @@ Status CheckOpens(const DbContext& context, const FileMetaData& file, bool all) 
     return RandomAccessFileReader::Open(fs, path, context.file_options(),
                                         RandomAccessFileReader::Options(), &opened);
   });
-  if (!s.ok() && !all) return Status::OK();  // told by those who read it
+  if (!s.ok() && !all) return Status::OK();  // Readers report it.
   if (!s.ok()) return Status::CopyAppendMessage(s, "; ", kCannotBeOpened);
   const Status footer = CheckTail(context, *opened, file.size);
   return all || footer.IsNotSupported() ? footer : Status::OK();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether the tables that a recovered database has can be opened.
+// Checks that the tables of a recovered database can be opened.
 
 #include "db/engine/context.h"
 #include "db/engine/db_state.h"
@@ -10,15 +10,15 @@
 
 namespace varve {
 
-// The error of the first file that the system does not open for reading, or that does not end as a
-// table does which can be read: NotSupported names the file and its format. Where not all tables
-// are to be open (max_open_files is not -1), it looks at some of each family, as far as the tables
-// of another format go. What else is in the files is left to those who read it. A database that is
-// opened to be read keeps them open, where all tables are to be.
+// Returns the error of the first file that cannot be opened for reading, or whose end is not that
+// of a readable table: NotSupported names the file and its format. If not all tables are to be open
+// (max_open_files is not -1), it checks a few of each family, and only reports tables of another
+// format. Other contents of the files are checked by those who read them. A read-only database
+// keeps the files open if all tables are to be open.
 Status CheckTablesOpen(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex);
 
-// The same of one tree's tables, which stay open, where all are to be open: another process may
-// delete the files.
+// Checks the tables of one tree in the same way, and keeps them open if all are to be open, because
+// another process may delete the files.
 Status OpenTablesAhead(const DbContext& context, const Version& version, TableCache* tables);
 
 }  // namespace varve

@@ -12,7 +12,7 @@ namespace {
 
 // A writer that overtakes this many tries makes tables faster than they can be opened.
 constexpr int kTriesMax = 1000;
-// Of tries that met the same; the pauses between them double.
+// Maximum number of retries after the same error; the pauses between them double.
 constexpr int kSameMax = 6;
 constexpr uint64_t kFirstPauseMicros = 500;
 constexpr uint64_t kSameMicrosMax = 200'000;

@@ -24,8 +24,7 @@ bool IsWorthAThread(uint64_t log_bytes) {
 
 }  // namespace
 
-// What goes around asks for no memory but for records: nobody could tell where a thread of its own
-// has none.
+// The chunks allocate memory only for records, because the thread could not report other failures.
 RecordPipeline::RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter,
                                WALRecoveryMode mode, uint64_t log_bytes)
     : reader_(reader),
@@ -72,10 +71,10 @@ bool RecordPipeline::ReadInto(Chunk* chunk) {
 bool RecordPipeline::TakeChunk() {
   if (current_ != nullptr) {
     if (current_->last) return false;
-    pipeline_.Push(0);  // to be filled again
+    pipeline_.Push(0);  // To be filled again.
   }
   size_t place = 0;
-  (void)pipeline_.Wait(0, &place);  // filling does not fail
+  (void)pipeline_.Wait(0, &place);  // Filling does not fail.
   current_ = &chunks_[place];
   next_entry_ = 0;
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A log's records, read and checked by one thread while another applies those before.
+// Reads and checks a log's records in one thread while another applies earlier ones.
 
 #include <string>
 #include <vector>
@@ -20,32 +20,33 @@ namespace varve {
 class RecordPipeline {
  public:
   struct Record {
-    // As the families want it. Until the first call of Next after that of a record with
-    // last_to_stay.
+    // The record in the form that the families need. Valid until the first call of Next after that
+    // of a record with last_to_stay.
     Slice bytes;
     bool last_to_stay = false;
     uint64_t offset = 0;
-    bool after_hole = false;  // the reader has met a hole at or before this record
-    bool has_marks = false;   // of two-phase commit
-    // Of the batch that the record is; or it cannot be made what the families want.
+    bool after_hole = false;  // There was a hole at or before this record.
+    bool has_marks = false;   // It has marks of two-phase commit.
+    // Structure of the record's batch, or the reason why it cannot be adapted to the families.
     Status structure;
   };
 
-  // The reader and the adapter outlive the pipeline, and are the pipeline's until Next has returned
-  // false or the pipeline has gone. A thread is started only if log_bytes are worth one.
+  // The reader and the adapter must outlive the pipeline, which uses them alone until Next has
+  // returned false or it is destroyed. A thread is started only if log_bytes are enough to be worth
+  // it.
   RecordPipeline(wal::LogReader* reader, TimestampAdapter* adapter, WALRecoveryMode mode,
                  uint64_t log_bytes);
 
-  // False at the end of what can be read: status() and the reader tell why.
+  // Returns false at the end of the readable records; status() and the reader give the reason.
   bool Next(Record* record);
-  // MemoryLimit when there was no memory to read on; for the time after Next has returned false.
+  // Returns MemoryLimit if there was no memory to continue. Valid after Next has returned false.
   const Status& status() const { return status_; }
 
  private:
-  // Consecutive records, copied out of the reader.
+  // Consecutive records, copied from the reader.
   struct Chunk {
     struct Entry {
-      size_t end = 0;  // in bytes
+      size_t end = 0;  // Position in bytes.
       uint64_t offset = 0;
       bool after_hole = false;
       bool has_marks = false;
@@ -53,29 +54,30 @@ class RecordPipeline {
     };
     std::string bytes;
     std::vector<Entry> entries;
-    bool last = false;  // the reader is at its end
+    bool last = false;  // The reader is at its end.
   };
 
-  // Reads until the chunk is full, or to the end of what can be read.
+  // Reads until the chunk is full or the readable records end.
   void FillChunk(Chunk* chunk);
-  // False: the reader is at its end (the chunk may hold records).
+  // Returns false if the reader is at its end (the chunk may hold records).
   bool ReadInto(Chunk* chunk);
-  // The next filled chunk into current_. False when there is none and will be none.
+  // Sets current_ to the next filled chunk. Returns false if there will be no more.
   bool TakeChunk();
 
   wal::LogReader* const reader_;
   TimestampAdapter* const adapter_;
   const WALRecoveryMode mode_;
-  // Of the thread that reads; the other side looks at status_ after it has seen the last chunk.
+  // These belong to the reading thread; the other side reads status_ after it has seen the last
+  // chunk.
   std::string scratch_;
   std::string adapted_;
   bool at_end_ = false;
   Status status_;
 
   std::vector<Chunk> chunks_;
-  Chunk* current_ = nullptr;  // what Next is in
+  Chunk* current_ = nullptr;  // The chunk that Next reads.
   size_t next_entry_ = 0;
-  // Its thread fills chunks, Next empties them; it is the first to go.
+  // Its thread fills chunks, and Next empties them. Must be destroyed first.
   OrderedPipeline pipeline_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memory of merge operators: where it is, and what it forbids.
+// Finds the merge operators of earlier openings, and checks new ones against them.
 
 #include "db/recovery/remembered_operators.h"
 

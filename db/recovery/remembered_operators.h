@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which merge operator each column family was opened with before: its operands mean nothing to
-// another one.
+// Checks which merge operator each column family was opened with before, because its operands mean
+// nothing to another one.
 
 #include <map>
 #include <string>
@@ -16,25 +16,25 @@
 
 namespace varve {
 
-// After the version set was recovered, before any family is made. What the MANIFEST does not
-// remember, as when RocksDB has written it, is taken from the newest OPTIONS file.
-// InvalidArgument: a family is to be opened with an operator of another name, which its options do
-// not allow. Writes nothing.
+// Must be called after the version set was recovered and before any family is created. Operators
+// that the MANIFEST does not store, as when RocksDB has written it, are read from the newest
+// OPTIONS file. InvalidArgument: a family is to be opened with an operator of another name, and its
+// options do not allow that. Writes nothing.
 Status CheckMergeOperators(const std::vector<ColumnFamilyDescriptor>& families,
                            const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex);
 
-// InvalidArgument: the options have another operator than the family was opened with, which they do
-// not allow. `remembered` is empty if nobody knows.
+// Returns InvalidArgument if the options have another operator than `remembered` and do not allow
+// that. `remembered` is empty if it is unknown.
 Status CheckMergeOperator(const std::string& family, const ColumnFamilyOptions& options,
                           const std::string& remembered);
 
-// What the newest OPTIONS file says, by family, as far as it can be read: a file that cannot be
-// read forbids nothing.
+// Returns the operators in the newest OPTIONS file by family, as far as it can be read: an
+// unreadable file forbids nothing.
 std::map<std::string, std::string> MergeOperatorsInOptionsFile(FileSystem* fs,
                                                                const std::string& db_name,
                                                                Logger* info_log);
 
-// The operator that the options name, if there is one; empty: none.
+// Returns the name of the options' operator; empty if there is none.
 std::string MergeOperatorName(const ColumnFamilyOptions& options);
 
 }  // namespace varve

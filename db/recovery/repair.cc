@@ -34,15 +34,16 @@ namespace varve {
 
 namespace {
 
-// Of CURRENT; a longer one names no MANIFEST.
+// Maximum size of CURRENT; a longer one names no MANIFEST.
 constexpr uint64_t kMaxCurrentTextBytes = 1000;
-// What the file of step 1 begins with, and then, with the name of its MANIFEST between them.
+// Beginnings of the file of step 1 and of its version in step 5, in which the name of the MANIFEST
+// follows.
 constexpr std::string_view kTraceHeader = "a repair is under way; CURRENT before:\n";
 constexpr std::string_view kLastTraceHeader = "a repair comes into force with ";
 constexpr std::string_view kLastTraceHeaderEnd = "; CURRENT before:\n";
 constexpr uint64_t kMaxTraceBytes = 100 + kMaxCurrentTextBytes;
 
-// Reads what WriteTrace wrote. False: it is something else.
+// Parses the text that WriteTrace wrote. Returns false if it is something else.
 bool ParseTrace(std::string_view text, std::string* current_before, uint64_t* manifest) {
   *manifest = 0;
   if (text.starts_with(kTraceHeader)) {
@@ -58,20 +59,20 @@ bool ParseTrace(std::string_view text, std::string* current_before, uint64_t* ma
   return true;
 }
 
-// Steps, and what a crash between them leaves:
-// 1. lost/<N>.dbtmp says that a repair is under way which makes files from number N on, and what
-//    CURRENT held before. Without it, once CURRENT holds anything else, or there is a newer
-//    MANIFEST than that of step 5, there is nothing to undo: the repair is done, or an opening has
-//    made files since. An opening deletes it.
-// 2. Tables that the MANIFEST has, and that are in lost/, are where it has them; and there are
-//    copies of damaged tables, and a MANIFEST with the tree: nobody names them.
-// 3. CURRENT goes to lost/: from now on no opening gets further than "CURRENT is missing".
+// The steps, and what a crash between them leaves:
+// 1. lost/<N>.dbtmp records that a repair is under way which creates files from number N on, and
+//    the old contents of CURRENT. Without it, or once CURRENT has other contents, or there is a
+//    newer MANIFEST than that of step 5, there is nothing to undo: the repair is done, or an
+//    opening has created files since. An opening deletes it.
+// 2. Tables of the MANIFEST that are in lost/ are moved to their places; copies of damaged tables
+//    and a MANIFEST with the tree are written, which nothing names yet.
+// 3. CURRENT moves to lost/: from now on every opening fails with "CURRENT is missing".
 // 4. The directory is opened from that MANIFEST: logs become tables, a MANIFEST is written. Tables
 //    whose order is in doubt are merged.
 // 5. The file of step 1 names the last MANIFEST, and then CURRENT does. The repair is done.
-// 6. What was known to be durable before goes, and what the tree does not need to lost/; last the
-//    file of step 1.
-// One that fails before step 5 is undone at once, and one that was interrupted by the next repair.
+// 6. The synced marks of before are deleted, and files that the tree does not need move to lost/;
+//    last the file of step 1 is deleted.
+// A repair that fails before step 5 is undone at once, an interrupted one by the next repair.
 class Repairer {
  public:
   Repairer(const RepairRequest& request, RepairReport* report)
@@ -111,7 +112,7 @@ class Repairer {
     return request_.options.wal_dir.empty() ? name_ : request_.options.wal_dir;
   }
   std::string Lost() const { return name_ + "/lost"; }
-  // All that the database has.
+  // Returns all directories of the database.
   std::set<std::string> Directories() const {
     std::set<std::string> all = table_directories_;
     all.insert(name_);
@@ -119,7 +120,7 @@ class Repairer {
     return all;
   }
 
-  // Whether the database has files of that type there. Others are somebody else's.
+  // True if files of that type in the directory belong to the database.
   bool Holds(const std::string& directory, FileType type) const {
     if (type == kWalFile) return directory == WalDirectory();
     if (type == kDescriptorFile) return directory == name_;
@@ -131,29 +132,29 @@ class Repairer {
   const std::string name_;
   DBOptions options_;
   std::shared_ptr<FileSystem> fs_;
-  std::set<std::string> table_directories_;  // beside the database's own
+  std::set<std::string> table_directories_;  // Besides the database's own.
   RepairPlan plan_;
-  uint64_t first_number_ = 0;   // of files that the repair makes
-  std::string current_before_;  // what CURRENT held
-  uint64_t replay_number_ = 0;  // of those among them that logs became, at least
+  uint64_t first_number_ = 0;   // Of the files that the repair creates.
+  std::string current_before_;  // Old contents of CURRENT.
+  uint64_t replay_number_ = 0;  // Lower bound for tables made from logs.
   std::shared_ptr<Engine> engine_;
   std::set<uint64_t> live_tables_;
   uint64_t live_manifest_ = 0;
   uint64_t live_log_ = 0;
-  bool was_locked_ = false;  // before this repair
+  bool was_locked_ = false;  // Before this repair.
 };
 
 Status Repairer::Prepare() {
   if (name_.empty()) return Status::InvalidArgument("repair: the database's name is empty");
   options_ = SanitizeOptions(name_, request_.options);
-  // Nobody is to be told of a database that is not one yet.
+  // Listeners are not called before the repair is done.
   options_.listeners.clear();
   options_.scrub_bytes_per_second = 0;
   options_.reserve_bytes = 0;
   options_.create_if_missing = false;
   options_.error_if_exists = false;
   options_.recycle_log_file_num = 0;
-  // Logs become tables: what a repair forgives them no opening would.
+  // Logs must become tables: openings would refuse what a repair tolerates in them.
   options_.avoid_flush_during_recovery = false;
   options_.best_efforts_recovery = false;
   if (options_.wal_recovery_mode != WALRecoveryMode::kSkipAnyCorruptedRecords) {
@@ -173,8 +174,8 @@ Status Repairer::Prepare() {
   return Status::NotFound("repair: no database here", name_);
 }
 
-// Those that are not there hold nothing. In another database's nobody can tell whose files are
-// whose.
+// Missing directories hold nothing. In another database's directory the owners of files are
+// unknown.
 Status Repairer::FindTableDirectories() {
   std::vector<ColumnFamilyDescriptor> families = request_.column_families;
   if (request_.unknown_cf_opts != nullptr) families.emplace_back("", *request_.unknown_cf_opts);
@@ -211,11 +212,11 @@ Status Repairer::RunLocked() {
   if (s.ok()) s = Publish();
   if (s.ok()) return s;
   DropEngine();
-  UndoUnfinished().PermitUncheckedError();  // or else the next repair does
+  UndoUnfinished().PermitUncheckedError();  // Otherwise the next repair does it.
   return s;
 }
 
-// All but what brings it into force.
+// Does everything up to bringing the repair into force.
 Status Repairer::Make() {
   VARVE_RETURN_IF_ERROR(Begin());
   VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_.get(), WalDirectory()));
@@ -230,7 +231,7 @@ Status Repairer::Make() {
   return CloseMade();
 }
 
-// What CURRENT holds in that directory. Empty: nothing that could name a MANIFEST.
+// Reads CURRENT in that directory. The text is empty if it cannot name a MANIFEST.
 Status Repairer::ReadCurrentText(const std::string& directory, std::string* text) {
   const Status s =
       ReadFileToString(fs_.get(), CurrentFileName(directory), kMaxCurrentTextBytes, text);
@@ -277,12 +278,12 @@ Status Repairer::UndoOne(const std::string& trace, uint64_t first) {
     if (hides) VARVE_RETURN_IF_ERROR(ShowCurrent());
   }
   if (request_.repair.dry_run) return Status::OK();
-  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));  // CURRENT stays as it is now
+  VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));  // CURRENT stays unchanged.
   VARVE_RETURN_IF_ERROR(fs_->DeleteFile(trace, IOOptions(), nullptr));
   return SyncDirectory(fs_.get(), Lost());
 }
 
-// Each opening that writes makes one.
+// Sets *has to true if an opening has written since, since each one that writes makes a MANIFEST.
 Status Repairer::HasManifestAfter(uint64_t number, bool* has) {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(name_, IOOptions(), &entries, nullptr));
@@ -294,7 +295,7 @@ Status Repairer::HasManifestAfter(uint64_t number, bool* has) {
   return Status::OK();
 }
 
-// Of files that a repair makes, those with numbers from `first` on.
+// Moves the files that a repair creates, with numbers from `first` on, to lost/.
 Status Repairer::SetAsideFrom(uint64_t first) {
   for (const std::string& directory : Directories()) {
     std::vector<std::string> entries;
@@ -324,8 +325,7 @@ OpenRequest Repairer::MakeOpening() const {
   return opening;
 }
 
-// All of it was read and found sound. What is left to ask is whether an opening says the same, in
-// the strictest mode.
+// All files were read and found sound. Checks that an opening in the strictest mode also succeeds.
 Status Repairer::CheckHealthy() {
   OpenRequest opening = MakeOpening();
   opening.read_only = true;
@@ -343,7 +343,7 @@ Status Repairer::CheckHealthy() {
 Status Repairer::Begin() {
   VARVE_ASSERT(first_number_ == 0 && plan_.next_file_number > 0);
   first_number_ = plan_.next_file_number;
-  plan_.next_file_number += 2;  // the second is that of the trace's temporary
+  plan_.next_file_number += 2;  // The second is that of the trace's temporary file.
   VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(Lost(), IOOptions(), nullptr));
   VARVE_RETURN_IF_ERROR(SyncDirectory(fs_.get(), name_));
   VARVE_RETURN_IF_ERROR(ReadCurrentText(name_, &current_before_));
@@ -357,7 +357,7 @@ Status Repairer::WriteTrace(std::string_view header) {
                           std::string(header) + current_before_);
 }
 
-// They are where the MANIFEST has them, whatever becomes of the repair.
+// Moves tables back to where the MANIFEST has them, where they stay even if the repair fails.
 Status Repairer::BringBack() {
   for (const auto& [from, to] : plan_.returning) {
     VARVE_RETURN_IF_ERROR(fs_->RenameFile(from, to, IOOptions(), nullptr));
@@ -437,12 +437,12 @@ Status Repairer::Reopen() {
   return Status::OK();
 }
 
-// Whether a table that the MANIFEST did not have, or that a log became, lies over another one whose
-// entries are not all older: then its place in the tree does not tell what is newer.
+// True if a table that the MANIFEST did not have, or that was made from a log, lies over a table
+// whose entries are not all older: then its place in the tree does not tell which data is newer.
 bool Repairer::IsDisordered(const ColumnFamily& family) const {
   const Version& version = *family.versions()->current;
   const InternalKeyComparator& icmp = family.icmp();
-  std::vector<FileRef> files;  // as readers meet them
+  std::vector<FileRef> files;  // In the order in which readers search them.
   for (int level = 0; level < version.num_levels(); level++) {
     const auto& of_level = version.level(level).files();
     files.insert(files.end(), of_level.begin(), of_level.end());
@@ -507,12 +507,13 @@ Status Repairer::CloseMade() {
 
 void Repairer::DropEngine() {
   if (engine_ == nullptr) return;
-  CloseEngine(engine_.get()).PermitUncheckedError();  // once more if it is closed
+  CloseEngine(engine_.get()).PermitUncheckedError();  // Closes it again if it is closed already.
   ReleaseFamilies(engine_.get());
   engine_.reset();
 }
 
-// What was taken back must not be taken once more: that is told before the repair is in force.
+// Tables taken back must not be taken back again, so this is recorded before the repair is in
+// force.
 Status Repairer::RememberMissing() {
   if (!plan_.missing.empty()) {
     RepairPlan record;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Carries out a repair: what include/varve/utilities/repair.h promises.
+// Executes a repair as described in include/varve/utilities/repair.h.
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ struct RepairRequest {
   std::string name;
   DBOptions options;
   std::vector<ColumnFamilyDescriptor> column_families;
-  const ColumnFamilyOptions* unknown_cf_opts = nullptr;  // null: other families are refused
+  const ColumnFamilyOptions* unknown_cf_opts = nullptr;  // Null: other families are refused.
   RepairOptions repair;
 };
 

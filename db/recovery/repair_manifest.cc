@@ -16,7 +16,7 @@ namespace varve {
 
 namespace {
 
-// Bounds are stored as tables store keys: without timestamps where those are left out.
+// Bounds are stored like keys in tables: without timestamps if those are not persisted.
 InternalKey WithoutTimestamp(const InternalKey& bound, const InternalKeyComparator& icmp) {
   return InternalKey(icmp.KeyOf(bound), bound.sequence(), bound.type());
 }

@@ -34,15 +34,15 @@ bool HasNoId(const TableProperties& table) {
          table.column_family_id == TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
 }
 
-// Of the files that the MANIFEST knows.
+// Returns the newest sequence number of the files that the MANIFEST knows.
 SequenceNumber NewestOf(const SurveyedFamily& family) {
   SequenceNumber newest = 0;
   for (const auto& [number, file] : family.files) newest = std::max(newest, file.largest_seq);
   return newest;
 }
 
-// On top of what the MANIFEST knows. Unknown as soon as one is: opening then gives all of them
-// anew.
+// Returns an epoch above those in the MANIFEST. It is unknown if one of these is; opening then
+// assigns all of them again.
 uint64_t NextEpoch(const PlannedFamily& family) {
   uint64_t epoch = 0;
   bool known = true;
@@ -100,7 +100,7 @@ Status RepairPlanner::AddFamily(uint32_t id, SurveyedFamily state) {
   VARVE_RETURN_IF_ERROR(ValidateOptions(db_options_, *given));
   PlannedFamily family;
   family.options = *given;
-  // Content stays as it is: nobody filters, nothing is compacted but what has to be.
+  // The contents must not change: nothing is filtered, and only necessary compactions run.
   family.options.compaction_filter = nullptr;
   family.options.compaction_filter_factory = nullptr;
   family.options.disable_auto_compactions = true;
@@ -124,7 +124,7 @@ void RepairPlanner::NoteNumbers(const std::vector<std::string>& entries) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(entry, &number, &type) || type == kInfoLogFile) continue;
-    if (number > kMaxFoundFileNumber) continue;  // nobody has made that
+    if (number > kMaxFoundFileNumber) continue;  // Never assigned by an engine.
     plan_->next_file_number = std::max(plan_->next_file_number, number + 1);
   }
 }
@@ -137,7 +137,7 @@ void RepairPlanner::FindTables(const std::string& directory,
     FileType type;
     if (!ParseFileName(entry, &number, &type) || type != kTableFile) continue;
     const std::string path = directory + "/" + entry;
-    // A directory may be there by two names.
+    // A directory may be listed under two names.
     const auto [first, last] = tables_.equal_range(number);
     const bool has_it = std::any_of(
         first, last, [&](const auto& table) { return IsSameFile(fs_, table.second, path); });
@@ -145,13 +145,13 @@ void RepairPlanner::FindTables(const std::string& directory,
   }
 }
 
-// However either is written.
+// Compares the files, so that the spelling of paths does not matter.
 bool RepairPlanner::IsIn(const std::string& directory, const std::string& path) const {
   const std::string there = directory + "/" + BaseName(path);
   return there == path || IsSameFile(fs_, there, path);
 }
 
-// False: it is in a directory of another family.
+// Returns false if it is in a directory of another family.
 bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& path,
                              NewFile* file) const {
   const std::vector<std::string>& directories = family.paths->directories();
@@ -162,8 +162,8 @@ bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& pat
   return true;
 }
 
-// Of the files of its number, the one where the MANIFEST has it, or else another in a directory of
-// its family. Empty: it is missing.
+// Of the files with its number, returns the one at the MANIFEST's place, or else another in a
+// directory of its family. Returns an empty text if it is missing.
 std::string RepairPlanner::ChoosePath(const PlannedFamily& family, NewFile* known) const {
   const auto [first, last] = tables_.equal_range(known->number);
   if (known->path_id < family.paths->size()) {
@@ -235,7 +235,7 @@ Status RepairPlanner::Run(RepairPlan* plan, RepairReport* report) {
   return SurveyLogs();
 }
 
-// What options an opening refuses, whatever was repaired.
+// Returns an error if an opening would refuse the options even after the repair.
 Status RepairPlanner::CheckOpenable() const {
   const auto remembered = MergeOperatorsInOptionsFile(fs_, name_, nullptr);
   for (const auto& [id, family] : plan_->families) {
@@ -301,9 +301,9 @@ Status RepairPlanner::ExamineKnown() {
         table_missing_ = true;
         NoteMissing(id, family, known);
       } else {
-        // What memory or options do not allow says nothing about the table.
+        // An error of memory or options says nothing about the table.
         if (finding.why.IsNotSupported() || finding.why.IsInvalidArgument()) return finding.why;
-        tables_.erase(known.number);  // with copies of it elsewhere
+        tables_.erase(known.number);  // And copies of it elsewhere.
       }
       plan_->last_sequence = std::max(plan_->last_sequence, known.largest_seq);
       switch (finding.state) {
@@ -337,7 +337,8 @@ void RepairPlanner::NoteMissing(uint32_t id, const PlannedFamily& family, const 
   missing.state.files[table.number] = table;
 }
 
-// A compaction since may have left nothing that tells how new its entries are, or of deletions.
+// A compaction since then may have removed the evidence of how new its entries are, or of
+// deletions.
 bool RepairPlanner::IsOlderThanAllSince(const NewFile& table, uint64_t record,
                                         const PlannedFamily& family) {
   const InternalKeyComparator& icmp = *family.icmp;
@@ -350,8 +351,8 @@ bool RepairPlanner::IsOlderThanAllSince(const NewFile& table, uint64_t record,
   });
 }
 
-// Tables that another repair has given up, and that are there again: they come on top, and are
-// merged with what is there, as their sequence numbers say.
+// Takes back tables that another repair has given up and that have reappeared: they come on top,
+// and are merged with the others by their sequence numbers.
 Status RepairPlanner::TakeGivenUp() {
   for (const uint64_t number : manifests_set_aside_) {
     ManifestSurvey record;
@@ -398,10 +399,10 @@ Status RepairPlanner::TakeOneGivenUp(const NewFile& table, uint64_t record, uint
   return Status::OK();
 }
 
-// Tables go only after the MANIFEST has those that replace them: where one is gone, and there is
-// one with a number that the MANIFEST has not given out, its end is missing. Likewise logs go only
-// after the tables with their data are in the MANIFEST: if the oldest log it asks for is gone, a
-// table with newer entries than it knows says the same.
+// Tables are deleted only after the MANIFEST has those that replace them: if one is missing, and
+// another has a number that the MANIFEST has not assigned, its end is missing. Likewise logs are
+// deleted only after the tables with their data are in the MANIFEST: if the oldest log it needs is
+// missing, a table with newer entries than the MANIFEST knows proves the same.
 bool RepairPlanner::ProvesLostEnd(const TableFinding& finding, uint32_t family_id) const {
   VARVE_ASSERT(finding.state == TableFinding::State::kSound);
   if (table_missing_ && finding.number >= plan_->manifest.next_file_number) return true;
@@ -411,8 +412,8 @@ bool RepairPlanner::ProvesLostEnd(const TableFinding& finding, uint32_t family_i
          finding.file.largest_seq > NewestOf(family->second.state);
 }
 
-// Whether a table's family is one that lives, or may have lived; makes it known if the MANIFEST
-// does not tell. Else *reason says why the table is none of ours.
+// Finds a table's family if it exists or may have existed, and adds one that the MANIFEST does not
+// have. Otherwise sets *reason to why the table does not belong to the database.
 Status RepairPlanner::PlaceUnknown(const TableProperties& properties, uint32_t* family_id,
                                    std::string* reason) {
   const ManifestSurvey& manifest = plan_->manifest;
@@ -451,10 +452,10 @@ Status RepairPlanner::LookAtUnknown() {
     VARVE_ASSERT(!plan_->families.empty());
     const PlannedFamily& any = plan_->families.begin()->second;
     found.finding.why = ReadTableProperties(ContextOf(any), path, &properties);
-    // It is not for a repair to set aside what another engine reads.
+    // A repair must not set aside files that another engine can read.
     if (found.finding.why.IsNotSupported()) return found.finding.why;
     if (!found.finding.why.ok()) {
-      // What a crash leaves of an unfinished table looks the same.
+      // An unfinished table after a crash looks the same.
       report_->unexplained.push_back(Describe(found.finding, ""));
       continue;
     }
@@ -483,7 +484,7 @@ Status RepairPlanner::LookAtUnknown() {
   return Status::OK();
 }
 
-// They come in the order of their numbers. Of several with one number, a sound one is taken.
+// Tables come in the order of their numbers. Of several with one number, a sound one is taken.
 void RepairPlanner::AddFound(Found found) {
   if (found_.empty() || found_.back().finding.number != found.finding.number) {
     found_.push_back(std::move(found));
@@ -496,7 +497,7 @@ void RepairPlanner::AddFound(Found found) {
 }
 
 void RepairPlanner::TakeFound() {
-  // A name that was dropped and made again has several ids: the newest is the living one.
+  // A name that was dropped and created again has several ids: the newest is the live one.
   std::map<std::string, uint32_t> newest;
   for (const auto& [id, family] : plan_->families) newest[family.state.name] = id;
   std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a repair will make of a directory: which tables stay, where in which tree, and which of them
-// have to be copied or given up. Reads only.
+// Plans a repair: which tables stay, at which place in which tree, and which must be copied or
+// given up. Only reads.
 
 #include <cstdint>
 #include <map>
@@ -22,37 +22,39 @@
 namespace varve {
 
 struct PlannedFamily {
-  SurveyedFamily state;  // its files: those that stay
+  SurveyedFamily state;  // Its files are those that stay.
   ColumnFamilyOptions options;
   std::unique_ptr<InternalKeyComparator> icmp;
   TablePathsRef paths;
   struct Copy {
     TableFinding damaged;
     bool was_known = false;
-    NewFile known;  // if it was
+    NewFile known;  // Set if was_known.
   };
   std::vector<Copy> copies;
 };
 
 struct RepairPlan {
-  ManifestSurvey manifest;  // its families moved to `families`
+  ManifestSurvey manifest;  // Its families are moved to `families`.
   std::map<uint32_t, PlannedFamily> families;
-  std::set<uint64_t> found_tables;  // taken over although the MANIFEST does not know them
-  // Their bounds were found by reading them, so they have timestamps if the family's keys have.
+  // Tables that are added although the MANIFEST does not know them.
+  std::set<uint64_t> found_tables;
+  // Tables whose bounds were found by reading them, so these have timestamps if the family's keys
+  // have.
   std::set<uint64_t> measured_tables;
-  uint64_t next_file_number = 1;  // above whatever is there, in lost/, too
+  uint64_t next_file_number = 1;  // Above all existing files, also those in lost/.
   SequenceNumber last_sequence = 0;
-  bool needs_repair = false;  // something is missing or damaged
-  // Tables that the MANIFEST has, or another repair has given up, and that are nowhere.
+  bool needs_repair = false;  // Something is missing or damaged.
+  // Missing tables that the MANIFEST has, or another repair has given up.
   std::map<uint32_t, PlannedFamily> missing;
-  // Numbers of MANIFESTs in lost/ that tell of such tables; `missing` has what is left of them.
+  // Numbers of the MANIFESTs in lost/ that name given-up tables; `missing` has those still missing.
   std::vector<uint64_t> records;
-  bool takes_given_up = false;  // some of those are there again
-  // Sound tables that the MANIFEST has, from where they are in lost/ to where they belong.
+  bool takes_given_up = false;  // Some of those have reappeared.
+  // Sound tables of the MANIFEST that are in lost/: the present path, and the path to move them to.
   std::vector<std::pair<std::string, std::string>> returning;
 };
 
-// Fills in a plan for the database `name`, which nobody has open. `was_locked`: see LogLocation.
+// Makes a plan for the database `name`, which must be closed. `was_locked`: see LogLocation.
 class RepairPlanner {
  public:
   RepairPlanner(FileSystem* fs, std::string name, const DBOptions& db_options,
@@ -65,7 +67,7 @@ class RepairPlanner {
         unknown_cf_opts_(unknown_cf_opts),
         was_locked_(was_locked) {}
 
-  // Which are there, beside the database's own.
+  // Sets the existing table directories besides the database's own.
   void SetTableDirectories(std::set<std::string> directories) {
     table_directories_ = std::move(directories);
   }
@@ -82,18 +84,19 @@ class RepairPlanner {
   Status TakeGivenUp();
   Status TakeOneGivenUp(const NewFile& table, uint64_t record, uint32_t id, PlannedFamily* family);
   void NoteMissing(uint32_t id, const PlannedFamily& family, const NewFile& table);
-  // Whether all that was made since the record, and has keys of the table's range, is newer.
+  // True if all entries in the table's range that were written after the record are newer than the
+  // table's.
   static bool IsOlderThanAllSince(const NewFile& table, uint64_t record,
                                   const PlannedFamily& family);
-  // Of a table that is missing: what of it was set aside, if its state is not kUnreadable.
+  // Examines the copy in lost/ of a missing table; the state is kUnreadable if there is none.
   Status ExamineSetAside(const PlannedFamily& family, const NewFile& known, TableFinding* finding);
-  // Whether a table that is nowhere may be where the options do not say.
+  // Returns an error if a missing table may be in a directory that the options lack.
   Status CheckIsLost(const PlannedFamily& family, const NewFile& known) const;
   bool FindPath(const PlannedFamily& family, const std::string& path, NewFile* file) const;
   bool IsIn(const std::string& directory, const std::string& path) const;
   Status AddFamily(uint32_t id, SurveyedFamily state);
   Status ExamineKnown();
-  // Of tables that the MANIFEST does not know: their properties, which tell whose they are.
+  // Reads the properties of tables that the MANIFEST does not know, to find their families.
   Status LookAtUnknown();
   Status PlaceUnknown(const TableProperties& properties, uint32_t* family_id, std::string* reason);
   void AddFound(Found found);
@@ -118,13 +121,13 @@ class RepairPlanner {
   RepairPlan* plan_ = nullptr;
   RepairReport* report_ = nullptr;
   std::set<std::string> table_directories_;
-  // Paths by number: copies of a table may lie about in several directories.
+  // Paths by number: copies of a table may exist in several directories.
   std::multimap<uint64_t, std::string> tables_;
-  std::multimap<uint64_t, std::string> tables_set_aside_;  // the same of those in lost/
+  std::multimap<uint64_t, std::string> tables_set_aside_;  // The same for lost/.
   std::vector<uint64_t> manifests_set_aside_;
   std::optional<FormerDirectories> former_;
   std::set<uint64_t> logs_;
-  bool table_missing_ = false;  // that the MANIFEST knows
+  bool table_missing_ = false;  // A table in the MANIFEST.
   std::vector<Found> found_;
 };
 

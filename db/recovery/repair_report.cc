@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a repair found and did, as text.
+// Prints the results of a repair as text.
 
 #include "varve/utilities/repair.h"
 

@@ -18,11 +18,11 @@ namespace varve {
 
 namespace {
 
-// Room for the MANIFEST, logs and whatever else the process opens beside tables.
+// Number of files that the process opens besides tables: the MANIFEST, logs and others.
 constexpr int kFilesBesideTables = 10;
 constexpr int kLeastOpenFiles = 20;
 
-// Without slashes at the end.
+// Returns the path without slashes at the end.
 std::string TrimmedPath(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -47,7 +47,7 @@ DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options) 
   if (result.max_open_files > 0) {
     result.max_open_files = std::max(result.max_open_files, kLeastOpenFiles);
   }
-  // What is after the end of a recycled log looks like the damage that these two modes refuse; and
+  // The bytes after the end of a recycled log look like the damage that these two modes refuse; and
   // RocksDB's readers fail on records that are both numbered and compressed in several blocks.
   if (result.wal_recovery_mode == WALRecoveryMode::kTolerateCorruptedTailRecords ||
       result.wal_recovery_mode == WALRecoveryMode::kAbsoluteConsistency ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options as the engine uses them: defaults that depend on others are filled in, values that users
-// may give but that make no sense alone are clamped, as documented at each field.
+// Computes the options that the engine uses: defaults that depend on other options are filled in,
+// and values that are allowed but useless are clamped, as documented at each field.
 
 #include <string>
 #include <vector>
@@ -15,20 +15,21 @@ namespace varve {
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options);
 ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options);
-// Another step: the directories of the family's tables, absolute; none: the database's.
+// Returns the absolute directories of the family's tables; the database's if none are set. A
+// separate step.
 std::vector<DbPath> TablePathsOf(const DBOptions& db_options, const ColumnFamilyOptions& options);
-// The first step of that, for those who need the cache before the rest: the table factory, if there
-// is one, is made ready for use. It is the caller's: what it lacks, as a block cache, it has from
-// now on, for all who share it.
+// The first step of that, for callers that need the cache earlier: prepares the table factory, if
+// there is one. The factory is the caller's; missing parts such as a block cache are set in it for
+// all who share it.
 Status PrepareTableFactory(const ColumnFamilyOptions& options);
-// `options` whose directories are what they are now, wherever the process goes: with a name that is
-// absolute too (util/env/absolute_path.h).
+// Returns `options` with absolute directories, which stay the same when the process changes its
+// working directory (util/env/absolute_path.h). Used with an absolute database name.
 DBOptions WithAbsolutePaths(FileSystem* fs, const DBOptions& options);
-// How many tables may be open under max_open_files, which is above 0.
+// Returns the number of tables that may be open under max_open_files, which must be above 0.
 size_t TablesFor(int max_open_files);
-// What db_host_id names for table properties.
+// Returns the host name for table properties that db_host_id selects.
 std::string HostNameForTables(const DBOptions& options);
-// LOG in the database's directory (or db_log_dir), the one before renamed.
+// Creates LOG in the database's directory (or db_log_dir), and renames the previous one.
 Status CreateInfoLog(const DBOptions& options, const std::string& db_name,
                      std::shared_ptr<Logger>* log);
 

@@ -21,7 +21,7 @@ namespace varve {
 
 namespace {
 
-// Names in a report.
+// Maximum number of names in a report.
 constexpr size_t kUnknownDecisionsKept = 100;
 
 }  // namespace
@@ -157,7 +157,7 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
       continue;
     }
     if (part.kind != Kind::kSection && written_.erase(name) != 0) {
-      // A commit has a number of its own; one without updates, too.
+      // A commit uses a sequence number, even one without updates.
       *next_sequence = std::max(*next_sequence, DecodeFixed64(record.data()) + 1);
       continue;
     }

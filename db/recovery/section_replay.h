@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Two-phase commit in logs: prepared sections, put into memtables where they were committed.
+// Replays two-phase commit from logs: updates of prepared sections are applied where they were
+// committed.
 
 #include <cstdint>
 #include <map>
@@ -21,38 +22,38 @@
 
 namespace varve {
 
-// Sets *has_sections to whether the log has marks of two-phase commit. What is damaged in it is
-// passed over.
+// Sets *has_sections to true if the log has marks of two-phase commit. Skips damage.
 Status HasSections(FileSystem* fs, const FileOptions& options, const std::string& path,
                    uint64_t number, bool* has_sections);
 
-// A section's updates belong where its commit stands, so the commit's log decides which families
-// have them in tables already. A decision about a name of which no section was met concerns one
-// whose log has gone: it was released when all of that was in tables.
+// The updates of a section belong at the place of its commit, so the commit's log determines which
+// families already have them in tables. A decision about a name without a section refers to a
+// section whose log is gone: the log was released when all of its data was in tables.
 //
-// Sections of RocksDB's WRITE_PREPARED are another thing: it has put them into memtables, and by
-// now perhaps into tables, where they were prepared. There they belong, too, once they are
-// committed; with a rollback come updates that undo them. While one is undecided nothing can be
-// done with it.
+// Sections of RocksDB's WRITE_PREPARED differ: it has inserted them into memtables, and by now
+// perhaps written them to tables, at the place of their Prepare. There they belong, too, once they
+// are committed; a rollback includes updates that undo them. While one is undecided the database
+// cannot be opened.
 //
 // Thread safety: none.
 class SectionReplay {
  public:
   explicit SectionReplay(RecoveryReport* report) : report_(*report) {}
 
-  // Applies a record with marks, whose structure was checked, of the log `log`. The resolver knows
-  // which log that is. Sets *next_sequence to one past the last that was given. With a place for an
-  // unknown commit: if the record has one, its name goes there, and nothing is applied.
+  // Applies a record with marks of the log `log`; its structure must have been checked, and the
+  // resolver must know the log. Sets *next_sequence to one past the last number used. If
+  // `unknown_commit` is not null and the record commits an unknown section, sets it to the
+  // section's name and applies nothing.
   Status Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
                SequenceNumber* next_sequence, std::string* unknown_commit);
 
-  // What is undecided after all logs.
+  // A section that is undecided after all logs.
   struct Section {
     uint64_t log = 0;
     WriteBatch updates;
   };
   std::map<std::string, Section>& undecided() { return undecided_; }
-  // What was committed, from KeepCommitted on, until ForgetCommitted says that all families have
+  // A section that was committed. It is kept, from KeepCommitted on, until ForgetCommitted says that all families have
   // the logs before this one in tables: an opening would need the section's log for the commit's.
   struct Committed {
     uint64_t log = 0;
@@ -63,18 +64,20 @@ class SectionReplay {
   void KeepCommitted() { keeps_committed_ = true; }
   const std::vector<Committed>& committed() const { return committed_; }
   void ForgetCommitted(uint64_t before);
-  // The oldest log of what is undecided, or kept as committed; UINT64_MAX: there is none.
+  // Returns the oldest log of the sections that are undecided or kept as committed, or UINT64_MAX.
   uint64_t OldestLog() const;
-  // NotSupported, naming those that RocksDB has put into memtables undecided, if there are any.
+  // Returns NotSupported, with their names, if there are undecided sections that RocksDB has
+  // inserted into memtables.
   Status CheckWritten() const;
   bool met_any() const { return met_any_; }
 
  private:
-  // Whether a part of the record ends a section that is in memtables: its updates share a number.
+  // True if a part of the record decides a section that is in memtables: its updates share a
+  // number.
   bool DecidesWritten(const std::vector<SectionPart>& parts) const;
-  // Empty if there is none.
+  // Returns the name, or an empty text if there is none.
   std::string FindUnknownCommit(const std::vector<SectionPart>& parts) const;
-  // Of a commit with a timestamp; those families get it whose timestamps are of its size.
+  // Sets the timestamp of a commit in the keys of families whose timestamps have its size.
   static Status Stamp(const Slice& timestamp, MemTableResolver* resolver, WriteBatch* updates);
   void NoteCommitted(const Section& section, uint64_t decision_log);
   static Status Insert(const WriteBatch& updates, MemTableResolver* resolver,
@@ -82,8 +85,8 @@ class SectionReplay {
 
   RecoveryReport& report_;
   std::map<std::string, Section> undecided_;
-  std::set<std::string> written_;  // undecided ones that are in memtables
-  // Of sections that were met: those that are logged again after that stay decided.
+  std::set<std::string> written_;  // Undecided ones that are in memtables.
+  // Decided sections that were met. They stay decided if they are logged again.
   std::set<std::string> decided_;
   bool met_any_ = false;
   bool keeps_committed_ = false;

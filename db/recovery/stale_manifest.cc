@@ -25,7 +25,7 @@ SequenceNumber NewestKnown(const Version& version) {
 }
 
 // True if some entry is newer than `known` and outside `replayed`. A table that cannot be read to
-// its end is what a crash leaves of an unfinished one, and proves nothing.
+// its end may be unfinished because of a crash, and proves nothing.
 bool HoldsNewer(const TableReader& table, SequenceNumber known, const ReplayedRange& replayed) {
   const auto is_newer = [&](SequenceNumber seq) {
     return seq > known && (seq < replayed.first || seq > replayed.last);
@@ -42,7 +42,7 @@ bool HoldsNewer(const TableReader& table, SequenceNumber known, const ReplayedRa
   return newer && it->status().ok();
 }
 
-// `facts`: its number, size and directory.
+// `facts` holds the table's number, size and directory.
 bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, const TableFacts& facts,
                        const ReplayedRange& replayed) {
   FileMetaData file;
@@ -53,10 +53,10 @@ bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, const TableFa
     TableRef table;
     if (!family.table_cache()->Find(&file, /*level=*/-1, ReadOptions(), &table).ok()) return false;
     const std::string& name = table.get()->properties()->column_family_name;
-    // Of another database: it says nothing of this one.
+    // A table of another database proves nothing about this one.
     const std::string& db_id = table.get()->properties()->db_id;
     const bool foreign = !db_id.empty() && db_id != state->versions->db_id();
-    // LevelDB's tables do not say whose they are.
+    // LevelDB's tables do not name their family.
     const bool of_family =
         name == family.name() || (name.empty() && state->families.all().size() == 1);
     if (of_family && !foreign) {
@@ -79,8 +79,8 @@ Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
   std::set<uint64_t> known;
   {
     DbLock lock(&state->mu);
-    // What the MANIFEST has deleted stays for a while, and may hold the only sequence numbers: a
-    // compaction may have set those of its output to 0.
+    // Tables that the MANIFEST has deleted stay for a while, and may hold the only sequence
+    // numbers, since a compaction may have set those of its output to 0.
     known = state->versions->gone_tables();
     state->versions->AddLiveFiles(&known);
   }

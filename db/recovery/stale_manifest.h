@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells a MANIFEST whose end is missing from one that a crash left.
+// Distinguishes a MANIFEST that has lost its end from one that a crash left.
 
 #include <string>
 #include <vector>
@@ -12,17 +12,16 @@
 
 namespace varve {
 
-// What the replay of the logs covered: sequence numbers, both inclusive; first > last if nothing.
+// The sequence numbers that log replay covered, both inclusive; first > last if there were none.
 struct ReplayedRange {
   SequenceNumber first = 1;
   SequenceNumber last = 0;
 };
 
-// For a directory in which the oldest log that the MANIFEST asks for is gone. Logs go only after
-// the tables with their data are in the MANIFEST: so a table that the MANIFEST does not know, with
-// newer entries than its family has there or in the logs, proves that the MANIFEST has lost its
-// end. Corruption then. Costs a walk through each table that the MANIFEST does not know.
-// Requires that nothing else uses the database yet.
+// Checks a directory in which the oldest log that the MANIFEST needs is gone. Logs are deleted only
+// after the tables with their data are in the MANIFEST. So an unknown table with newer entries than
+// its family has in the MANIFEST or in the logs proves that the MANIFEST has lost its end, and this
+// returns Corruption. Reads each unknown table. Requires that nothing else uses the database yet.
 Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
                                const DirectoryListing& directories, const ReplayedRange& replayed);
 

@@ -16,7 +16,7 @@ void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
   VARVE_ASSERT(e.state.commit != nullptr && e.admission != nullptr);
   e.context.set_db(db);
   if (e.context.read_only()) return;
-  // Other databases may ask for memory from here on: this one can no longer fail to open.
+  // From here on this opening cannot fail, so other databases may ask this one to free memory.
   e.context.write_buffer_manager()->Join(&jobs.flush);
   jobs.reserve.Start();
   {
@@ -26,13 +26,13 @@ void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
     jobs.obsolete.StartListening();
     jobs.obsolete.Purge();
     jobs.compaction.ScheduleAll();
-    // A secondary that is the primary now has some.
+    // A secondary that was promoted has some.
     std::vector<ColumnFamily*> frozen;
     for (const auto& [id, family] : e.state.families.all()) {
       if (family->unpicked_count() > 0) frozen.push_back(family.get());
     }
     if (!frozen.empty()) jobs.flush.Request(frozen, FlushReason::kOthers);
-    e.stalls.Tell();  // of what the opening found
+    e.stalls.Tell();  // Reports the state that the opening found.
   }
   jobs.scrubber.Start();
   if (telling.statistics == nullptr) return;

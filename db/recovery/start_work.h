@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The start of what an engine does with nobody asking.
+// Starts the background work of an engine.
 
 #include <functional>
 #include <string>
@@ -13,14 +13,15 @@ namespace varve {
 class DB;
 struct Engine;
 
-// What is told of an open database at intervals. Both are called without a lock.
+// Callbacks for statistics, called at intervals without a lock.
 struct Telling {
-  // Makes the text for the LOG; empty: nothing is told, and no file becomes due by age.
+  // Returns the text for the LOG. If this function is empty, nothing is logged, and no file becomes
+  // due by its age.
   std::function<std::string()> statistics;
   StatisticsNoter::Store store;
 };
 
-// Lets background work begin. Listeners are given `db`, which may be null.
+// Starts background work. Listeners get `db`, which may be null.
 void StartBackgroundWork(Engine* engine, DB* db, Telling telling);
 
 }  // namespace varve

@@ -21,12 +21,13 @@ struct KeyLess {
   bool operator()(const Slice& a, const Slice& b) const { return comparator->Compare(a, b) < 0; }
 };
 
-// Keys of all families since the sub-batch began.
+// The keys of all families since the sub-batch began.
 class SubBatchKeys {
  public:
   explicit SubBatchKeys(MemTableResolver* resolver) : resolver_(*resolver) {}
 
-  // False: the key is there already. A family that is not there has no order, and takes nothing.
+  // Returns false if it has the key already. A family that does not exist has no key order, and its
+  // keys are not stored.
   bool Add(uint32_t family, const Slice& key) {
     auto keys = keys_.find(family);
     if (keys == keys_.end()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Batches of RocksDB's WRITE_PREPARED transactions, whose updates share sequence numbers.
+// Inserts batches of RocksDB's WRITE_PREPARED transactions, whose updates share sequence numbers.
 
 #include <cstdint>
 
@@ -13,10 +13,10 @@
 
 namespace varve {
 
-// Inserts updates (records without a batch's header) as their writer has numbered them: all of a
-// sub-batch have the same sequence number, and a new one begins before a key that the current one
-// holds already. Numbers begin with *next_sequence, which becomes one past the last; numbered one
-// by one they would run into those of the records that follow.
+// Inserts updates (records without a batch header) with their writer's numbering: all updates of a
+// sub-batch have the same sequence number, and a new sub-batch begins before a key that the current
+// one already has. Numbers begin with *next_sequence, which is set to one past the last; if each
+// update had its own number, they would collide with those of later records.
 Status InsertSubBatches(const Slice& updates, uint32_t count, MemTableResolver* resolver,
                         SequenceNumber* next_sequence);
 

@@ -20,7 +20,7 @@ Status TakeOne(const DbContext& context, const std::string& directory, MadeDirec
   FileSystem* const fs = context.fs().get();
   if (!context.read_only()) VARVE_RETURN_IF_ERROR(made->Make(directory));
   VARVE_RETURN_IF_ERROR(CheckNotOfAnother(fs, context.name(), directory, "tables"));
-  // The database's own, by another name.
+  // It is the database's own directory, under another name.
   if (fs->FileExists(CurrentFileName(directory), IOOptions(), nullptr).ok()) return Status::OK();
   std::vector<std::string> names;
   const IOStatus s = fs->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -91,7 +91,7 @@ Status FormerDirectories::CheckNotThere(const std::string& family, const TablePa
     const std::string path = TableFileName(directory, table.number);
     const IOStatus s = fs_->GetFileSize(path, IOOptions(), &bytes, nullptr);
     if (IsMissing(s) || (s.ok() && bytes != table.size)) continue;
-    if (!s.ok()) return s;  // nobody can tell
+    if (!s.ok()) return s;  // It is unknown.
     return Status::InvalidArgument(
         db_name_, "column family " + family + " has a table in " + path +
                       ", and db_paths and cf_paths do not name that directory; nothing was "

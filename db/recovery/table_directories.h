@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Directories of tables (db_paths, cf_paths) beside the database's own: an opening makes them, and
-// reads what is in them. Whoever misses tables asks whether they are where the database had them.
+// Handles the table directories (db_paths, cf_paths) besides the database's own: an opening creates
+// and lists them. If tables are missing, it checks whether they are in directories that the
+// database had before.
 
 #include <cstdint>
 #include <map>
@@ -19,33 +20,34 @@
 
 namespace varve {
 
-// Names of files, by directory.
+// Names of files by directory.
 using DirectoryListing = std::map<std::string, std::vector<std::string>>;
 
-// Numbers of the tables.
+// Returns the numbers of the tables.
 std::set<uint64_t> TablesIn(const DirectoryListing& listing);
 
-// Of all these families.
+// Returns the directories of all these families.
 std::set<std::string> TableDirectories(const std::string& db_name, const DBOptions& options,
                                        const std::vector<ColumnFamilyDescriptor>& families);
 
-// What is in them. Missing ones are made, and their names durable, unless the database is
-// open to read only: then they are left out. InvalidArgument if one belongs to another database.
+// Lists their contents. Creates missing ones durably; a read-only opening omits them instead.
+// InvalidArgument if one belongs to another database.
 Status TakeTableDirectories(const DbContext& context,
                             const std::vector<ColumnFamilyDescriptor>& families,
                             MadeDirectories* made, DirectoryListing* listing);
 
-// Where the newest OPTIONS file has tables. Those of other programs do not tell.
+// The table directories in the newest OPTIONS file. Files of other programs are ignored.
 class FormerDirectories {
  public:
-  // What cannot be read tells nothing. Of the place, the directory of logs is not looked at.
+  // Ignores a file that cannot be read. Does not use the log directory of `place`.
   explicit FormerDirectories(const LogLocation& place);
 
-  // Of a table that is not where the options have it. InvalidArgument, naming both directories, if
-  // it is in one that the options lack, and the family had.
+  // Checks a table that is not in the directory the options give. InvalidArgument, naming both
+  // directories, if it is in one that the family had and the options lack.
   Status CheckNotThere(const std::string& family, const TablePaths& paths,
                        const TableFacts& table) const;
-  // Those of the family, if the options lack any; empty: they do not.
+  // Returns the family's former directories if the options lack any of them; otherwise an empty
+  // text.
   std::string WithUnnamed(const std::string& family, const TablePaths& paths) const;
 
  private:

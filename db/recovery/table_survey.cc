@@ -24,7 +24,7 @@ Status OpenTable(const TableSurveyContext& context, const std::string& path, con
   TableOpenOptions open;
   open.icmp = context.icmp;
   open.factory = context.options->table_factory;
-  // Past every cache: blocks of a table under suspicion are nobody else's business.
+  // Bypasses every cache, so that blocks of a suspect table do not reach other readers.
   open.past_cache = true;
   open.file_name = path;
   uint64_t size = *file_bytes;
@@ -32,12 +32,12 @@ Status OpenTable(const TableSurveyContext& context, const std::string& path, con
     open.largest_seq = known->largest_seq;
     open.expected_unique_id = known->unique_id;
     open.timestamps_persisted = known->timestamps_persisted;
-    size = std::min(size, known->size);  // something may have been appended
+    size = std::min(size, known->size);  // Something may have been appended.
   }
   return TableReader::Open(open, std::move(file), size, reader);
 }
 
-// Bounds, sequence range and order of entries as they come.
+// Collects bounds, sequence numbers and the order of entries.
 class EntryRange {
  public:
   explicit EntryRange(const InternalKeyComparator* icmp) : icmp_(icmp) {}
@@ -69,7 +69,7 @@ class EntryRange {
     if (last_.empty() || icmp_->Compare(end.Encode(), last_) > 0) last_ = end.Encode().ToString();
   }
 
-  // Before the tombstones are taken.
+  // Must be called before the tombstones are added.
   void FillPoints(TableFinding* finding) const {
     if (first_.empty()) return;
     const bool sound =
@@ -115,13 +115,13 @@ void DescribeByProperties(const TableProperties& properties, TableFinding* findi
       TableUniqueId(properties.db_id, properties.db_session_id, properties.orig_file_number);
 }
 
-// What the walk through a readable table says of it.
+// Checks a readable table against the results of reading it.
 Status Judge(const TableReader& table, const NewFile* known, TableFinding* finding) {
   const TableProperties& properties = *table.properties();
   if (finding->count.lost_blocks > 0) return finding->count.first_error;
   VARVE_RETURN_IF_ERROR(table.VerifyChecksum(ReadOptions()));
   const uint64_t points = properties.num_entries - properties.num_range_deletions;
-  // Tables from before there was a property for them do not count range deletions.
+  // Tables from before this property do not count range deletions.
   const bool counted = properties.num_range_deletions != 0 || table.tombstones() == nullptr ||
                        table.tombstones()->empty();
   if (properties.num_entries != 0 && counted && points != finding->count.entries) {
@@ -144,9 +144,11 @@ void AddAll(const FragmentedTombstones& tombstones, TableOutput* out) {
   }
 }
 
-// A table may hold longer tombstones than its bounds say, and those act within the bounds only.
+// Limits tombstones to the table's bounds: a table may hold longer ones, which act only within
+// them.
 void KeepWithin(const NewFile& known, const InternalKeyComparator& icmp, NewFile* copy) {
-  if (!known.timestamps_persisted && icmp.timestamp_size() != 0) return;  // stored without them
+  // They are stored without timestamps.
+  if (!known.timestamps_persisted && icmp.timestamp_size() != 0) return;
   if (icmp.Compare(copy->smallest.Encode(), known.smallest.Encode()) < 0) {
     copy->smallest = known.smallest;
   }

@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-// Whether the record's key, and a range's end, may end with a timestamp.
+// True if the record has a key, and perhaps a range's end, that may end with a timestamp.
 bool HasKey(ValueType type) {
   return FamilyTag(type) != kTypeMax;
 }

@@ -8,7 +8,8 @@ namespace varve {
 
 namespace {
 
-// An opening should not wait for ten thousand tables; so many take a fraction of a second.
+// Maximum number of tables to open: reading this many takes a fraction of a second, while an
+// opening should not wait for ten thousand.
 constexpr size_t kMostTablesRead = 1000;
 
 }  // namespace

@@ -72,8 +72,8 @@ IOStatus BufferedLog::WaitWritten(uint64_t ticket) {
   return IOStatus::OK();
 }
 
-// Appends the records from the front on that are complete. After a failure they stay in the queue:
-// none of them, and no writer after them, is told that it is written.
+// Appends the complete records at the front. After a failure they stay in the queue: neither they
+// nor later records are reported as written.
 void BufferedLog::WriteFilled() {
   VARVE_ASSERT(!writing_);
   size_t count = 0;
@@ -87,7 +87,7 @@ void BufferedLog::WriteFilled() {
   changed_.SignalAll();
 }
 
-// So many more are written, and no thread appends at this moment.
+// Removes `count` written records. Requires that no thread appends at this moment.
 void BufferedLog::Passed(size_t count) {
   first_ticket_ += count;
   VARVE_ASSERT(writer_->file_size() >= written_bytes_);
@@ -101,7 +101,7 @@ IOStatus BufferedLog::AddFilled(size_t* count) try {
     records.emplace_back(pending.bytes);
   }
   *count = records.size();
-  MutexUnlock unlock(&mu_);  // a deque's elements stay where they are while others are added
+  MutexUnlock unlock(&mu_);  // Adding to a deque does not move its elements.
   return writer_->AddRecords(records.data(), records.size());
 } catch (...) {
   return status_to_io_status(CaughtException());
@@ -141,7 +141,7 @@ IOStatus BufferedLog::Flush() {
   return Latched([&] { return writer_->WriteBuffer(); });
 }
 
-// Records that come meanwhile may go to the file, too, by half: none of them counts.
+// Records added meanwhile may be in the file partly; they are not counted.
 IOStatus BufferedLog::HandOver(uint64_t* end) {
   uint64_t written = 0;
   {
@@ -154,8 +154,8 @@ IOStatus BufferedLog::HandOver(uint64_t* end) {
   return IOStatus::OK();
 }
 
-// Whatever is written before the file's sync begins is covered; that may be more than was reserved
-// when the call came.
+// The sync covers whatever is written before it begins, which may be more than was reserved at the
+// call.
 IOStatus BufferedLog::Sync(bool use_fsync, LogExtent* covered) {
   LogExtent written;
   {
@@ -172,7 +172,7 @@ IOStatus BufferedLog::Sync(bool use_fsync, LogExtent* covered) {
   return IOStatus::OK();
 }
 
-// Where a recycled log ends now is for a sync to make durable, as a record would be.
+// The new end of a recycled log becomes durable by a sync, like a record.
 IOStatus BufferedLog::Seal() {
   if (!writer_->recyclable()) return IOStatus::OK();
   VARVE_RETURN_IF_ERROR(Latched([&] { return writer_->CutOff(); }));

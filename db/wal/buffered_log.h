@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A commit log over any file: records gather in memory, and one of the waiting writers hands all
-// that are complete, in order, to the file in one append.
+// A commit log over any file: records are collected in memory, and one of the waiting writers
+// appends all complete ones, in order, with a single append.
 
 #include <deque>
 #include <memory>
@@ -18,7 +18,7 @@ namespace varve::wal {
 
 class BufferedLog final : public CommitLog {
  public:
-  // `writer` has manual_flush set if and only if records need not be handed over.
+  // `writer` must have manual_flush set if and only if records need not be handed over at once.
   explicit BufferedLog(std::unique_ptr<LogWriter> writer);
   ~BufferedLog() override;
 
@@ -48,25 +48,25 @@ class BufferedLog final : public CommitLog {
   };
 
   uint64_t LastTicket() const VARVE_REQUIRES(mu_) { return first_ticket_ + queue_.size() - 1; }
-  // Waits for all that is reserved now; an error if the log has failed.
+  // Waits for all records reserved so far; returns an error if the log has failed.
   IOStatus WaitAllWritten() VARVE_REQUIRES(mu_);
   IOStatus WaitWritten(uint64_t ticket) VARVE_REQUIRES(mu_);
   void WriteFilled() VARVE_REQUIRES(mu_);
   IOStatus AddFilled(size_t* count) VARVE_REQUIRES(mu_);
   void Passed(size_t count) VARVE_REQUIRES(mu_);
   void FailWith(IOStatus error) VARVE_REQUIRES(mu_);
-  // What `step`, which runs without mu_, returns or throws; a failure is the log's.
+  // Runs `step` without mu_ and returns its status or exception; a failure becomes the log's.
   template <typename Step>
   IOStatus Latched(Step step);
 
   const std::unique_ptr<LogWriter> writer_;
   mutable Mutex mu_{lock_ranks::kBufferedLog};
   CondVar changed_{&mu_};
-  std::deque<Pending> queue_ VARVE_GUARDED_BY(mu_);  // reserved, not yet appended; oldest first
-  uint64_t first_ticket_ VARVE_GUARDED_BY(mu_) = 1;  // of queue_.front(); those before are written
-  uint64_t written_bytes_
-      VARVE_GUARDED_BY(mu_);                    // where the last of these ends, as the file has it
-  bool writing_ VARVE_GUARDED_BY(mu_) = false;  // a thread appends, without mu_
+  std::deque<Pending> queue_ VARVE_GUARDED_BY(mu_);  // Reserved, not yet appended; oldest first.
+  // Ticket of queue_.front(); earlier records are written.
+  uint64_t first_ticket_ VARVE_GUARDED_BY(mu_) = 1;
+  uint64_t written_bytes_ VARVE_GUARDED_BY(mu_);  // End of the written records in the file.
+  bool writing_ VARVE_GUARDED_BY(mu_) = false;    // A thread appends, without mu_.
   IOStatus error_ VARVE_GUARDED_BY(mu_);
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The bytes of a log as its reader takes them: in chunks of whole blocks, front to back.
+// Reads the bytes of a log sequentially in chunks of whole blocks.
 
 #include <cstdint>
 #include <memory>
@@ -18,27 +18,28 @@ class SequentialFileReader;
 
 namespace varve::wal {
 
-// Thread safety: none. Pointers into a chunk are good until Next.
+// Thread safety: none. Pointers into a chunk are valid until Next.
 class LogChunks {
  public:
   explicit LogChunks(std::unique_ptr<SequentialFileReader> file);
   ~LogChunks();
 
-  // To the next chunk. False where there is none, or *status says why it cannot be read: then this
-  // was the last.
+  // Moves to the next chunk. Returns false if there is none; or *status is set to a read error, and
+  // this was the last chunk.
   bool Next(Status* status);
 
-  // All of the chunk at hand: whole blocks but for the file's last. Empty before the first.
+  // Returns the current chunk, which consists of whole blocks except for the file's last. Empty
+  // before the first Next.
   Slice chunk() const { return Slice(chunk_, size_); }
-  // Whether the file ends with it.
+  // True if the file ends with this chunk.
   bool is_last() const { return last_; }
 
-  // Where the reader stands: in the chunk, and in the file.
+  // Positions of the reader in the chunk and in the file.
   size_t pos() const { return pos_; }
   uint64_t offset() const { return start_ + pos_; }
   const char* here() const { return chunk_ + pos_; }
-  size_t left() const { return size_ - pos_; }                      // in the chunk
-  size_t room() const { return kBlockBytes - pos_ % kBlockBytes; }  // in the block
+  size_t left() const { return size_ - pos_; }                      // Bytes left in the chunk.
+  size_t room() const { return kBlockBytes - pos_ % kBlockBytes; }  // Bytes left in the block.
   void Skip(size_t bytes) {
     VARVE_ASSERT(bytes <= left());
     pos_ += bytes;

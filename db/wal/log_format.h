@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Sizes and kinds of the physical records of a log (FORMAT.md). The MANIFEST uses the same framing.
+// Defines sizes and types of the physical records of a log (FORMAT.md). The MANIFEST uses the same
+// framing.
 
 #include <cstdint>
 
 namespace varve::wal {
 
 enum RecordType : uint8_t {
-  kZeroType = 0,  // preallocated zeros: the rest of the block holds nothing
+  kZeroType = 0,  // Preallocated zeros: the rest of the block is empty.
   kFullType = 1,
   kFirstType = 2,
   kMiddleType = 3,
@@ -33,7 +34,7 @@ inline bool HasRecyclableHeader(uint8_t type) {
          (type >= kTimestampSizeType && (type & 1) != 0);
 }
 
-// Of a fragment that is, or is not, its record's first and last.
+// Returns the type of a fragment by whether it is its record's first and last.
 inline RecordType FragmentType(bool first, bool last) {
   if (first) return last ? kFullType : kFirstType;
   return last ? kLastType : kMiddleType;

@@ -22,7 +22,7 @@ bool AllZero(const char* data, size_t n) {
   return std::all_of(data, data + n, [](char c) { return c == 0; });
 }
 
-// Kinds that are never cut: where one does not fit, the rest of the block is zeros.
+// True for types that are never split: where one does not fit, the rest of the block is zeros.
 bool MayFollowZeros(uint8_t type) {
   return type >= kTimestampSizeType;
 }
@@ -32,13 +32,13 @@ size_t HeaderBytes(uint8_t type) {
 }
 
 bool ChecksumMatches(const char* header, size_t total) {
-  // Type, log number if any, payload: they lie together.
+  // Type, log number if any, and payload are contiguous.
   const uint32_t actual = crc32c::Value(header + 6, total - 6);
   return crc32c::Unmask(DecodeFixed32(header)) == actual;
 }
 
-// True if some whole data record inside [data, data + n) ends where the file, or what is not zero
-// of it, ends. A log that was cut off has none, as the cut went through its last record.
+// True if a whole data record inside [data, data + n) ends at the end of the file, or of its
+// nonzero bytes. A truncated log has none, because its last record is cut.
 bool HasRecordAtEnd(const char* data, size_t n) {
   size_t used = n;
   while (used > 0 && data[used - 1] == 0) used--;
@@ -52,10 +52,10 @@ bool HasRecordAtEnd(const char* data, size_t n) {
   return false;
 }
 
-// What may be spent on looking for records after a damage; far more than honest data needs.
+// Limit of the bytes checked when searching records after damage; far more than normal data needs.
 constexpr uint64_t kSearchBytes = uint64_t{256} << 20;
 
-// The first byte from `at` on that is not zero, or n.
+// Returns the first nonzero byte from `at` on, or n.
 size_t SkipZeros(const char* data, size_t at, size_t n) {
   uint64_t word = 0;
   while (at + sizeof(word) <= n) {
@@ -67,8 +67,8 @@ size_t SkipZeros(const char* data, size_t at, size_t n) {
   return at;
 }
 
-// True if a whole first fragment of a record starts in [from, n) of these blocks, or if so much
-// looks like one that `budget`, in bytes to be checked, does not suffice.
+// True if a whole first fragment of a record starts in [from, n) of these blocks, or if checking
+// all candidates would exceed `budget` bytes.
 bool HasRecordStart(const char* data, size_t from, size_t n, uint64_t* budget) {
   for (size_t at = SkipZeros(data, from, n); at < n; at = SkipZeros(data, at + 1, n)) {
     const auto type = static_cast<uint8_t>(data[at]);
@@ -85,11 +85,10 @@ bool HasRecordStart(const char* data, size_t from, size_t n, uint64_t* budget) {
   return false;
 }
 
-// A power loss keeps or drops what was not synced by whole sectors, and a dropped one reads as
-// zeros.
+// A power loss keeps or drops unsynced data in whole sectors, and a dropped one reads as zeros.
 constexpr uint64_t kSectorBytes = 512;
 
-// True if a sector of the file, as far as it lies in the `total` bytes at `offset`, is all zero.
+// True if the part of some sector of the file in the `total` bytes at `offset` is all zero.
 bool LacksSector(const char* p, size_t total, uint64_t offset) {
   for (size_t at = 0; at < total;) {
     const size_t n = std::min<size_t>(total - at, kSectorBytes - (offset + at) % kSectorBytes);
@@ -99,8 +98,8 @@ bool LacksSector(const char* p, size_t total, uint64_t offset) {
   return false;
 }
 
-// True if the bytes after the header, to the end, have the checksum that it states, whatever length
-// and kind it claims.
+// True if the bytes after the header, to the end, have the checksum in it, whatever its length and
+// type.
 bool IsWholeButForHeader(const char* header, size_t have) {
   if (have < kHeaderBytes) return false;
   for (char type = kFullType; type <= kLastType; type++) {
@@ -122,8 +121,8 @@ LogReader::LogReader(std::unique_ptr<SequentialFileReader> file, uint64_t log_nu
 
 LogReader::~LogReader() = default;
 
-// True if the n bytes at p, up to the end of the file, hold no whole record: what is left of one
-// append that a power loss took sectors from.
+// True if the n bytes at p, up to the end of the file, hold no whole record: they are the rest of
+// one append of which a power loss took sectors.
 bool LogReader::IsUnfinishedTail(const char* p, size_t n) const {
   return chunks_.is_last() && p + n == chunks_.here() + chunks_.left() && !HasRecordAtEnd(p, n);
 }
@@ -137,7 +136,7 @@ LogReader::Outcome LogReader::Bad(size_t bytes, const char* reason) {
   return Outcome::kBad;
 }
 
-// The record at p claims more bytes than the file has.
+// Handles a record at p that claims more bytes than the file has.
 LogReader::Outcome LogReader::Torn(const char* p, size_t have) {
   if (!recycled_ && (IsWholeButForHeader(p, have) || HasRecordAtEnd(p + 1, have - 1))) {
     return Bad(have, "a record's header does not fit the whole record after it");
@@ -153,7 +152,7 @@ LogReader::Outcome LogReader::PassZeros(const char* p, size_t have) {
     size_t zeros = 0;
     while (p[zeros] == 0) zeros++;
     Bad(have, "zeros with data after them");
-    // What a kept sector begins with may be zero as well.
+    // A kept sector may also begin with zeros.
     bad_.lacks_sector = (chunks_.offset() + zeros) / kSectorBytes > chunks_.offset() / kSectorBytes;
     if (bad_.lacks_sector && IsUnfinishedTail(p + zeros, have - zeros)) bad_.is_torn = true;
     return Outcome::kBad;
@@ -189,7 +188,7 @@ LogReader::Outcome LogReader::ReadPhysical(Fragment* fragment) {
   }
 }
 
-// Told by the header alone: even the first record may have been written half over an older log's.
+// Checks the header alone, because even the first record may be partly written over an older log's.
 bool LogReader::BearsNumber(const char* p, size_t have, uint8_t type) const {
   return log_number_ != 0 && HasRecyclableHeader(type) && have >= kRecyclableHeaderBytes &&
          DecodeFixed32(p + kHeaderBytes) == static_cast<uint32_t>(log_number_);
@@ -200,10 +199,10 @@ LogReader::Outcome LogReader::ParseRecord(const char* p, size_t have, size_t roo
   const auto type = static_cast<uint8_t>(p[6]);
   const size_t header = HeaderBytes(type);
   const size_t total = header + DecodeFixed16(p + 4);
-  // Padding of recyclable records is longer than a plain header, and no hole.
+  // Padding before recyclable records is longer than a plain header, and is not a hole.
   fragment->after_zeros = zero_bytes_ >= kRecyclableHeaderBytes && !MayFollowZeros(type);
   if (fragment->after_zeros) damage_.hole = true;
-  // A block may end with a first fragment of no more than its header.
+  // A block may end with a first fragment that is only a header.
   fragment->lacks_sector_before = zero_bytes_ >= kHeaderBytes;
   zero_bytes_ = 0;
   if (!any_data_ && BearsNumber(p, have, type)) recycled_ = true;
@@ -234,7 +233,7 @@ bool LogReader::CountRest(bool search) {
   uint64_t end = chunks_.offset();
   uint64_t budget = kSearchBytes;
   bool found = false;
-  Status unread;  // it hides nothing: that there is damage is known already
+  Status unread;  // Ignored: the damage is already known.
   do {
     const Slice chunk = chunks_.chunk();
     const size_t from = chunks_.pos();
@@ -263,9 +262,9 @@ bool LogReader::Damage(uint64_t offset, uint64_t bytes, const std::string& reaso
     if (mode == WALRecoveryMode::kSkipAnyCorruptedRecords) {
       damage_.dropped_bytes += bytes;
     } else {
-      // Writers that store records side by side may be killed while the first of them is not in its
-      // place: zeros, the pieces that are, and no record.
-      // MANIFESTs get one record between two syncs: a power loss can take any sectors of the last.
+      // Writers that store records concurrently may be killed before the first is in its place:
+      // this leaves zeros, parts of others, and no whole record. MANIFESTs get one record between
+      // two syncs: a power loss can take any sectors of the last.
       const bool explained = log_number_ != 0 ? damage_.hole : lacks_sector;
       const bool in_question = explained && !damage_.torn_tail;
       if (!CountRest(in_question) && in_question) damage_.torn_tail = true;
@@ -336,13 +335,14 @@ LogReader::Step LogReader::TakeData(const Fragment& fragment, Slice* record, std
                            ? fragment.type - kRecyclableFullType + kFullType
                            : fragment.type;
   const bool starts = type == kFullType || type == kFirstType;
-  // An empty first fragment at a block's end, begun anew in the next, is some writers' habit.
+  // Some writers put an empty first fragment at a block's end, and begin the record again in the
+  // next.
   if (starts && open_.begun && !scratch->empty() &&
       !Damage(open_.start, fragment.offset - open_.start, "a record without its end", false,
               mode)) {
     return Step::kStop;
   }
-  // What lies on both sides of a hole is not one record.
+  // The parts before and after a hole are not one record.
   if (!starts && open_.begun && fragment.after_zeros) {
     if (!Damage(open_.start, fragment.offset - open_.start, "a record without its end", false, mode,
                 true)) {

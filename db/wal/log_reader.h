@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads logical records back from a log, under each recovery mode's rules of damage.
+// Reads logical records from a log, with each recovery mode's rules for damage.
 
 #include <cstdint>
 #include <memory>
@@ -20,74 +20,75 @@ class SequentialFileReader;
 
 namespace varve::wal {
 
-// What a reader met; totals for the recovery report.
+// The damage that a reader met; totals for the recovery report.
 struct LogDamage {
   uint64_t dropped_bytes = 0;
   uint64_t first_bad_offset = UINT64_MAX;
-  std::string reason;      // of the first damage
-  bool torn_tail = false;  // the log ends inside a record
-  bool hole = false;       // a zero region, then something that is not zero
+  std::string reason;      // Of the first damage.
+  bool torn_tail = false;  // The log ends inside a record.
+  bool hole = false;       // A zero region is followed by other bytes.
 };
 
 // Thread safety: none.
 class LogReader {
  public:
-  // Told of each damaged region (bytes skipped, why). May be null.
+  // Is called with each damaged region (bytes skipped, reason).
   class Reporter {
    public:
     virtual ~Reporter() = default;
     virtual void Corruption(size_t bytes, const Status& status) = 0;
   };
 
-  // Owns the file. log_number: 0 for a MANIFEST; recyclable records of another number end the log.
+  // Takes ownership of the file. log_number: 0 for a MANIFEST; a recyclable record of another
+  // number ends the log. `reporter` may be null.
   LogReader(std::unique_ptr<SequentialFileReader> file, uint64_t log_number, std::string file_name,
             Reporter* reporter);
   ~LogReader();
 
-  // Reads the next logical record into *record (its bytes live in the reader or *scratch until the
-  // next call). False at the end of the log: io_status() tells a read error (never taken for an
-  // end), damage() what was dropped. Always makes progress.
+  // Reads the next logical record into *record (its bytes are in the reader or *scratch and valid
+  // until the next call). Returns false at the end of the log: io_status() then has a read error
+  // (which never counts as an end), damage() what was dropped. Always makes progress.
   bool ReadRecord(Slice* record, std::string* scratch, WALRecoveryMode mode);
 
-  uint64_t LastRecordOffset() const { return last_offset_; }  // of the last record returned
-  // Just after it, and after the records of timestamp sizes after it that were read.
+  uint64_t LastRecordOffset() const { return last_offset_; }  // Of the last record returned.
+  // Returns the end of that record and of the records of timestamp sizes after it that were read.
   uint64_t LastRecordEnd() const { return last_end_; }
-  // What the log has said up to the last record returned; it grows with the reading.
+  // Returns the sizes stated before the last record returned; reading adds to them.
   const TimestampSizes& timestamp_sizes() const { return timestamp_sizes_; }
   const LogDamage& damage() const { return damage_; }
-  // A record of the log that had the file before ended it: there may have been more of this one,
-  // which a power loss took.
+  // True if a record of the former log in this file ended the log: a power loss may have taken more
+  // records of this one.
   bool EndedAtOtherLog() const { return ended_at_other_log_; }
   Status io_status() const { return io_status_; }
 
  private:
-  // What came of looking for a physical record.
+  // Result of searching a physical record.
   enum class Outcome {
     kRecord,
-    kEnd,  // nothing more to read, or io_status_ is set
-    kBad,  // bad_ says what
+    kEnd,  // Nothing more to read, or io_status_ is set.
+    kBad,  // bad_ has the reason.
   };
   enum class Step { kMore, kDelivered, kStop };
   struct Fragment {
     uint8_t type = 0;
     Slice payload;
     uint64_t offset = 0;
-    bool after_zeros = false;  // more than padding
+    bool after_zeros = false;  // More zeros than padding.
     bool lacks_sector_before = false;
   };
-  // The bytes at hand that are no record, and why.
+  // Bytes that are not a record, and the reason.
   struct BadRegion {
     size_t bytes = 0;
     const char* reason = "";
     bool is_torn = false;
     bool lacks_sector = false;
   };
-  // The logical record being put together.
+  // The logical record that is being assembled.
   struct OpenRecord {
-    bool begun = false;      // a first fragment was read and the last was not
-    bool resyncing = false;  // the rest of a record whose start was dropped may come
+    bool begun = false;      // A first fragment was read, but no last one.
+    bool resyncing = false;  // The rest of a record whose start was dropped may follow.
     uint64_t start = 0;
-    // What was dropped within it by itself, and the last place where.
+    // Bytes dropped inside the record on their own, and the last position of that.
     uint64_t inner_bytes = 0;
     uint64_t inner_offset = 0;
   };
@@ -104,10 +105,11 @@ class LogReader {
   Step TakeData(const Fragment& fragment, Slice* record, std::string* scratch,
                 WALRecoveryMode mode);
   Step Deliver(const Slice& bytes, Slice* record, WALRecoveryMode mode);
-  // Notes that `bytes` from `offset` on are lost. True if reading goes on after them.
+  // Records that `bytes` from `offset` on are lost. Returns true if reading continues after them.
   bool Damage(uint64_t offset, uint64_t bytes, const std::string& reason, bool torn,
               WALRecoveryMode mode, bool lacks_sector = false);
-  // Reads to the end of the file. True if it was to search, and a record starts after the damage.
+  // Reads to the end of the file. Returns true if `search` is set and a record starts after the
+  // damage.
   bool CountRest(bool search);
 
   LogChunks chunks_;
@@ -118,17 +120,17 @@ class LogReader {
   bool ended_ = false;
   bool any_record_ = false;
   bool any_data_ = false;
-  bool recycled_ = false;  // the first data is recyclable: a former log's bytes may follow ours
+  bool recycled_ = false;  // The first data is recyclable: bytes of a former log may follow.
   bool ended_at_other_log_ = false;
   bool compressed_ = false;
-  uint64_t zero_bytes_ = 0;  // passed since the last record, in regions that reach a block's end
+  uint64_t zero_bytes_ = 0;  // Skipped since the last record, in regions that end at a block's end.
   TimestampSizes timestamp_sizes_;
   LogDamage damage_;
   Status io_status_;
 
   OpenRecord open_;
   BadRegion bad_;
-  std::string raw_;  // the last record, decompressed
+  std::string raw_;  // The last record, decompressed.
   uint64_t last_offset_ = 0;
   uint64_t last_end_ = 0;
 };

@@ -31,7 +31,7 @@ IOStatus LogSegments::Take(std::unique_ptr<LogSegment>* segment) {
   if (ready_ != nullptr) {
     *segment = std::move(ready_);
   } else {
-    // Nothing was made ahead, or it failed: this time the error counts.
+    // No segment was prepared, or that failed: now the error is returned.
     IOStatus s = Map(next_offset_, segment);
     if (!s.ok()) return s;
   }
@@ -47,7 +47,7 @@ void LogSegments::AskAhead() {
     try {
       thread_ = std::thread([this] { WorkAhead(); });
     } catch (...) {
-      return;  // no thread to be had: pieces are mapped when they are needed
+      return;  // No thread can be started: segments are mapped when needed.
     }
   }
   asked_ = true;
@@ -64,13 +64,13 @@ void LogSegments::WorkAhead() {
     left_.clear();
     lock.Unlock();
     std::unique_ptr<LogSegment> made;
-    // The thread that needs the piece meets the failure again, and reports it.
+    // The thread that needs the segment meets the failure again, and reports it.
     Map(offset, &made).PermitUncheckedError();
     lock.Lock();
     ready_ = std::move(made);
     asked_ = false;
     changed_.SignalAll();
-    // Nobody waits for this.
+    // No thread waits for this.
     lock.Unlock();
     for (const auto& segment : left) Unmap(*segment);
     lock.Lock();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The mapped pieces of one log: how large the next one is, and who gets it ready.
+// Maps the segments of one log: determines the size of the next one, and prepares it.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,36 +17,39 @@
 
 namespace varve::wal {
 
-// A piece of the file, ready to be stored into. It begins and ends at a block's border.
+// A mapped part of the file, ready for stores. It begins and ends at block boundaries.
 struct LogSegment {
   uint64_t begin = 0;
   size_t bytes = 0;
   char* base = nullptr;
-  LogSegment* next = nullptr;  // set before any record that goes on there is given its place
-  uint64_t last_ticket = 0;    // of the records that reach into it, once later ones do not
+  LogSegment* next = nullptr;  // Set before any record that continues there gets its place.
+  uint64_t last_ticket = 0;    // Last record in this segment, once later ones begin after it.
 
   uint64_t end() const { return begin + bytes; }
 };
 
-// Thread safety: Take, Return and Stop one at a time. Work ahead runs in a thread of its own.
+// Thread safety: Take, Return and Stop must not overlap. Segments are prepared by a separate
+// thread.
 class LogSegments {
  public:
-  // The first piece; a file doubles with each, up to the largest. A small database occupies little.
+  // Size of the first segment; the file doubles with each, up to the largest size, so that a small
+  // database occupies little.
   static constexpr size_t kFirstBytes = MappedFile::kUnit;
   static constexpr size_t kLargestBytes = size_t{4} << 20;
-  // From this size on the piece after the one just taken is made ready in the background.
+  // From this size on, the segment after the one just taken is prepared in the background.
   static constexpr size_t kAheadBytes = size_t{1} << 20;
 
-  // Not owned; lives longer.
+  // The file is not owned and must outlive this object.
   explicit LogSegments(MappedFile* file) : file_(file) {}
   ~LogSegments() { Stop(); }
 
-  // The next piece of the file.
+  // Returns the next segment of the file.
   IOStatus Take(std::unique_ptr<LogSegment>* segment);
-  // Unmaps it, or leaves that to the thread that works ahead: it takes as long as the system's lock
-  // on the address space is held by others.
+  // Unmaps the segment, or leaves that to the background thread, because it takes as long as other
+  // threads hold the system's lock on the address space.
   void Return(std::unique_ptr<LogSegment> segment);
-  // Nothing is mapped any more but what was taken and not given back, and nothing will be.
+  // Unmaps everything except segments that were taken and not returned. Nothing is mapped
+  // afterwards.
   void Stop();
 
  private:
@@ -59,12 +62,12 @@ class LogSegments {
   MappedFile* const file_;
   Mutex mu_{lock_ranks::kLogSegments};
   CondVar changed_{&mu_};
-  std::thread thread_;                              // touched by the caller's thread alone
-  uint64_t next_offset_ VARVE_GUARDED_BY(mu_) = 0;  // of the piece that Take gives next
+  std::thread thread_;                              // Used by the caller's thread only.
+  uint64_t next_offset_ VARVE_GUARDED_BY(mu_) = 0;  // Of the segment that Take returns next.
   std::unique_ptr<LogSegment> ready_ VARVE_GUARDED_BY(mu_);
-  // Given back; unmapped with the next work ahead, or by Stop.
+  // Returned segments, unmapped by the background thread's next run, or by Stop.
   std::vector<std::unique_ptr<LogSegment>> left_ VARVE_GUARDED_BY(mu_);
-  bool asked_ VARVE_GUARDED_BY(mu_) = false;  // the thread has work, or is at it
+  bool asked_ VARVE_GUARDED_BY(mu_) = false;  // The thread has work or is working.
   bool stop_ VARVE_GUARDED_BY(mu_) = false;
 };
 

@@ -33,7 +33,7 @@ void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory)
     directory_ = directory;
   }
   if (before == nullptr) return;
-  // The log remembers a failure, which its owner learns when the log is to be synced.
+  // The log remembers a failure, which its owner learns when the log is synced.
   before->Seal().PermitUncheckedError();
   MutexLock lock(&mu_);
   if (Log* const left = Find(before.get()); left != nullptr) left->sealed = true;
@@ -75,7 +75,7 @@ LogSet::Log* LogSet::Find(const wal::CommitLog* log) {
   return it == logs_.end() ? nullptr : &*it;
 }
 
-// A sync by any thread that begins after this call covers all that is asked for.
+// Any sync that begins after this call covers everything it must.
 IOStatus LogSet::SyncLogs(bool current) {
   MutexLock lock(&mu_);
   const uint64_t round = rounds_begun_ + 1;
@@ -92,18 +92,18 @@ IOStatus LogSet::SyncClosed() {
 IOStatus LogSet::SyncTo(const wal::LogReservation& place) {
   MutexLock lock(&mu_);
   callers_.fetch_add(1, std::memory_order_relaxed);
-  uint64_t round = rounds_begun_ + 1;  // the sync that covers the place
+  uint64_t round = rounds_begun_ + 1;  // The sync that covers the place.
   IOStatus s;
   for (;;) {
     const Log* const log = Find(place.log);
-    // A log that is gone was obsolete: what it held is in tables.
+    // A log that is gone was obsolete: its contents are in tables.
     if (log == nullptr || log->synced.ticket >= place.ticket) break;
     if (!syncing_) {
       AwaitOtherWriters();
       s = SyncDirty(/*current=*/true);
       break;
     }
-    if (round <= rounds_done_) round = rounds_begun_ + 1;  // it failed, or was of closed logs only
+    if (round <= rounds_done_) round = rounds_begun_ + 1;  // It failed, or was of closed logs only.
     VARVE_ASSERT(round == rounds_begun_ || round == rounds_begun_ + 1);
     const uint32_t seen = FutexOf(round).load(std::memory_order_relaxed);
     sleepers_.fetch_add(1, std::memory_order_relaxed);
@@ -117,12 +117,12 @@ IOStatus LogSet::SyncTo(const wal::LogReservation& place) {
     lock.Lock();
   }
   callers_.fetch_sub(1, std::memory_order_relaxed);
-  // A thread that was woken to sync for the next round, and need not, wakes another.
+  // A thread that was woken to do the next sync, but need not, wakes another.
   if (!syncing_) CallNextLeader();
   return s;
 }
 
-// Without the mutex: "no" may mean that it has to be looked at with it.
+// Called without the mutex: false may mean that it must be checked again with it.
 bool LogSet::HasSucceeded(uint64_t round) const {
   return last_good_round_.load(std::memory_order_acquire) >= round &&
          last_bad_round_.load(std::memory_order_relaxed) < round;
@@ -138,7 +138,7 @@ void LogSet::EndRound(uint64_t round, bool good) {
   FutexWakeAll(FutexOf(round));
 }
 
-// Of those who came too late for the last round.
+// Wakes one of those who came too late for the last round.
 void LogSet::CallNextLeader() {
   if (sleepers_.load(std::memory_order_relaxed) == 0) return;
   std::atomic<uint32_t>& word = FutexOf(rounds_begun_ + 1);
@@ -146,8 +146,8 @@ void LogSet::CallNextLeader() {
   FutexWakeOne(word);
 }
 
-// Writers that the last sync released are about to write again: their records are worth a moment,
-// as else they wait for this sync to end, and for another. No other thread begins one meanwhile.
+// Waits a moment for writers that the last sync released and that are about to write again, because
+// otherwise they would wait for this sync and another. No other thread begins one meanwhile.
 void LogSet::AwaitOtherWriters() {
   const uint64_t expected = released_;
   if (callers_.load(std::memory_order_relaxed) >= expected) return;
@@ -189,18 +189,18 @@ IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
     const bool last = &log == &logs_.back();
     if (last && !current) break;
     if (log.durable()) continue;
-    // A predecessor record matters to records after it, and to that of the next log.
+    // A predecessor record matters only to records after it, and to that of the next log.
     if (last && log.empty()) break;
     if (log.failed()) {
       if (!sync_error_.ok()) return sync_error_;
-      return log.writer->Sync(use_fsync_);  // returns at once, with what the log failed with
+      return log.writer->Sync(use_fsync_);  // Returns the log's failure at once.
     }
     dirty->push_back(Dirty{log.writer, {}});
   }
   return s;
 }
 
-// No other thread is syncing. Does not throw: others wait for what comes of it.
+// Requires that no other thread is syncing. Does not throw: others wait for the result.
 IOStatus LogSet::SyncDirty(bool current) try {
   VARVE_ASSERT(!syncing_);
   std::vector<Dirty> dirty;
@@ -214,10 +214,10 @@ IOStatus LogSet::SyncDirty(bool current) try {
     MutexUnlock unlock(&mu_);
     if (!VARVE_CANARY(kSkipLogSync)) s = SyncFiles(&dirty);
   }
-  // Whatever is thrown, the round has to end: others wait for it.
+  // The round must end whatever is thrown, because others wait for it.
   try {
     if (s.ok()) s = SyncDirectory();
-    if (s.ok()) s = Doubt(current);  // of what others synced meanwhile
+    if (s.ok()) s = Doubt(current);  // About what others synced meanwhile.
   } catch (...) {
     s = IOStatus::Aborted();
   }
@@ -234,7 +234,7 @@ IOStatus LogSet::SyncDirty(bool current) try {
   return status_to_io_status(CaughtException());
 }
 
-// Those who wait for this sync are told of it even if there is no memory for its text.
+// Waiters for this sync get an error even if there is no memory for its text.
 void LogSet::RememberError(const IOStatus& error) noexcept {
   if (!sync_error_.ok()) return;
   try {
@@ -244,7 +244,7 @@ void LogSet::RememberError(const IOStatus& error) noexcept {
   }
 }
 
-// A sync that is tried again after a failure may succeed because the system has given up what it
+// A sync that is retried after a failure may succeed only because the system has discarded what it
 // could not write.
 void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) {
   for (const Dirty& synced : dirty) {
@@ -290,7 +290,7 @@ IOStatus LogSet::SyncDirectory() {
   return s;
 }
 
-// Beside a sync of the logs: the thread that is about to leave a log keeps writers out.
+// May run beside a sync of the logs: the thread that is about to switch logs keeps writers out.
 IOStatus LogSet::SyncNames() {
   MutexLock lock(&mu_);
   return SyncDirectory();
@@ -324,7 +324,7 @@ void LogSet::AddRecovered(uint64_t number, uint64_t bytes) {
 std::vector<LogSet::Retired> LogSet::TakeObsolete(uint64_t min_number) {
   std::vector<Retired> taken;
   MutexLock lock(&mu_);
-  taken.reserve(logs_.size());  // what is taken must not be lost for lack of memory
+  taken.reserve(logs_.size());  // So that taken logs are not lost for lack of memory.
   while (logs_.size() > 1 && logs_.front().number < min_number) {
     const Log& log = logs_.front();
     const bool held = log.pins > 0 || (!held_.empty() && *held_.begin() <= log.number);
@@ -351,11 +351,11 @@ void LogSet::CallWaker() {
   if (std::exchange(left_obsolete_, false) && waker_ != nullptr) waker_();
 }
 
-// What is handed over is closed by the caller; until then the set has no writer of it any more.
+// Returns the logs that the caller must close; the set has no writer for them any more.
 std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
   std::vector<Retired> taken;
   MutexLock lock(&mu_);
-  taken.reserve(logs_.size());  // whatever is busy is handed out
+  taken.reserve(logs_.size());  // So that every log marked busy is returned.
   for (Log& log : logs_) {
     if (&log == &logs_.back()) break;
     if (log.writer == nullptr || !log.sealed || log.busy || log.pins > 0) continue;
@@ -370,7 +370,7 @@ std::vector<LogSet::Retired> LogSet::TakeKept(uint64_t min_number) {
   return taken;
 }
 
-// What an obsolete log held is in tables, and what a durable one holds is on disk: a failed close
+// The contents of an obsolete log are in tables, those of a durable one on disk: a failed close
 // loses nothing.
 void LogSet::CloseRetired(std::vector<Retired>* logs) {
   for (Retired& log : *logs) {
@@ -401,7 +401,7 @@ IOStatus LogSet::CloseAll(bool sync) {
   MutexLock lock(&mu_);
   while (syncing_) sync_done_.Wait();
   VARVE_ASSERT(std::ranges::none_of(logs_, &Log::busy));
-  syncing_ = true;  // keeps the list as it is while the lock is not held over I/O
+  syncing_ = true;  // Keeps the list unchanged while the lock is released for I/O.
   if (sync && s.ok() && marks_ != nullptr && !logs_.empty()) {
     const uint64_t number = logs_.back().number;
     const uint64_t bytes = logs_.back().synced.bytes;
@@ -411,7 +411,7 @@ IOStatus LogSet::CloseAll(bool sync) {
   for (Log& log : logs_) {
     if (log.writer == nullptr) continue;
     const bool failed = log.failed();
-    log.busy = true;  // nobody takes it for obsolete
+    log.busy = true;  // So that it is not taken as obsolete.
     IOStatus closed;
     {
       MutexUnlock unlock(&mu_);

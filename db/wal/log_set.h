@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The logs that recovery would still need: which exist, which are durable, which are still open.
-// What is durable is decided by tickets (commit_log.h) alone, never by how large something is.
+// The logs that recovery would still need: which exist, which are durable, which are open. Only
+// tickets (commit_log.h) decide what is durable, never sizes.
 
 #include <array>
 #include <atomic>
@@ -24,116 +24,118 @@
 
 namespace varve {
 
-// Locking: its own mutex, a leaf below the DB mutex. Switch is for the exclusive holder of the
-//   commit path, Reserve for the thread that gives out sequence numbers; the rest is for any
-//   thread.
-// Errors: a log that failed an append or a sync is never written again; Switch leaves it behind.
-//   What a failed sync was to make durable, files or names, stays in doubt: no later sync is
-//   believed to have done that, until the logs are flushed.
+// Locking: has its own mutex, a leaf below the DB mutex. Switch requires exclusive hold of the
+// commit
+//   path, Reserve is for the thread that assigns sequence numbers; any thread may call the rest.
+// Errors: a log that failed an append or a sync is never written again; Switch replaces it. The
+// files
+//   or names that a failed sync was to make durable stay in doubt: later syncs are not trusted to
+//   have done that, until the logs are flushed.
 class LogSet {
  public:
-  // `marks`, borrowed, is told what is durable; may be null.
+  // `marks`, which is not owned and may be null, is notified of what is durable.
   explicit LogSet(bool use_fsync, wal::SyncedMarks* marks = nullptr);
   ~LogSet();
 
-  // Makes `log`, which may hold a predecessor record, the current one. The one before, in which
-  // every place has been filled, and nothing is held back (FlushCurrent), is closed once it is
-  // durable or obsolete; what is not log of its file is cut off at once. I/O.
+  // Makes `log`, which may hold a predecessor record, the current one. In the previous log all
+  // places must be filled and nothing held back (FlushCurrent); it is truncated to its records at
+  // once, and closed once it is durable or obsolete. Does I/O.
   void Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory);
-  // Makes the names of all logs durable. Asked for before the next log is made: a crash must not
-  // leave a log whose predecessor has vanished with its name.
+  // Makes the names of all logs durable. Must be called before the next log is created: a crash
+  // must not leave a log whose predecessor's name is lost.
   IOStatus SyncNames();
-  // Hands what manual_wal_flush holds back of the current log to the file system. Asked for before
-  // the next log is made: a record must not follow on one that has been lost.
+  // Writes the records of the current log that manual_wal_flush holds back to the file system. Must
+  // be called before the next log is created: a record must not follow one that was lost.
   IOStatus FlushCurrent();
-  // A place in the current log, to be filled and waited for through place->log.
+  // Reserves a place in the current log, to be filled and waited for through place->log.
   IOStatus Reserve(size_t bytes, wal::LogReservation* place) {
     VARVE_ASSERT(current_ != nullptr);
     return current_->Reserve(bytes, place);
   }
-  // Adds a record of timestamp sizes to the current log, after what a power loss cannot take any
-  // more: zeros before such a record would not be known for a loss. No place is reserved or filled
-  // meanwhile.
+  // Adds a record of timestamp sizes to the current log, after syncing what precedes it, because
+  // zeros before such a record would not be recognised as a loss. No place may be reserved or
+  // filled meanwhile.
   IOStatus AddTimestampSizes(const Slice& payload);
-  // Hands all that manual_wal_flush holds back to the file system. Fails also for a log before the
-  // current one that has lost something, until the logs are flushed.
+  // Writes all records that manual_wal_flush holds back to the file system. Also fails if an
+  // earlier log has lost records, until the logs are flushed.
   IOStatus FlushBuffers();
-  // How much that would be now, of the current log.
+  // Returns the bytes that FlushBuffers would write now for the current log.
   uint64_t held_back() const;
   // Makes every record reserved before the call durable, in all logs, and the new logs' names too.
   IOStatus Sync() { return SyncLogs(/*current=*/true); }
-  // Makes a record, which is whole, durable, and all before it. Returns at once when a sync that
-  // began after it was reserved has covered it; of many callers one syncs for all.
+  // Makes a record, which must be whole, and all before it durable. Returns at once if a sync that
+  // began after its reservation has covered it; of concurrent callers one syncs for all.
   IOStatus SyncTo(const wal::LogReservation& place);
-  // The same for all logs but the current one. Logs that are durable then are closed.
+  // Like Sync, for all logs except the current one. Closes logs that are durable then.
   IOStatus SyncClosed();
-  // What the logs before the current one hold is in tables now: none of it needs syncing, not even
-  // of logs that failed.
+  // Must be called when the contents of all logs before the current one are in tables: they need no
+  // sync any more, even if they failed.
   void MarkClosedFlushed();
-  // True when everything appended is durable.
+  // True if everything appended is durable.
   bool AllSynced() const;
 
-  // A log found by recovery that is kept until its memtables are flushed; read-only, for good.
+  // Adds a log found by recovery that is kept until its memtables are flushed; it is never written.
   void AddRecovered(uint64_t number, uint64_t bytes);
-  // A log that is not needed any more.
+  // A log that is no longer needed.
   struct Retired {
     uint64_t number = 0;
-    std::shared_ptr<wal::CommitLog> writer;  // null: closed
-    bool recyclable = false;                 // once it is closed: a later log may take its file
-    bool doubtful = false;                   // as of LogView
+    std::shared_ptr<wal::CommitLog> writer;  // Null: closed.
+    bool recyclable = false;                 // Once closed, a later log may reuse its file.
+    bool doubtful = false;                   // As in LogView.
   };
-  // Forgets the logs below `min_number`, and hands them over: for CloseRetired, and then for
-  // deletion. No I/O; waits for nothing: what a sync is at, a thread closes, or somebody holds,
-  // stays, and the waker is called when that is over.
+  // Removes the logs below `min_number` and returns them, for CloseRetired and then deletion. Does
+  // no I/O and does not wait: logs that are being synced or closed, or are held, stay, and the
+  // waker is called when that ends.
   std::vector<Retired> TakeObsolete(uint64_t min_number);
-  // The files of what was taken are where they will stay, or gone.
+  // Must be called when the files of the taken logs have been moved or deleted.
   void NoteGone(const std::vector<Retired>& taken) noexcept;
-  // Whom to tell that TakeObsolete may find more; null: nobody any more. Is called under locks.
+  // Sets the function that is called when TakeObsolete may find more logs; null: none. It is called
+  // under locks.
   void SetWaker(std::function<void()> waker);
-  // Closes their files. I/O.
+  // Closes their files. Does I/O.
   static void CloseRetired(std::vector<Retired>* logs);
-  // Closes the files of logs that stay, and that no thread will write or sync: those that are
-  // durable, and those below `min_number`, whose records are in tables. I/O.
+  // Closes the files of logs that stay but that no thread will write or sync: durable ones, and
+  // those below `min_number`, whose records are in tables. Does I/O.
   void CloseKept(uint64_t min_number);
   IOStatus CloseAll(bool sync);
 
-  // A log that somebody copies.
+  // A log that is being copied.
   struct PinnedLog {
     uint64_t number = 0;
-    uint64_t bytes = 0;    // what there is, or, with a writer, was
-    bool settled = false;  // durable, and nothing will write to its file while it is pinned
-    std::shared_ptr<wal::CommitLog> writer;  // null: closed
+    uint64_t bytes = 0;    // Bytes of the log; if it has a writer, at the time of the call.
+    bool settled = false;  // Durable, and not written while it is pinned.
+    std::shared_ptr<wal::CommitLog> writer;  // Null: closed.
   };
-  // The logs from `oldest` on, which stay, with those after them, until they are unpinned: neither
-  // is obsolete, or closed. The last is the current one, if any is.
+  // Pins the logs from `oldest` on: until they are unpinned, neither they nor later logs become
+  // obsolete or are closed. The last one is the current log, if there is one.
   std::vector<PinnedLog> Pin(uint64_t oldest);
-  // Sets the sizes of pinned logs to what they hold as whole records now, all of it with the
-  // operating system. The last may hold more than when it was pinned. I/O.
+  // Sets the sizes of pinned logs to their whole records at this moment, all of which are then with
+  // the operating system. The last log may have grown since it was pinned. Does I/O.
   static IOStatus HandOver(std::vector<PinnedLog>* logs);
-  // Allocates nothing. What is obsolete by now the waker is called for.
+  // Unpins the logs. Allocates nothing. Calls the waker if a log has become obsolete.
   void Unpin(const std::vector<PinnedLog>& logs) noexcept;
 
-  // A log as those see it who read it beside its writers.
+  // A log as readers beside its writers see it.
   struct LogView {
     uint64_t number = 0;
-    uint64_t bytes = 0;         // of whole records
-    uint64_t held_back = 0;     // bytes of that which only this process has (manual_wal_flush)
-    uint64_t synced_bytes = 0;  // no more than is known to be durable
+    uint64_t bytes = 0;         // Bytes of whole records.
+    uint64_t held_back = 0;     // Of these, bytes that only this process has (manual_wal_flush).
+    uint64_t synced_bytes = 0;  // Lower bound of the durable bytes.
     bool current = false;
-    bool recovered = false;  // it was there when the database was opened
-    // Of some of its records the writes have failed, and nothing tells which. It stays so.
+    bool recovered = false;  // It existed when the database was opened.
+    // True, permanently, if the writes of some of its records have failed; which ones is unknown.
     bool doubtful = false;
   };
-  // Sets *view to the oldest log that is not below `number`. False: there is none. Waits for those
-  // who store records in it.
+  // Sets *view to the oldest log that is not below `number`. Returns false if there is none. Waits
+  // for threads that are storing records in it.
   bool View(uint64_t number, LogView* view) const;
-  // The write of a record in the current log failed after it was logged.
+  // Must be called if the write of a record failed after it was added to the current log.
   void NoteDoubtful();
-  // The oldest log that somebody holds; UINT64_MAX: nobody holds any.
+  // Returns the oldest log that is held by a LogHold; UINT64_MAX if there is none.
   uint64_t oldest_held() const;
 
-  // What the next log's predecessor record says of the current one, which no thread appends to
-  // meanwhile. Number 0: nothing can be said, as it holds no record or has failed.
+  // Contents of the next log's predecessor record about the current log, to which no thread may
+  // append meanwhile. Number 0: there are none, because the log is empty or has failed.
   struct LogInfo {
     uint64_t number;
     uint64_t bytes;
@@ -143,11 +145,11 @@ class LogSet {
   uint64_t total_bytes() const;
   uint64_t unsynced_bytes() const;
   uint64_t oldest_number() const;
-  // Nothing was appended since it became the current one.
+  // True if nothing was appended since it became the current log.
   bool current_empty() const;
   bool current_failed() const;
   std::vector<LogInfo> List() const;
-  // Numbers of all, and before them of those that were taken and are not gone yet.
+  // Returns the numbers of all logs, preceded by those taken whose files are not gone yet.
   std::vector<uint64_t> ListWithLeaving() const;
 
  private:
@@ -155,18 +157,19 @@ class LogSet {
 
   struct Log {
     uint64_t number = 0;
-    uint64_t closed_bytes = 0;  // what there is without a writer
-    uint64_t first_ticket = 0;  // the last when it became current: of a predecessor record, or none
+    uint64_t closed_bytes = 0;  // Bytes of a log without a writer.
+    // Last ticket when it became current: of a predecessor record, or 0.
+    uint64_t first_ticket = 0;
     wal::LogExtent synced;
-    uint64_t name = 0;                       // the how-manieth log since the opening; 0: recovered
-    std::shared_ptr<wal::CommitLog> writer;  // null when recovered, or closed
-    bool sealed = false;                     // it is cut off, and will not be written
-    bool busy = false;                       // synced or closed by a thread, without mu_
+    uint64_t name = 0;                       // Count of its name since the opening; 0: recovered.
+    std::shared_ptr<wal::CommitLog> writer;  // Null when recovered or closed.
+    bool sealed = false;                     // It is truncated, and will not be written.
+    bool busy = false;                       // A thread is syncing or closing it, without mu_.
     uint32_t pins = 0;
-    bool recyclable = false;  // closed, and a later log may take its file
+    bool recyclable = false;  // Closed, and a later log may reuse its file.
     bool flushed = false;
-    bool in_doubt = false;      // a sync that was to make it, or its name, durable has failed
-    bool was_in_doubt = false;  // that, or the write of a record in it, at any time
+    bool in_doubt = false;      // A sync of it, or of its name, has failed.
+    bool was_in_doubt = false;  // Was ever in doubt, or a write of a record in it failed.
 
     uint64_t bytes() const { return writer != nullptr ? writer->size() : closed_bytes; }
     bool empty() const { return writer == nullptr || writer->last_ticket() <= first_ticket; }
@@ -177,7 +180,7 @@ class LogSet {
     bool doubtful() const { return was_in_doubt || failed(); }
   };
 
-  // A log that a sync is at, and what it has made durable of it.
+  // A log that is being synced, and what the sync has made durable.
   struct Dirty {
     std::shared_ptr<wal::CommitLog> log;
     wal::LogExtent covered;
@@ -185,21 +188,21 @@ class LogSet {
 
   IOStatus SyncLogs(bool current);
   IOStatus SyncDirty(bool current) VARVE_REQUIRES(mu_);
-  // What has to be synced now, oldest first; or the error that says why nothing can be.
+  // Collects the logs that must be synced now, oldest first; or returns the error that prevents it.
   IOStatus CollectDirty(bool current, std::vector<Dirty>* dirty) VARVE_REQUIRES(mu_);
-  // The error of a sync that leaves any of them in doubt.
+  // Returns the error of a sync that leaves one of the logs in doubt.
   IOStatus Doubt(bool current) const VARVE_REQUIRES(mu_);
-  IOStatus SyncFiles(std::vector<Dirty>* dirty);  // without mu_
+  IOStatus SyncFiles(std::vector<Dirty>* dirty);  // Called without mu_.
   void RememberError(const IOStatus& error) noexcept VARVE_REQUIRES(mu_);
   void NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) VARVE_REQUIRES(mu_);
-  // Null when all names are durable.
+  // Returns null if all names are durable.
   FSDirectory* DirtyDirectory() const VARVE_REQUIRES(mu_);
   // Makes the names of all logs durable; releases mu_ meanwhile.
   IOStatus SyncDirectory() VARVE_REQUIRES(mu_);
   void AwaitOtherWriters() VARVE_REQUIRES(mu_);
-  // What the callers of SyncTo sleep on that sync number `round` covers: it changes when that sync
-  // is over, and when one of them is to begin it. Only two rounds are ever waited for: the one that
-  // runs, and the next.
+  // Returns the word on which callers of SyncTo sleep that sync number `round` covers: it changes
+  // when that sync ends, and when one of them must begin it. Only two rounds are ever waited for:
+  // the running one and the next.
   std::atomic<uint32_t>& FutexOf(uint64_t round) { return round_futexes_[round % 2]; }
   bool HasSucceeded(uint64_t round) const;
   void EndRound(uint64_t round, bool good) VARVE_REQUIRES(mu_);
@@ -213,43 +216,43 @@ class LogSet {
   const bool use_fsync_;
   wal::SyncedMarks* const marks_;
   mutable Mutex mu_{lock_ranks::kLogSet};
-  CondVar sync_done_;  // for those that want no sync, but that none is under way
+  CondVar sync_done_;  // For those that only wait until no sync is running.
   CondVar directory_done_;
-  std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // oldest first; the last is current
+  std::deque<Log> logs_ VARVE_GUARDED_BY(mu_);  // Oldest first; the last is current.
   std::set<uint64_t> leaving_ VARVE_GUARDED_BY(mu_);
-  std::multiset<uint64_t> held_ VARVE_GUARDED_BY(mu_);  // from which log on, by each LogHold
-  // That of logs_.back(). Changed by Switch alone, when no writer is under way.
+  std::multiset<uint64_t> held_ VARVE_GUARDED_BY(mu_);  // First log held by each LogHold.
+  // The log of logs_.back(). Only Switch changes it, when no writer is active.
   wal::CommitLog* current_ = nullptr;
   std::function<void()> waker_ VARVE_GUARDED_BY(mu_);
-  bool left_obsolete_ VARVE_GUARDED_BY(mu_) = false;  // TakeObsolete did: the waker is due
+  bool left_obsolete_ VARVE_GUARDED_BY(mu_) = false;  // TakeObsolete left a log: call the waker.
   bool syncing_ VARVE_GUARDED_BY(mu_) = false;
-  // Of the first sync that failed, while anything is in doubt for it: what all fail with that
-  // depend on it.
+  // Error of the first failed sync, while anything is in doubt because of it; operations that
+  // depend on that fail with it.
   IOStatus sync_error_ VARVE_GUARDED_BY(mu_);
-  // Syncs are numbered, so that a waiter wakes for the one that covers it, and not for each.
+  // Syncs are numbered, so that a waiter is woken only for the one that covers it.
   uint64_t rounds_begun_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t rounds_done_ VARVE_GUARDED_BY(mu_) = 0;
   // The last round that made everything durable, and the last that did not. Stored (release) under
-  // mu_; those whom a good one covers leave without the mutex, or all would queue for it at once.
+  // mu_; waiters covered by a good round leave without the mutex, for which they would all queue.
   std::atomic<uint64_t> last_good_round_{0};
   std::atomic<uint64_t> last_bad_round_{0};
-  std::array<std::atomic<uint32_t>, 2> round_futexes_{};  // changed under mu_
-  // On either word, or about to be. Raised under mu_, so that under mu_ 0 means that nobody is to
-  // be woken; publishes nothing.
+  std::array<std::atomic<uint32_t>, 2> round_futexes_{};  // Changed under mu_.
+  // Threads that sleep on either word, or are about to. Raised under mu_, so that 0 seen under mu_
+  // means that there is no thread to wake; publishes nothing.
   std::atomic<uint64_t> sleepers_{0};
-  std::atomic<uint64_t> callers_{0};             // of SyncTo; a count, publishes nothing
-  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // callers when the last sync began
+  std::atomic<uint64_t> callers_{0};  // Number of SyncTo calls so far; publishes nothing.
+  uint64_t released_ VARVE_GUARDED_BY(mu_) = 0;  // Value of callers_ at the last sync's begin.
   FSDirectory* directory_ VARVE_GUARDED_BY(mu_) = nullptr;
-  // Names are counted as logs are switched to, so that a sync of the directory is believed to have
-  // covered those that were there when it began.
+  // Names are counted when logs are switched to, so that a sync of the directory counts as covering
+  // those that existed when it began.
   uint64_t names_ VARVE_GUARDED_BY(mu_) = 0;
   uint64_t synced_names_ VARVE_GUARDED_BY(mu_) = 0;
-  // One at a time: of two, the system would tell only one of a failure.
+  // Directory syncs do not overlap, because the system would report a failure to only one of two.
   bool syncing_directory_ VARVE_GUARDED_BY(mu_) = false;
 };
 
-// Keeps the log of a number, and all later ones, in a set, with their files as they are. The set
-// lives longer. Thread safety: none of its own.
+// Keeps the log of a number and all later ones in the set, with their files. The set must outlive
+// it. Thread safety: none.
 class LogHold {
  public:
   LogHold() = default;
@@ -263,7 +266,7 @@ class LogHold {
   }
   ~LogHold() { Release(); }
 
-  // From now on it is from that one on.
+  // Holds the logs from that number on instead.
   void MoveTo(uint64_t from) {
     if (logs_ == nullptr || from == from_) return;
     *this = LogHold(logs_, from);

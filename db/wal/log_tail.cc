@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kTailChunkBytes = 256 << 10;
 constexpr uint8_t kFirstSkippedType = 128;
 
-// Of every record: not worth a loop.
+// Runs for every record, so it avoids a loop.
 bool IsZeroHeader(const char* p) {
   return (DecodeFixed32(p) | DecodeFixed16(p + 4) | static_cast<uint8_t>(p[6])) == 0;
 }
@@ -92,7 +92,7 @@ LogTail::Met LogTail::PassZeros(uint64_t end, uint64_t* at) {
     if (status_.IsCorruption()) status_ = Status::OK();
     return Met::kEnd;
   }
-  // Without the padding a header of that record would have had room.
+  // Without padding a header of that record would have had room.
   const bool is_padding = behind.type >= kTimestampSizeType ||
                           (HasRecyclableHeader(behind.type) && room < kRecyclableHeaderBytes);
   if (!is_padding) return Met::kEnd;
@@ -158,13 +158,13 @@ LogTail::Met LogTail::TakeControl(const Fragment& fragment, uint64_t at) {
   return Met::kRecord;
 }
 
-// kEnd: the record goes on.
+// Returns kEnd if the record continues.
 LogTail::Met LogTail::Assemble(const Fragment& fragment, uint64_t at, bool* open, Slice* record) {
   const uint8_t type = fragment.type >= kRecyclableFullType
                            ? fragment.type - kRecyclableFullType + kFullType
                            : fragment.type;
   const bool starts = type == kFullType || type == kFirstType;
-  // Some writers begin a record with an empty fragment at a block's end, and then anew.
+  // Some writers put an empty first fragment at a block's end, and begin the record again.
   if (starts && *open && !assembled_.empty()) return Bad("a record without its end", next_);
   if (!starts && !*open) return Bad("a record without its start", next_);
   if (type == kFullType) return Deliver(fragment.payload, at, record);
@@ -207,7 +207,7 @@ LogTail::Met LogTail::Next(uint64_t end, Slice* record) {
         if (met == Met::kEnd) continue;
       }
     }
-    chunk_bytes_ = 0;  // what was read may be stored still
+    chunk_bytes_ = 0;  // The bytes read may have been in the process of being stored.
     return met;
   }
 }

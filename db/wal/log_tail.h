@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads the records of a log beside its writers, in this process or in another one: what cannot be
-// read yet is read again later. It takes no decision about damage.
+// Reads the records of a log beside its writers, in this process or another: what cannot be read
+// yet is read again later. It does not decide about damage.
 
 #include <cstdint>
 #include <memory>
@@ -16,39 +16,39 @@
 
 namespace varve::wal {
 
-// The file is read, and never mapped: its writer may cut it off, and a mapped page beyond its end
-// is a fault.
+// The file is read, never mapped: its writer may truncate it, and access to a mapped page beyond
+// its end is a fault.
 //
 // Thread safety: none.
 class LogTail {
  public:
   enum class Met : uint8_t {
     kRecord,
-    kEnd,    // nothing, zeros, or less than a record; or the records of another log begin
-    kBad,    // bytes that are no record; a record that is being stored may look like that
-    kError,  // the file cannot be read, or not by this version
+    kEnd,    // Nothing, zeros, a partial record, or records of another log.
+    kBad,    // Bytes that are no record; a record being stored may look so.
+    kError,  // The file cannot be read, or not by this version.
   };
 
-  // Of a recyclable record `number` is what tells it from those of the log that had the file
-  // before. The path is for messages.
+  // `number` distinguishes recyclable records from those of the log that had the file before. The
+  // path is for messages.
   LogTail(std::unique_ptr<FSRandomAccessFile> file, uint64_t number, std::string path);
   ~LogTail();
   static IOStatus Open(FileSystem* fs, const std::string& path, uint64_t number,
                        const FileOptions& options, std::unique_ptr<LogTail>* tail);
 
-  // The next record that ends at or before `end`, an offset in the file; its bytes are good until
-  // the next call. After anything else than a record the next call looks at the file anew.
+  // Reads the next record that ends at or before `end`, an offset in the file; its bytes are valid
+  // until the next call. If the result is not a record, the next call reads the file again.
   Met Next(uint64_t end, Slice* record);
-  // The next call gives the last record again, and looks at the file anew, from where the one
-  // before it ended. Once for each record.
+  // Makes the next call return the last record again, read anew from the file at the end of the
+  // record before. May be called once for each record.
   void PutBack();
 
   uint64_t number() const { return number_; }
-  // Where the last record ended, and the records of timestamp sizes that follow on it.
+  // Returns the end of the last record and of the records of timestamp sizes after it.
   uint64_t offset() const { return next_; }
-  // After kBad and kError.
+  // Returns the error after kBad and kError.
   const Status& status() const { return status_; }
-  // What the log has said up to the last record.
+  // Returns the sizes that the log has stated up to the last record.
   const TimestampSizes& timestamp_sizes() const { return timestamp_sizes_; }
 
  private:
@@ -57,17 +57,18 @@ class LogTail {
     Slice payload;
   };
 
-  // From *at on, which moves past it, and past padding.
+  // Reads a fragment at *at, and advances *at past it and past padding.
   Met ReadFragment(uint64_t end, uint64_t* at, Fragment* fragment);
   Met ParseFragment(const char* p, uint64_t room, uint64_t end, uint64_t* at, Fragment* fragment);
-  // Whether the rest of the block is padding; kRecord: it is, and *at is behind it. Zeros may also
-  // be a place that a writer has taken and not filled, with records of others behind it: padding
-  // stands only before a record that is never cut, or where a recyclable header does not fit.
+  // Returns kRecord if the rest of the block is padding, and advances *at past it. Zeros may also
+  // be a reserved place that is not filled yet, with other records behind it: padding occurs only
+  // before a record that is never cut, or where a recyclable header does not fit.
   Met PassZeros(uint64_t end, uint64_t* at);
   Met TakeControl(const Fragment& fragment, uint64_t at);
   Met Assemble(const Fragment& fragment, uint64_t at, bool* open, Slice* record);
   Met Deliver(const Slice& bytes, uint64_t at, Slice* record);
-  // Sets *p to `n` bytes of the file from `at` on. False: it has fewer, or status_ says why not.
+  // Sets *p to `n` bytes of the file at `at`. Returns false if it has fewer, or with an error in
+  // status_.
   bool Fetch(uint64_t at, size_t n, uint64_t end, const char** p);
   Met Bad(const char* reason, uint64_t at);
   Met Fail(const Status& status);
@@ -76,12 +77,12 @@ class LogTail {
   const uint64_t number_;
   const std::string path_;
   const std::unique_ptr<char[]> buffer_;
-  const char* chunk_ = nullptr;  // in buffer_, or the file system's own
+  const char* chunk_ = nullptr;  // In buffer_, or the file system's own.
   uint64_t chunk_offset_ = 0;
   size_t chunk_bytes_ = 0;
 
   uint64_t next_ = 0;
-  uint64_t before_ = 0;  // next_ before the last record
+  uint64_t before_ = 0;  // Value of next_ before the last record.
   bool any_data_ = false;
   bool compressed_ = false;
   std::string assembled_;

@@ -59,7 +59,7 @@ IOStatus LogWriter::AppendCompressed(const Slice& record) {
   if (!codec->Compress(settings, Slice(), record, &frame_)) {
     return IOStatus::IOError("log record", "could not be compressed");
   }
-  // In front of the frame the codec states the raw size, for tables; the frame does that, too.
+  // The codec states the raw size before the frame, for tables; the frame contains it too.
   Slice frame(frame_);
   uint32_t raw_size = 0;
   if (!GetVarint32(&frame, &raw_size)) return IOStatus::Corruption("log record", "no frame");
@@ -138,7 +138,7 @@ IOStatus LogWriter::EmitPhysicalRecord(RecordType type, const Slice& payload) {
 }
 
 IOStatus LogWriter::WriteBuffer() {
-  // Every record was handed over as it was added, and an append may be under way.
+  // Every record was written as it was added, and an append may be running.
   if (!options_.manual_flush) return file_->status();
   IoMutexLock lock(&mu_);
   return closed_ ? file_->status() : file_->Flush();
@@ -149,7 +149,7 @@ IOStatus LogWriter::Sync(bool use_fsync) {
     IoMutexLock lock(&mu_);
     return file_->Sync(use_fsync);
   }
-  // Else nothing is left in the buffer between records.
+  // Otherwise the buffer is empty between records.
   if (options_.manual_flush) {
     IoMutexLock lock(&mu_);
     VARVE_RETURN_IF_ERROR(file_->Flush());

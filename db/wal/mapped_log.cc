@@ -16,17 +16,17 @@ namespace varve::wal {
 
 namespace {
 
-constexpr size_t kPayloadBytes = kBlockBytes - kHeaderBytes;  // of a fragment that has a block
+constexpr size_t kPayloadBytes = kBlockBytes - kHeaderBytes;  // Of a fragment that fills a block.
 
 static_assert(LogSegments::kFirstBytes % kBlockBytes == 0);
 
-// Where a record that follows on `offset` starts: never where no header fits.
+// Returns the start of a record that follows `offset`: always where a header fits.
 uint64_t StartAt(uint64_t offset) {
   const uint64_t room = kBlockBytes - offset % kBlockBytes;
   return room < kHeaderBytes ? offset + room : offset;
 }
 
-// Where a record of n bytes that starts there ends, headers and all.
+// Returns the end, with all headers, of a record of n bytes that starts at `start`.
 uint64_t EndOf(uint64_t start, size_t n) {
   const uint64_t room = kBlockBytes - start % kBlockBytes - kHeaderBytes;
   if (n <= room) return start + kHeaderBytes + n;
@@ -37,14 +37,13 @@ uint64_t EndOf(uint64_t start, size_t n) {
          (last > 0 ? kHeaderBytes + last : 0);
 }
 
-// What is stored before comes before what is stored after in the order of instructions. A killed
-// thread stops between two of them, so that is all it takes; other threads are told by the
-// frontier.
+// Keeps earlier stores before later ones in the instruction order. A killed thread stops between
+// two instructions, so this suffices; other threads are synchronised by the frontier.
 void KeepStoreOrder() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// Copies the first n bytes of `part`, and takes them from it.
+// Copies the first n bytes of `part` and removes them from it.
 void MoveFront(Slice* part, size_t n, char* to) {
   if (n == 0) return;
   std::memcpy(to, part->data(), n);
@@ -54,7 +53,7 @@ void MoveFront(Slice* part, size_t n, char* to) {
 struct Header {
   char* at = nullptr;
   size_t payload = 0;
-  uint64_t bits = 0;  // in the order of memory; the eighth byte is free
+  uint64_t bits = 0;  // In memory order; the eighth byte is unused.
 };
 
 // `crc` is not masked.
@@ -68,9 +67,9 @@ uint64_t HeaderBits(uint32_t crc, size_t payload, RecordType type) {
   return bits;
 }
 
-// A header comes into being with one store, so that it is all zeros or whole: seven bytes, and the
-// payload's first again. After an empty fragment somebody else's bytes begin; there the type comes
-// last, without which the rest is no record either.
+// Writes a header with one store, so that it is all zeros or whole: seven bytes, and the payload's
+// first byte again. After an empty fragment other bytes begin; there the type is stored last,
+// without which the rest is not a record.
 void StoreHeader(const Header& header) {
   KeepStoreOrder();
   if (header.payload > 0) [[likely]] {
@@ -116,7 +115,7 @@ MappedLog::~MappedLog() {
   for (auto& segment : segments_) source_.Return(std::move(segment));
 }
 
-// Of every write: not worth a call.
+// Runs for every write, so it must not be a function call of its own.
 [[gnu::always_inline]] inline IOStatus MappedLog::ReserveAt(uint64_t start, size_t bytes,
                                                             LogReservation* place) {
   if (failed()) [[unlikely]]
@@ -131,7 +130,7 @@ MappedLog::~MappedLog() {
   }
   if (start >= tail_->end()) [[unlikely]]
     LeaveSegments(start, ticket);
-  // The place that used the slot before must be whole, or those who wait for it would be lost.
+  // The place that used the slot before must be whole, or its waiters would not be woken.
   if (whole_.load(std::memory_order_acquire) + kPlacesMax < ticket) [[unlikely]] {
     SleepUntil(ticket - kPlacesMax);
   }
@@ -156,7 +155,7 @@ IOStatus MappedLog::Reserve(size_t bytes, LogReservation* place) {
 IOStatus MappedLog::AddTimestampSizes(const Slice& payload) {
   uint64_t start = StartAt(end_.load(std::memory_order_relaxed));
   const uint64_t room = kBlockBytes - start % kBlockBytes;
-  if (room < kHeaderBytes + payload.size()) start += room;  // it is never cut
+  if (room < kHeaderBytes + payload.size()) start += room;  // It is never split.
   LogReservation place;
   VARVE_RETURN_IF_ERROR(ReserveAt(start, payload.size(), &place));
   Slot& slot = SlotOf(place.ticket);
@@ -184,7 +183,7 @@ IOStatus MappedLog::GrowTo(uint64_t end) {
     try {
       segments_.push_back(std::move(segment));
     } catch (...) {
-      // The file would have a hole there: it is as full as it gets.
+      // The file would have a hole there, so it counts as full.
       source_.Return(std::move(segment));
       return status_to_io_status(CaughtException());
     }
@@ -195,7 +194,7 @@ IOStatus MappedLog::GrowTo(uint64_t end) {
   return IOStatus::OK();
 }
 
-// The record with this ticket starts after the tail. What all records have left is unmapped.
+// The record with this ticket starts after the tail. Unmaps segments that all records have left.
 void MappedLog::LeaveSegments(uint64_t start, uint64_t ticket) {
   while (start >= tail_->end()) {
     VARVE_ASSERT(tail_->next != nullptr);
@@ -214,8 +213,8 @@ void MappedLog::Fill(const LogReservation& place, const Slice& head, const Slice
   VARVE_ASSERT(place.log == this);
   VARVE_ASSERT(head.size() + tail.size() == place.bytes);
   VARVE_ASSERT(slot.filled.load(std::memory_order_relaxed) < place.ticket);
-  // A log that lost something is not written to any more; the frontier moves, so that all who wait
-  // learn of it.
+  // A log that lost something is not written any more; the frontier still moves, so that all
+  // waiters learn of it.
   if (state_.load(std::memory_order_acquire) != kBroken) [[likely]]
     Store(slot, head, tail);
   AddIOCount<&IOStatsContext::bytes_written>(place.bytes);
@@ -223,8 +222,8 @@ void MappedLog::Fill(const LogReservation& place, const Slice& head, const Slice
   AdvanceFrontier();
 }
 
-// Payloads first, then the headers, the first fragment's last of all: until then the place begins
-// with zeros, which is where a reader stops.
+// Stores payloads first, then the headers, the first fragment's last of all: until then the place
+// begins with zeros, at which a reader stops.
 void MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
   const LogSegment* segment = slot.segment;
   uint64_t offset = slot.offset;
@@ -241,7 +240,7 @@ void MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
     const size_t of_head = std::min(head.size(), header.payload);
     MoveFront(&head, of_head, payload);
     MoveFront(&tail, header.payload - of_head, payload + of_head);
-    // Of the copy, which is in one piece.
+    // Computed over the copy, which is contiguous.
     const uint32_t crc = crc32c::Extend(type_crc_[type], payload, header.payload);
     header.bits = HeaderBits(crc, header.payload, type);
     if (first.at == nullptr) {
@@ -256,7 +255,7 @@ void MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
   StoreHeader(first);
 }
 
-// The thread that fills the place at the frontier moves it over all that are filled after it.
+// The thread that fills the place at the frontier moves it over all following filled places.
 void MappedLog::AdvanceFrontier() {
   for (;;) {
     uint64_t from = whole_.load(std::memory_order_seq_cst);
@@ -278,14 +277,14 @@ void MappedLog::WakeThrough(uint64_t from, uint64_t to) {
   }
 }
 
-// The slot may be in use again by the time its old sleepers wake, and then some wake too early.
+// The slot may be reused by the time its old sleepers wake; some threads then wake too early.
 void MappedLog::SleepUntil(uint64_t ticket) {
   Slot& slot = SlotOf(ticket);
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   for (;;) {
     const uint32_t before = slot.passed.load(std::memory_order_acquire);
     if (whole_.load(std::memory_order_seq_cst) >= ticket) break;
-    slot.passed.wait(before, std::memory_order_acquire);  // spins a little before it sleeps
+    slot.passed.wait(before, std::memory_order_acquire);  // Spins a little before it sleeps.
   }
   sleepers_.fetch_sub(1, std::memory_order_release);
 }
@@ -293,14 +292,13 @@ void MappedLog::SleepUntil(uint64_t ticket) {
 IOStatus MappedLog::WaitWhole(const LogReservation& place) {
   VARVE_ASSERT(place.ticket <= last_ticket());
   if (whole_.load(std::memory_order_acquire) < place.ticket) SleepUntil(place.ticket);
-  // Looked at after the frontier: a thread that passed a place without storing has seen the
-  // failure.
+  // Checked after the frontier: a thread that passed a place without storing has seen the failure.
   if (state_.load(std::memory_order_acquire) == kBroken) [[unlikely]]
     return Error();
   return IOStatus::OK();
 }
 
-// The end is read before the ticket: no byte before it belongs to a record that is not waited for.
+// Reads the end before the ticket: no byte before it belongs to a record that is not waited for.
 LogExtent MappedLog::AwaitReserved() {
   const uint64_t end = size();
   const uint64_t ticket = last_ticket();
@@ -333,7 +331,7 @@ IOStatus MappedLog::Seal() {
   source_.Stop();
   for (auto& segment : segments_) source_.Return(std::move(segment));
   segments_.clear();
-  // Where the first place that was never filled starts: nothing after it counts.
+  // The log ends where the first place starts that was never filled.
   const uint64_t whole = whole_.load(std::memory_order_acquire);
   const uint64_t end = whole < last_ticket() ? SlotOf(whole + 1).offset : size();
   VARVE_ASSERT(end <= size());

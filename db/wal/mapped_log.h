@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A commit log over a mapped file: a record is stored where it belongs, and then it outlives the
-// process. No system call, no lock and no second copy lie between a writer and its record. The
-// README has the argument why a reader sees a prefix at any moment.
+// A commit log over a mapped file: a stored record survives the process at once. A writer needs no
+// system call, no lock and no second copy. The README shows why a reader sees a prefix at any
+// moment.
 
 #include <array>
 #include <atomic>
@@ -21,13 +21,13 @@
 
 namespace varve::wal {
 
-// Locking: as CommitLog says; Seal and Close come after everything else but Sync. A caller of
-//   Reserve that holds kPlacesMax places unfilled waits for one of them.
+// Locking: as in CommitLog; Seal and Close must come after all other calls but Sync. A caller of
+//   Reserve that holds kPlacesMax unfilled places waits for one of them.
 class MappedLog final : public CommitLog {
  public:
   static constexpr size_t kPlacesMax = 2048;
 
-  // Maps the file's first piece. NotSupported: this file cannot be mapped.
+  // Maps the file's first segment. NotSupported: this file cannot be mapped.
   static IOStatus Open(std::unique_ptr<MappedFile> file, uint64_t number,
                        std::unique_ptr<MappedLog>* log);
   ~MappedLog() override;
@@ -51,24 +51,25 @@ class MappedLog final : public CommitLog {
   bool failed() const override { return state_.load(std::memory_order_acquire) != kUsable; }
 
  private:
-  // What a failure leaves: nothing, or what was reserved before, or not even that.
+  // Says what a failure leaves usable: everything, what was reserved before, or nothing.
   enum State : uint32_t { kUsable, kFull, kBroken };
 
-  // A reserved record. The fields that are no atomics are set by Reserve, and read by the one that
-  // fills the place.
+  // A reserved record. Reserve sets the fields that are not atomic, and the thread that fills the
+  // place reads them.
   struct Slot {
     // The ticket, once the record is in its place: publishes its bytes to the frontier.
     std::atomic<uint64_t> filled{0};
-    // Changes when the frontier passes; only there for those that sleep until then.
+    // Changes when the frontier passes; used only by threads that sleep until then.
     std::atomic<uint32_t> passed{0};
-    LogSegment* segment = nullptr;  // where the record starts
+    LogSegment* segment = nullptr;  // Where the record starts.
     uint64_t offset = 0;
   };
 
   MappedLog(std::unique_ptr<MappedFile> file, uint64_t number);
 
   Slot& SlotOf(uint64_t ticket) { return slots_[ticket % kPlacesMax]; }
-  // A place that begins there: not before the end of the last, and where a header fits.
+  // Reserves a place at `start`, which is not before the last record's end and has room for a
+  // header.
   IOStatus ReserveAt(uint64_t start, size_t bytes, LogReservation* place);
   IOStatus GrowTo(uint64_t end);
   void LeaveSegments(uint64_t start, uint64_t ticket);
@@ -83,29 +84,29 @@ class MappedLog final : public CommitLog {
 
   const std::unique_ptr<MappedFile> file_;
   const uint64_t number_;
-  std::array<uint32_t, kLastType + 1> type_crc_;  // of the type byte alone
+  std::array<uint32_t, kLastType + 1> type_crc_;  // Of the type byte alone.
 
-  // --- Of the thread that reserves
+  // --- Members of the reserving thread
   LogSegments source_;
-  std::deque<std::unique_ptr<LogSegment>> segments_;  // mapped, oldest first
-  LogSegment* tail_ = nullptr;                        // where the last record starts
+  std::deque<std::unique_ptr<LogSegment>> segments_;  // Mapped, oldest first.
+  LogSegment* tail_ = nullptr;                        // Where the last record starts.
   uint64_t mapped_end_ = 0;
   bool sealed_ = false;
-  // Bytes and records given places; published to those who ask what a sync would cover. The ticket
-  // is stored first (release): a thread that has read an end (acquire) then reads its record's
-  // ticket, or a later one.
+  // Bytes and records with places; published to threads that ask what a sync would cover. The
+  // ticket is stored first (release): a thread that has read an end (acquire) then reads its
+  // record's ticket, or a later one.
   std::atomic<uint64_t> end_{0};
   std::atomic<uint64_t> last_ticket_{0};
 
-  // --- Of everybody
+  // --- Members of all threads
   // All records with tickets up to this are in their places. Sequentially consistent together with
-  // Slot::filled and sleepers_: of two that fill neighbours, or of one that fills and one that goes
-  // to sleep, the later sees the earlier.
+  // Slot::filled and sleepers_: of two threads that fill neighbours, or of one that fills and one
+  // that goes to sleep, the later sees the earlier.
   alignas(64) std::atomic<uint64_t> whole_{0};
   std::atomic<uint32_t> sleepers_{0};
-  std::atomic<uint32_t> state_{kUsable};  // publishes error_
+  std::atomic<uint32_t> state_{kUsable};  // Publishes error_.
   mutable Mutex mu_{lock_ranks::kMappedLog};
-  IOStatus error_ VARVE_GUARDED_BY(mu_);  // the first failure
+  IOStatus error_ VARVE_GUARDED_BY(mu_);  // The first failure.
   const std::unique_ptr<Slot[]> slots_;
 };
 

@@ -12,16 +12,16 @@ namespace varve::wal {
 namespace {
 
 constexpr uint32_t kZstdMagic = 0xfd2fb528u;
-// Tables of this format version state the raw size before the frame; the codec asks for it.
+// Tables of this format version state the raw size before the frame, which the codec requires.
 constexpr uint32_t kSizedBlockVersion = 5;
 
-// The content size that a zstd frame's header states; false if it states none.
+// Gets the content size in a zstd frame's header; returns false if it states none.
 bool StatedSize(const Slice& frame, uint64_t* size) {
   BoundedReader in(frame);
   if (in.Fixed32() != kZstdMagic) return false;
   const uint8_t descriptor = in.U8();
   const bool single_segment = (descriptor & 0x20) != 0;
-  if (!single_segment) in.U8();  // window
+  if (!single_segment) in.U8();  // Window.
   static constexpr uint64_t kDictionaryIdBytes[] = {0, 1, 2, 4};
   in.Skip(kDictionaryIdBytes[descriptor & 3]);
   switch (descriptor >> 6) {

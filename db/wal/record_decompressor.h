@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Restores the records of a log whose first record says that they are compressed.
+// Decompresses the records of a log whose first record says that they are compressed.
 
 #include <string>
 
@@ -10,11 +10,12 @@
 
 namespace varve::wal {
 
-// A record of a compressed log, before that: the frame in the log states its size, and no more is
-// uncompressed. A larger batch is refused where the log is compressed.
+// Maximum size of a record in a compressed log, before compression: the frame states the size, and
+// no more is decompressed. Compression refuses a larger batch.
 inline constexpr size_t kCompressedRecordBytesMax = UINT32_MAX;
 
-// The payload of a compression record: NotSupported, by name, for what cannot be read here.
+// Checks the payload of a compression record: returns NotSupported, with its name, for a codec that
+// cannot be read.
 Status CheckCompressionRecord(const Slice& payload);
 
 // `frame` is one whole logical record: one zstd frame that states its content's size. Replaces

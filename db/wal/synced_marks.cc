@@ -15,10 +15,11 @@ namespace varve::wal {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x6b72616d65767261;  // "arvemark"
+constexpr uint64_t kMagic = 0x6b72616d65767261;  // "arvemark".
 constexpr size_t kFields = 6;
 constexpr size_t kSlotBytes = kFields * sizeof(uint64_t) + sizeof(uint32_t);
-// Two slots, written in turn: a kill inside a note spoils one of them. Each in a sector of its own.
+// There are two slots, written in turn, because a kill inside a note corrupts one of them. Each has
+// its own sector.
 constexpr uint64_t kSlotStep = 512;
 constexpr uint64_t kFileBytesMax = 4096;
 
@@ -34,7 +35,7 @@ std::array<char, kSlotBytes> Encode(const SyncedMark& mark, uint64_t round) {
   return slot;
 }
 
-// False if there is no whole mark in the slot.
+// Returns false if the slot has no whole mark.
 bool Decode(const char* slot, uint64_t* round, SyncedMark* mark) {
   const size_t fields = kFields * sizeof(uint64_t);
   if (crc32c::Unmask(DecodeFixed32(slot + fields)) != crc32c::Value(slot, fields)) return false;
@@ -72,7 +73,7 @@ SyncedMarks::~SyncedMarks() = default;
 
 void SyncedMarks::Begin() {
   const std::string path = SyncedMarksFileName(db_name_);
-  // What there is of it is from before; and a file for random writes has to be there.
+  // Replaces the contents, which are from before; a file for random writes must exist.
   std::unique_ptr<FSWritableFile> empty;
   IOStatus s = fs_->NewWritableFile(path, FileOptions(), &empty, nullptr);
   if (s.ok()) s = empty->Close(IOOptions(), nullptr);

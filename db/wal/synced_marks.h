@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How far the logs and the MANIFEST are known to be durable, kept outside of them: without that, a
-// file that lost its end to rot, or to a copy that was cut short, looks as a crash leaves it.
-// Owns the small file that holds it; its bytes are in FORMAT.md.
+// Stores outside the logs and the MANIFEST how much of them is known to be durable. Otherwise a
+// file that lost its end to corruption or an incomplete copy would look like one after a crash.
+// Owns the small file that stores this; FORMAT.md describes its bytes.
 
 #include <array>
 #include <atomic>
@@ -20,33 +20,32 @@ namespace varve::wal {
 
 // All zero: nothing is known.
 struct SyncedMark {
-  uint64_t log = 0;        // every record of older logs is durable, and of this one ...
-  uint64_t log_bytes = 0;  // ... so many bytes
-  uint64_t manifest = 0;   // in force, and so many bytes of it durable
+  uint64_t log = 0;        // Every record of older logs is durable, and of this one
+  uint64_t log_bytes = 0;  // this many bytes.
+  uint64_t manifest = 0;   // The one in force, of which manifest_bytes are durable.
   uint64_t manifest_bytes = 0;
 };
 
-// Reads the newest whole mark of a database. What cannot be read knows nothing: the file only adds
-// to what is found out otherwise, and other programs delete it.
+// Reads the newest whole mark of a database. If it cannot be read, nothing is known: the file only
+// supplements other evidence, and other programs delete it.
 SyncedMark ReadSyncedMark(FileSystem* fs, const std::string& db_name);
 
-// Keeps the marks of an open database. A mark is written after what it says became true, and never
-// synced, so whatever a crash leaves of the file is true as well. No failure reaches the database,
-// and nothing is thrown: the first one ends the marking.
-// Thread-safe.
+// Writes the marks of an open database. A mark is written after it became true, and never synced,
+// so whatever a crash leaves of the file is true too. No failure reaches the database, and nothing
+// is thrown: the first failure ends the marking. Thread-safe.
 class SyncedMarks {
  public:
-  // Where nobody synced for so long, each sync is noted at once; of those that follow faster, as on
-  // a file system in memory, one in such a time is. Bounds the cost of a note, which is a call to
-  // the system.
+  // A sync is recorded at once if this time has passed since the last note; otherwise at most one
+  // in this time is, as on a file system in memory. This limits the cost of notes, which are system
+  // calls.
   static constexpr uint64_t kBetweenNotesNanos = 100 * 1000;
 
   SyncedMarks(std::shared_ptr<FileSystem> fs, std::string db_name, SystemClock* clock);
   ~SyncedMarks();
 
-  // Begins the file anew. Notes before are kept in memory, and written with the first one after.
+  // Creates the file anew. Earlier notes are kept in memory, and written with the first later one.
   void Begin();
-  // `last`: this is the last note of all, and written whatever the time.
+  // `last`: this is the last note, which is written regardless of the time.
   void NoteLog(uint64_t log, uint64_t bytes, bool last = false);
   void NoteManifest(uint64_t manifest, uint64_t bytes);
 
@@ -56,11 +55,11 @@ class SyncedMarks {
   const std::shared_ptr<FileSystem> fs_;
   const std::string db_name_;
   SystemClock* const clock_;
-  // Of no rank: held over I/O, in which a file system of the user may call the database.
+  // Has no rank: it is held over I/O, in which a user's file system may call the database.
   IoMutex mu_;
   SyncedMark mark_ VARVE_GUARDED_BY(mu_);
-  uint64_t written_ VARVE_GUARDED_BY(mu_) = 0;        // marks so far
-  uint64_t written_nanos_ VARVE_GUARDED_BY(mu_) = 0;  // when the last one was
+  uint64_t written_ VARVE_GUARDED_BY(mu_) = 0;        // Number of marks so far.
+  uint64_t written_nanos_ VARVE_GUARDED_BY(mu_) = 0;  // Time of the last one.
   std::unique_ptr<FSRandomRWFile> file_ VARVE_GUARDED_BY(mu_);
 };
 

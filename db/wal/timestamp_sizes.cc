@@ -12,8 +12,8 @@ namespace varve::wal {
 
 namespace {
 
-constexpr size_t kEntryBytes = 4 + 2;  // family, size
-// 6 KiB: what is wasted of a block where a record does not fit stays small.
+constexpr size_t kEntryBytes = 4 + 2;  // Family, size.
+// 6 KiB, so that little of a block is wasted where a record does not fit.
 constexpr size_t kEntriesPerRecord = 1024;
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace varve {
 
 namespace {
 
-// OK for records that are inserted or skipped; else what is missing.
+// Returns OK for records that are inserted or skipped; otherwise an error that names the feature.
 Status CheckType(ValueType type) {
   switch (type) {
     case kTypeDeletion:
@@ -56,7 +56,7 @@ Status CheckMissing(uint32_t family, const BatchCheckOptions& options) {
                                  std::to_string(family));
 }
 
-// Bytes of it. Both ends of a range are keys.
+// Returns the size of the shortest key. Both ends of a range are keys.
 size_t ShortestKey(const BatchRecord& record) {
   return record.type == kTypeRangeDeletion ? std::min(record.key.size(), record.value.size())
                                            : record.key.size();
@@ -72,7 +72,7 @@ Status CheckRange(const BatchRecord& record, const Comparator* comparator) {
   return Status::OK();
 }
 
-// Keys that were added without a timestamp have got theirs.
+// Checks that keys which were added without a timestamp now have one.
 Status CheckAllSet(const WriteBatch& batch, MemTableResolver* resolver) {
   uint32_t family = 0;
   size_t ts_size = 0;
@@ -81,8 +81,8 @@ Status CheckAllSet(const WriteBatch& batch, MemTableResolver* resolver) {
   return Status::CopyAppendMessage(s, "; ", "UpdateTimestamps was not called");
 }
 
-// Sets *ts_size to what keys of the family end with. The family may be a missing one: its keys are
-// what the batch says.
+// Sets *ts_size to the timestamp size of the family's keys. For a missing family it is that in the
+// batch.
 Status CheckTimestampSize(uint32_t family, const Comparator* comparator, const WriteBatch* batch,
                           MemTableResolver* resolver, size_t* ts_size) {
   *ts_size = comparator == nullptr ? 0 : comparator->timestamp_size();
@@ -96,15 +96,15 @@ Status CheckTimestampSize(uint32_t family, const Comparator* comparator, const W
   return TimestampSizeError(resolver->NameOf(family), given, *ts_size);
 }
 
-// Bytes that were adopted may hold anything.
+// Checks the key sizes, because adopted bytes may hold anything.
 Status CheckTimestampedKeys(const BatchRecord& record, size_t ts_size, MemTableResolver* resolver) {
   const size_t shortest = ShortestKey(record);
   if (shortest >= ts_size) return Status::OK();
   return TimestampSizeError(resolver->NameOf(record.column_family), shortest, ts_size);
 }
 
-// No key of a family with timestamps, of which the batch holds `count`, was added by calls that
-// knew of none. Those are calls without a handle on a batch that was not told.
+// Checks that no key of a family with timestamps, of which the batch holds `count`, was added
+// without one, as by calls without a handle.
 Status CheckNoneWithout(uint32_t count, const WriteBatch* batch, MemTableResolver* resolver) {
   if (batch == nullptr || WriteBatchInternal::IsAdopted(*batch) ||
       WriteBatchInternal::TimestampedCount(*batch) == count) {
@@ -116,8 +116,8 @@ Status CheckNoneWithout(uint32_t count, const WriteBatch* batch, MemTableResolve
   return Status::CopyAppendMessage(s, "; ", "without a handle WriteBatch needs default_cf_ts_sz");
 }
 
-// What nobody could merge is not written. RocksDB's code for DB::Merge is NotSupported, and that
-// for a batch, be it of one merge, InvalidArgument.
+// Refuses a merge that no operator could apply. As in RocksDB, the code is NotSupported for
+// DB::Merge, and InvalidArgument for any batch.
 Status CheckMerge(uint32_t family, bool in_batch, MemTableResolver* resolver) {
   if (resolver->HasMergeOperator(family)) return Status::OK();
   const std::string message =
@@ -126,14 +126,14 @@ Status CheckMerge(uint32_t family, bool in_batch, MemTableResolver* resolver) {
   return in_batch ? Status::InvalidArgument(message) : Status::NotSupported(message);
 }
 
-// What is asked of an update of an open family.
+// Checks an update of an open family.
 Status CheckContent(const BatchRecord& update, bool in_batch, const Comparator* comparator,
                     MemTableResolver* resolver) {
   if (update.type == kTypeMerge) return CheckMerge(update.column_family, in_batch, resolver);
   return update.type == kTypeRangeDeletion ? CheckRange(update, comparator) : Status::OK();
 }
 
-// Whether a batch, which may hold anything, is one sound record that a memtable takes.
+// True if a batch, which may hold anything, is one valid record that a memtable takes.
 bool IsOneUpdate(const WriteRequest& request, BatchRecord* update) {
   if (request.count() != 1) return false;
   if (request.bytes() < kBatchHeaderBytes || request.bytes() > kWriteBytesMax) return false;
@@ -143,7 +143,7 @@ bool IsOneUpdate(const WriteRequest& request, BatchRecord* update) {
   return update->counted && CheckType(update->type).ok();
 }
 
-// As it is, or as the value that it makes.
+// Adds the merge as an operand, or as the value that results from it.
 Status AddMerge(const BatchRecord& merge, SequenceNumber sequence, MemTableResolver* resolver,
                 MemTable* mem) {
   try {
@@ -153,12 +153,12 @@ Status AddMerge(const BatchRecord& merge, SequenceNumber sequence, MemTableResol
       if (!s.IsInvalidArgument() && !s.IsMemoryLimit()) return s;
     }
   } catch (const std::bad_alloc&) {
-    // The operand alone takes less.
+    // The operand alone takes less space.
   }
   return mem->Add(sequence, kTypeMerge, merge.key, merge.value);
 }
 
-// Entries that wait hold at most about this much, so that a full memtable is noticed in time.
+// Approximate limit of the pending bytes, so that a full memtable is noticed in time.
 constexpr size_t kBytesTogether = 8 << 10;
 
 }  // namespace
@@ -167,14 +167,14 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
                   const WriteBatch* batch) {
   BatchReader reader(rep);
   BatchRecord record;
-  bool known = false;  // whether `comparator` is that of `family`
+  bool known = false;  // True if comparator is that of family.
   bool may_merge = false;
   uint32_t family = 0;
   const Comparator* comparator = nullptr;
   size_t ts_size = 0;
   uint32_t timestamped = 0;
   const bool batch_has = batch != nullptr && WriteBatchInternal::HasTimestamps(*batch);
-  // Of bytes that were adopted; what was added to a batch has been looked at.
+  // Only adopted bytes can be too large; added records were checked.
   const bool may_be_too_large = rep.size() > kWriteBytesMax;
   if (batch_has && !options.unset_timestamps) [[unlikely]]
     VARVE_RETURN_IF_ERROR(CheckAllSet(*batch, resolver));
@@ -309,7 +309,8 @@ Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* 
   BatchInserter inserter(resolver);
   result->next_sequence = sequence;
   Status s = inserter.Insert(rep, sequence, &result->next_sequence);
-  // What comes before damage is inserted, as it is when a batch has more entries than wait at once.
+  // Records before the damage are inserted, as they are when a batch has more entries than can be
+  // pending.
   Status flushed = inserter.Flush();
   result->inserted = inserter.inserted();
   return s.ok() ? flushed : s;

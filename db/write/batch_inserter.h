@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checks what is to be written against the open column families, and puts it into their memtables.
+// Checks updates against the open column families, and inserts them into memtables.
 
 #include <cstdint>
 #include <type_traits>
@@ -15,22 +15,23 @@ namespace varve {
 
 struct BatchCheckOptions {
   bool ignore_missing_families = false;
-  bool unset_timestamps = false;  // are right: they are set later
+  bool unset_timestamps = false;  // Accepted, because they are set later.
 };
 
-// Everything that could make the insertion fail, found before anything is logged: structure, count,
-// unknown families (unless ignored), timestamps that are not set or not of the family's size,
-// reversed ranges, merges without an operator, records of features that are not supported. Of what
-// `batch` (which may be null) does not know, only that keys are long enough for their timestamps.
+// Checks, before anything is logged, for everything that could make the insertion fail: structure,
+// count, unknown families (unless ignored), timestamps that are not set or not of the family's
+// size, reversed ranges, merges without an operator, records of unsupported features. For keys
+// about which `batch` (which may be null) has no information, only checks that they are long enough
+// for their timestamps.
 Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheckOptions& options,
                   const WriteBatch* batch = nullptr);
-// The same for one update.
+// Checks a request with one update in the same way.
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options);
 Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
                          const BatchCheckOptions& options);
-// The same for a request. A batch of one update becomes a request for that update, unless its
-// family is missing or has timestamps: it is read once, not by each who has to do with it.
+// Checks a request. A batch of one update becomes a request for that update, unless its family is
+// missing or has timestamps, so that it is parsed only once.
 inline Status CheckRequest(WriteRequest* request, MemTableResolver* resolver,
                            const BatchCheckOptions& options) {
   return request->update() != nullptr ? CheckUpdate(*request, resolver, options)
@@ -38,13 +39,13 @@ inline Status CheckRequest(WriteRequest* request, MemTableResolver* resolver,
 }
 
 struct BatchInsertResult {
-  SequenceNumber next_sequence = 0;  // one past the batch's last
-  uint64_t inserted = 0;             // entries that reached a memtable
+  SequenceNumber next_sequence = 0;  // One past the batch's last.
+  uint64_t inserted = 0;             // Entries that reached a memtable.
 };
 
-// Inserts batches one after the other. Records of one family that follow each other, in one batch
-// or in several, go to its memtable together: that takes less time than one by one. Thread safety:
-// none. Lifetime: a batch's bytes live until Flush, the resolver longer.
+// Inserts batches one after the other. Successive records of one family, in one batch or in
+// several, are inserted into its memtable together, which is faster. Thread safety: none. Lifetime:
+// a batch's bytes must live until Flush, the resolver longer.
 class BatchInserter {
  public:
   explicit BatchInserter(MemTableResolver* resolver) : resolver_(resolver) {
@@ -53,39 +54,40 @@ class BatchInserter {
   BatchInserter(const BatchInserter&) = delete;
   BatchInserter& operator=(const BatchInserter&) = delete;
 
-  // As InsertBatch, but the last records may wait for Flush. Sets *next_sequence to one past the
-  // last record, unless there is none.
+  // Works like InsertBatch, but the last records may stay pending until Flush. Sets *next_sequence
+  // to one past the last record, unless there is none.
   Status Insert(const Slice& rep, SequenceNumber sequence, SequenceNumber* next_sequence);
-  // Inserts what waits. The next record asks for its memtable again.
+  // Inserts the pending records. The next record looks up its memtable again.
   Status Flush();
-  uint64_t inserted() const { return inserted_; }  // entries that reached a memtable
+  uint64_t inserted() const { return inserted_; }  // Entries that reached a memtable.
 
  private:
-  // A merge of a family that folds them: alone, after all that waits.
+  // Inserts a merge of a family that folds merges: alone, after all pending records.
   Status InsertMerge(const BatchRecord& record, SequenceNumber sequence);
 
   MemTableResolver* const resolver_;
-  bool known_ = false;  // whether `mem_` is that of `family_`
+  bool known_ = false;  // True if mem_ is the memtable of family_.
   uint32_t family_ = 0;
   MemTable* mem_ = nullptr;
-  size_t ts_size_ = 0;  // of `mem_`'s keys
+  size_t ts_size_ = 0;  // Of mem_'s keys.
   uint64_t inserted_ = 0;
   size_t size_ = 0;
-  size_t bytes_ = 0;  // of the keys and values that wait
-  // The first `size_` exist, and wait for `mem_`: a batch of one does not pay for all.
+  size_t bytes_ = 0;  // Of the pending keys and values.
+  // The first size_ elements exist, and are pending for mem_; so a batch of one does not initialise
+  // all.
   union {
     MemTableEntry run_[MemTable::kAddedTogether];
   };
 };
 
-// Inserts the records with sequences from `sequence` on. Records of unknown families are skipped
-// (they still consume a sequence); nothing else is.
+// Inserts the records with sequence numbers from `sequence` on. Records of unknown families are
+// skipped (they still use a sequence number); no others are.
 Status InsertBatch(const Slice& rep, SequenceNumber sequence, MemTableResolver* resolver,
                    BatchInsertResult* result);
-// The same for one update that is written now, not replayed.
+// Inserts one update that is written now, not replayed.
 Status InsertUpdate(const BatchRecord& update, SequenceNumber sequence, MemTableResolver* resolver,
                     BatchInsertResult* result);
-// The same for a request.
+// Inserts the updates of a request.
 inline Status InsertRequest(const WriteRequest& request, SequenceNumber sequence,
                             MemTableResolver* resolver, BatchInsertResult* result) {
   const BatchRecord* const update = request.update();

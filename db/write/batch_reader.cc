@@ -10,20 +10,20 @@ namespace varve {
 
 namespace {
 
-// What follows a tag.
+// The payload after a tag.
 enum Shape : uint8_t {
   kUnknown = 0,
-  kKey,       // one string
-  kKeyValue,  // two strings
-  kName,      // one string, of a record that takes no sequence
-  kTwoNames,  // two such
-  kNothing,   // no payload, no sequence
+  kKey,       // One string.
+  kKeyValue,  // Two strings.
+  kName,      // One string; uses no sequence number.
+  kTwoNames,  // Two strings; uses no sequence number.
+  kNothing,   // No payload, no sequence number.
 };
 
 struct Tag {
   Shape shape = kUnknown;
   bool has_family = false;
-  ValueType folded = kTypeMax;  // what the record is once its family is known
+  ValueType folded = kTypeMax;  // Type of the record without its family.
 };
 
 struct TagTable {
@@ -60,7 +60,7 @@ struct TagTable {
 
 constexpr TagTable kTags;
 
-// The string at `p`, and where it ends; null if it does not end before `limit`.
+// Gets the string at `p` and returns its end; null if it does not end before `limit`.
 const char* TakeString(const char* p, const char* limit, Slice* result) {
   uint32_t n = 0;
   p = GetVarint32Ptr(p, limit, &n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Walks the records of a batch's bytes, trusting nothing (FORMAT.md).
+// Parses the records of a batch's bytes without trusting them (FORMAT.md).
 
 #include <cstdint>
 
@@ -12,30 +12,30 @@
 
 namespace varve {
 
-constexpr size_t kBatchHeaderBytes = 12;  // fixed64 sequence, fixed32 count
+constexpr size_t kBatchHeaderBytes = 12;  // Fixed64 sequence, fixed32 count.
 
 struct BatchRecord {
-  ValueType type = kTypeValue;  // column-family forms folded into the plain ones
+  ValueType type = kTypeValue;  // Column-family types are mapped to the plain ones.
   uint32_t column_family = 0;
-  Slice key;            // range deletion: begin. log data: the blob. markers: the name, if any
-  Slice value;          // range deletion: end
-  bool counted = true;  // consumes a sequence number
+  Slice key;            // Range deletion: begin. Log data: the blob. Markers: the name, if any.
+  Slice value;          // Range deletion: end.
+  bool counted = true;  // Uses a sequence number.
 };
 
-// Thread safety: none. The bytes outlive the reader and its records.
+// Thread safety: none. The bytes must outlive the reader and its records.
 class BatchReader {
  public:
   explicit BatchReader(const Slice& rep);
-  // From the record at `offset` on; the count is not that of the header then.
+  // Begins with the record at `offset`; count() is then not that of the header.
   BatchReader(const Slice& rep, size_t offset)
       : input_(rep.data() + offset, rep.size() - offset), begin_(rep.data()) {}
-  // False at the end or at damage; status() tells which.
+  // Returns false at the end or at damage; status() tells which.
   bool Next(BatchRecord* record);
   const Status& status() const { return status_; }
-  SequenceNumber sequence() const { return sequence_; }  // of the header
-  uint32_t count() const { return count_; }              // of the header
+  SequenceNumber sequence() const { return sequence_; }  // Of the header.
+  uint32_t count() const { return count_; }              // Of the header.
   uint32_t counted_so_far() const { return seen_; }
-  // Where the next record begins, from the batch's beginning; its end after the last.
+  // Returns the offset in the batch where the next record begins; the batch's size after the last.
   size_t offset() const { return static_cast<size_t>(input_.data() - begin_); }
 
  private:
@@ -47,7 +47,7 @@ class BatchReader {
   uint32_t seen_ = 0;
 };
 
-// Whether it marks a step of two-phase commit: such a batch is not applied record by record
+// True if the record marks a step of two-phase commit: such a batch is not applied record by record
 // (section_records.h).
 inline bool IsSectionMark(ValueType type) {
   switch (type) {
@@ -64,8 +64,8 @@ inline bool IsSectionMark(ValueType type) {
   }
 }
 
-// Structure of a whole batch: every record, and the count of the header. *has_marks, unless null:
-// whether there are marks of two-phase commit in it, as far as it is well-formed.
+// Checks the structure of a whole batch: every record, and the count of the header. Sets
+// *has_marks, unless null, to true if the well-formed part has marks of two-phase commit.
 Status CheckBatchStructure(const Slice& rep, bool* has_marks = nullptr);
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Timestamps in a batch: which keys have one or wait for one, and putting them in where they lie.
+// Timestamps in a batch: tracks which keys have one or need one, and sets them in place.
 
 #include "db/write/batch_timestamps.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
-// The keys of an update: two of a range.
+// The keys of an update: two for a range.
 struct Keys {
   explicit Keys(const BatchRecord& record)
       : keys{record.key, record.value}, count(record.type == kTypeRangeDeletion ? 2 : 1) {}
@@ -30,7 +30,7 @@ struct Keys {
   const int count;
 };
 
-// Calls visit(family) for all that are in a batch's list.
+// Calls visit(family) for all families in a batch's list.
 template <typename TimestampedKeys, typename Visit>
 void ForEachFamily(TimestampedKeys& timestamped, const Visit& visit) {
   if (timestamped.count == 0) return;
@@ -81,7 +81,7 @@ void WriteBatchInternal::NoteTimestamp(WriteBatch* batch, uint32_t column_family
 
 void WriteBatchInternal::NoteTimestampsOf(WriteBatch* batch, const WriteBatch& src) {
   const size_t shift = batch->rep_.size() - kBatchHeaderBytes;
-  // Copied: it may be the batch's own.
+  // A copy, because `src` may be the batch itself.
   const WriteBatch::TimestampedKeys added = src.timestamped_;
   const uint32_t count = batch->timestamped_.count + added.count;
   ForEachFamily(added, [&](WriteBatch::TimestampedFamily family) {
@@ -153,7 +153,7 @@ Status WriteBatchInternal::CheckTimestamps(const WriteBatch& batch, const Pick& 
 
 template <typename Pick>
 Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
-  // What is damaged must not get a new checksum.
+  // Damaged records must not get a new checksum.
   VARVE_RETURN_IF_ERROR(batch->VerifyChecksum());
   VARVE_RETURN_IF_ERROR(CheckTimestamps(*batch, pick));
   WriteBatch::TimestampedKeys& timestamped = batch->timestamped_;
@@ -171,7 +171,7 @@ Status WriteBatchInternal::SetTimestamps(WriteBatch* batch, const Pick& pick) {
       continue;
     }
     for (const Slice& key : Keys(record)) {
-      if (key.size() < ts.size()) continue;  // the answer was another one the first time
+      if (key.size() < ts.size()) continue;  // The second answer differs from the first.
       const auto end = static_cast<size_t>(key.data() - rep) + key.size();
       std::memcpy(rep + (end - ts.size()), ts.data(), ts.size());
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What is wrong with a timestamp, in the same words for every call that is given one.
+// Makes the error for a timestamp of the wrong size, with the same text in every call.
 
 #include <cstddef>
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace varve {
 
-// `given` and `expected` are bytes. `family` is its name, or its id where no name is known.
+// `given` and `expected` are bytes. `family` is the family's name, or its id if the name is
+// unknown.
 Status TimestampSizeError(const std::string& family, size_t given, size_t expected);
 
 }  // namespace varve

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How writers become one order: the interface of a commit path, and what it asks of the database.
+// The interface of commit paths, which bring all writes into one order, and what they need from the
+// database.
 
 #include <cstdint>
 #include <memory>
@@ -19,121 +20,123 @@
 
 namespace varve {
 
-struct WriteCondition;  // key_stamps.h
+struct WriteCondition;  // In key_stamps.h.
 
-// How long a write with no_slowdown waits for a thread that keeps writes out (a memtable switch,
+// Time that a write with no_slowdown waits for a thread that keeps writes out (a memtable switch,
 // LockWAL) before it gives up.
 constexpr uint64_t kNoSlowdownMicros = 1000;
 
-// What a commit path asks of the database. None of it waits for stalls or full memtables: that is
-// over before a write enters the path (db/engine/write_admission.h).
+// What a commit path needs from the database. None of the calls waits for stalls or full memtables,
+// because write admission has done so before (db/engine/write_admission.h).
 class CommitHost {
  public:
   virtual ~CommitHost() = default;
-  // Whether keys of different bytes are different keys of the column family. Any thread.
+  // True if keys with different bytes are always different keys of the column family. Any thread.
   virtual bool BytesDecideIn(uint32_t column_family) = 0;
-  // Whether the write may be refused (two loads), and why; OK: it is not. Asked where order is
-  // given out: what made the database refuse writes before an EnterExclusive is seen by every write
-  // after it, and so are the families that were dropped there.
+  // Refuses returns true if the write may have to be refused (two loads); Refusal returns the
+  // error, or OK. They are called where the order is assigned: conditions that made the database
+  // refuse writes before an EnterExclusive, and families dropped there, are seen by every later
+  // write.
   virtual bool Refuses(const WriteRequest& request) const = 0;
   virtual Status Refusal(WriteRequest* request) = 0;
-  // The place of the next record in the log. Calls must not overlap, and their order is the order
-  // of sequence numbers. The place is filled and waited for through its log.
+  // Reserves the place of the next record in the log. Calls must not overlap, and their order is
+  // that of sequence numbers. The place is filled and waited for through its log.
   virtual Status ReserveLog(size_t bytes, wal::LogReservation* place) = 0;
-  // Makes durable what is in the log up to this place. Any thread.
+  // Makes the log durable up to this place. Any thread.
   virtual Status SyncLog(const wal::LogReservation& place) = 0;
-  // Applies the updates to the memtables with the sequences from `sequence` on. Any thread.
+  // Applies the updates to the memtables with sequence numbers from `sequence` on. Any thread.
   virtual Status Insert(const WriteRequest& request, SequenceNumber sequence) = 0;
   // Makes everything up to `sequence` visible to readers. Never called with a smaller one.
   virtual void Publish(SequenceNumber sequence) = 0;
-  // A log append or sync failed: the database decides what still works, and refuses writes when
-  // this returns. Each write that failed says so, several at once, and gives its caller what this
-  // returns.
+  // Called by each write whose log append or sync failed, perhaps several at once. The database
+  // decides what still works, and refuses writes when this returns. Each caller returns the
+  // resulting status.
   virtual Status OnLogError(const Status& status) = 0;
-  // The same of an insertion. Whatever of these sequences has got into the memtables is never seen
-  // any more when this returns. Visibility has not passed the caller yet.
+  // Called when an insertion failed. When this returns, updates of these sequence numbers that are
+  // in memtables can never become visible. Visibility has not reached the caller's write yet.
   virtual Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) = 0;
 };
 
-// When a write may return, and when it is seen. README.md and varve/options.h say what follows.
+// Says when a write returns, and when it becomes visible. README.md and varve/options.h describe
+// the consequences.
 enum class CommitMode {
-  kOrdered,    // a write returns when it and all before it are visible
-  kUnordered,  // a write returns when it is inserted; what is visible follows
+  kOrdered,    // A write returns when it and all before it are visible.
+  kUnordered,  // A write returns when it is inserted; visibility follows.
 };
 
 struct CommitOptions {
   CommitMode mode = CommitMode::kOrdered;
-  bool insert_one_at_a_time = false;  // for memtables that take one writer only
+  bool insert_one_at_a_time = false;  // For memtables that take only one writer.
 };
 
-// Commits requests in one order; the order of the log is the order of sequences.
+// Commits requests in one order; the order of the log is that of sequence numbers.
 //
-// Thread safety: every method from any thread.
+// Thread safety: any thread may call any method.
 class CommitPath {
  public:
   virtual ~CommitPath() = default;
-  // The request has been checked (CheckRequest). On OK it is in the log (unless disableWAL),
-  // inserted and, in ordered mode, visible. After a failure it is absent; if the database is opened
-  // again before it has recovered from the failure, it is whole or absent, as its log may have it.
-  // Busy, and nothing has happened, if the request's condition refuses. The callback may be null.
+  // Requires that the request was checked (CheckRequest). On OK it is in the log (unless
+  // disableWAL), inserted and, in ordered mode, visible. After a failure it is absent; if the
+  // database is opened again before it has recovered from the failure, it is whole or absent,
+  // depending on its log. Returns Busy, with no effect, if the request's condition refuses. The
+  // callback may be null.
   virtual Status Commit(const WriteOptions& options, WriteRequest* request,
                         UserWriteCallback* callback) = 0;
 
-  // The newest sequence given out. Without order, a read at it sees every write that has returned
-  // OK.
+  // Returns the newest sequence number assigned. In unordered mode, a read at it sees every write
+  // that has returned OK.
   virtual SequenceNumber NewestSequence() const = 0;
-  // Returns when everything given out before the call is visible (or has failed).
+  // Waits until everything that was assigned before the call is visible (or has failed).
   virtual void WaitUntilVisible() = 0;
 
-  // The next write comes after `last`, and all up to it is visible. While nobody writes: where
-  // another process does.
+  // Makes all sequence numbers up to `last` visible; the next write follows it. Requires that there
+  // are no writers, as when another process writes.
   virtual void StartFrom(SequenceNumber /*last*/) {}
 
-  // From now on the order of writes is watched by key (key_stamps.h), and requests may have
+  // From now on the order of writes is tracked by key (key_stamps.h), and requests may have
   // conditions. Cannot be undone.
   virtual void WatchKeys() = 0;
-  // A request with this condition is on its way: asks for the memory that it will need.
+  // Prefetches the memory that checking this condition will need.
   virtual void ExpectCondition(const WriteCondition& condition) = 0;
-  // Returns when everything given out before the call has been inserted, and is visible.
+  // Waits until everything that was assigned before the call is inserted and visible.
   virtual void WaitForAll() = 0;
 
-  // Gives out all numbers up to this one, which are nobody's: tables are about to be added that
-  // have such. Held exclusively by the caller, who does not have the DB mutex.
+  // Assigns all sequence numbers up to this one to no write, because tables that have such are
+  // about to be added. The caller must hold the path exclusively, and not the DB mutex.
   virtual void RaiseTo(SequenceNumber sequence) = 0;
 
-  // Tables are about to be added to the database, by a caller that knows where in the order of
-  // writes they belong: gives out `count` numbers that no write has, the first of which is
-  // returned. They are visible at once, though readers do not have the tables yet; so requests with
-  // conditions are refused until EndAddition. With a count above 0 the path is held exclusively.
+  // Must be called before tables are added to the database by a caller that knows their place in
+  // the order of writes. Assigns `count` sequence numbers to no write, and returns the first. They
+  // are visible at once, although readers do not have the tables yet; so requests with conditions
+  // are refused until EndAddition. With a count above 0 the path must be held exclusively.
   virtual SequenceNumber BeginAddition(uint64_t count) = 0;
-  // Readers have them. If keys are watched, one more number is given out, and conditions that go by
-  // older ones are refused: they may go by what was read without the tables. Returns the newest
-  // number given out. Not under the DB mutex.
+  // Must be called when readers have the tables. If keys are tracked, one more number is assigned,
+  // and conditions that rely on older ones are refused, because they may rely on reads without the
+  // tables. Returns the newest number assigned. Must not be called under the DB mutex.
   virtual SequenceNumber EndAddition() = 0;
 
-  // Keeps every writer out between the two calls: no insertion is under way, the log is whole, and
-  // the calling thread may change the log and the memtables. Throws RefusedCall where the thread
-  // has a write on its way, or keeps writers out already. ExitExclusive may come from another
-  // thread. Writes with no_slowdown that find an exclusive holder fail as Incomplete after a
-  // moment.
+  // Keeps all writers out until ExitExclusive: no insertion is running, the log is whole, and the
+  // calling thread may change the log and the memtables. Throws RefusedCall if the thread has a
+  // write in progress, or already keeps writers out. Another thread may call ExitExclusive. Writes
+  // with no_slowdown that meet an exclusive holder return Incomplete after a moment.
   virtual void EnterExclusive() = 0;
-  // False when another exclusive holder has not left after so long; for writes with no_slowdown.
-  // Throws as EnterExclusive does.
+  // Like EnterExclusive, but returns false if another exclusive holder has not left within that
+  // time; for writes with no_slowdown.
   virtual bool EnterExclusiveWithin(uint64_t micros) = 0;
   virtual void ExitExclusive() = 0;
-  // Refuses all writes from now on, and returns when none is under way. Does not wait for a thread
+  // Refuses all writes from now on, and returns when none is running. Does not wait for a thread
   // that is between EnterExclusive and ExitExclusive; both may still be called.
   virtual void Shutdown() = 0;
 };
 
-// Keeps every writer out until it is left or its scope ends, however that comes.
+// Keeps every writer out until Leave or the end of its scope.
 class ExclusiveCommit {
  public:
   explicit ExclusiveCommit(CommitPath* path) : path_(path) {
     path_->EnterExclusive();
     BeginDuty();
   }
-  // Of a caller that has entered already.
+  // For a caller that has entered already.
   struct Entered {};
   ExclusiveCommit(CommitPath* path, Entered) : path_(path) { BeginDuty(); }
   ~ExclusiveCommit() { Leave(); }
@@ -153,7 +156,7 @@ class ExclusiveCommit {
   std::optional<Duty> duty_;
 };
 
-// `last_sequence` is the newest sequence in use.
+// `last_sequence` is the newest sequence number in use.
 std::unique_ptr<CommitPath> NewCommitPath(const CommitOptions& options, CommitHost* host,
                                           SequenceNumber last_sequence);
 

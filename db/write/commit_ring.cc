@@ -10,8 +10,8 @@ namespace varve {
 
 namespace {
 
-// How often a writer looks whether its slot has retired before it sleeps: about as long as those
-// before it need if they have a processor.
+// Number of checks for retirement before a writer sleeps: about the time that earlier writers need
+// if they have a processor.
 constexpr int kLooksBeforeSleep = 100;
 
 }  // namespace
@@ -34,8 +34,8 @@ CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
 void CommitRing::Complete(Ticket ticket) {
   VARVE_ASSERT(SlotOf(ticket).word.load(std::memory_order_relaxed) == Open(ticket));
   SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
-  // The thread that has the role sees the slot, or gives the role up before this looks for it.
-  // Where the head waits for its writer, many others only look.
+  // The thread that has the role sees the slot, or gives up the role before this thread tries to
+  // take it. While the head waits for its writer, most other threads only check.
   Wakes wakes;
   while (!retiring_.load(std::memory_order_seq_cst) &&
          IsComplete(head_.load(std::memory_order_relaxed)) &&
@@ -62,7 +62,7 @@ void CommitRing::Wake(const Wakes& wakes) {
 
 void CommitRing::RetireCompleted(Wakes* wakes) {
   VARVE_ASSERT(retiring_.load(std::memory_order_relaxed));
-  // Visibility first: a writer whose slot has retired may say that its write is visible.
+  // Visibility first: a writer whose slot has retired may report that its write is visible.
   const Ticket begin = head_.load(std::memory_order_relaxed);
   Ticket end = begin;
   while (IsComplete(end)) end++;
@@ -86,9 +86,9 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
   }
 }
 
-// A thread that is late here may lower or raise the head that another has noted. Either is reached,
-// as all tickets before it are taken; and a thread that clears the note counts a round afterwards,
-// which ends the sleep of those whose note it was.
+// A thread that is late here may lower or raise the head that another has stored. Either is
+// reached, because all tickets before it are taken; and a thread that clears it increments the
+// round afterwards, which wakes those who had stored it.
 void CommitRing::AwaitRoom(Ticket ticket) {
   VARVE_ASSERT(ticket >= slot_count_);
   const uint32_t round = room_rounds_.load(std::memory_order_acquire);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// KeyStamps: the newest sequence that was given to any key of a bucket, so that a commit which must
-// not overtake others sees at a glance whom it cannot have met.
+// KeyStamps stores the newest sequence number of each bucket of keys, for fast conflict checks at
+// commit.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,20 +19,20 @@ namespace varve {
 
 class CommitHost;
 
-// A key, by its hash, and the sequence after which nobody may have changed it.
+// A key, by its hash, and the sequence number after which it must be unchanged.
 struct StampLimit {
   uint64_t hash = 0;
   SequenceNumber newest_allowed = 0;
 };
 
-// Asked where a write gets its place in the order of all writes: it gets none if some key may have
-// changed after its limit. `refused` tells then.
+// Is checked where a write gets its place in the order of all writes: if a key may have changed
+// after its limit, the write gets no place, and `refused` is set.
 struct WriteCondition {
   std::span<const StampLimit> limits;
   bool refused = false;
 };
 
-// Which buckets a write raises. A batch of many keys, or with a range, raises all of them.
+// The buckets that a write raises. A batch of many keys, or with a range, raises all of them.
 class KeyHashes {
  public:
   KeyHashes(const WriteRequest& request, CommitHost* host);
@@ -45,17 +45,17 @@ class KeyHashes {
 
   bool all_ = false;
   size_t count_ = 0;
-  uint64_t hashes_[kKeysMax];  // the first count_
+  uint64_t hashes_[kKeysMax];  // The first count_ are set.
 };
 
-// Thread safety: none but where said; under the lock that gives places in the order.
+// Thread safety: none except where stated; guarded by the lock that assigns places in the order.
 class KeyStamps {
  public:
-  // `newest`: what was given out so far, of which no more is known.
+  // `newest`: the newest number assigned so far; about earlier writes nothing is known.
   explicit KeyStamps(SequenceNumber newest)
       : floor_(newest), stamps_(std::make_unique<SequenceNumber[]>(kBuckets)) {}
 
-  // Where keys of different bytes may be equal, a family has one bucket.
+  // If keys with different bytes may be equal, a family has one bucket.
   static uint64_t HashOf(uint32_t column_family, const Slice& key, bool bytes_decide);
 
   bool Allow(const WriteCondition& condition) const {
@@ -64,7 +64,7 @@ class KeyStamps {
     }
     return true;
   }
-  // Asks for the memory of a bucket. Any thread, without the lock.
+  // Prefetches the memory of a bucket. Any thread, without the lock.
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&stamps_[hash % kBuckets], 1); }
   void RaiseAll(SequenceNumber sequence) {
     VARVE_ASSERT(sequence >= floor_);

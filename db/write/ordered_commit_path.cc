@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The default mode, which is that of enable_pipelined_write and two_write_queues as well: a write
-// returns when it and all before it are visible.
+// The default mode, also used for enable_pipelined_write and two_write_queues: a write returns when
+// it and all before it are visible.
 
 #include "db/write/ring_commit_path.h"
 

@@ -27,7 +27,7 @@ std::string MakePredecessorRecord(const PredecessorLog& predecessor, SequenceNum
 }
 
 bool ParsePredecessorRecord(const Slice& record, PredecessorLog* predecessor) {
-  // Of one size, whatever it names: any other record is told apart by that alone.
+  // All have the same size, which distinguishes most other records.
   if (record.size() != kBatchHeaderBytes + 2 + kMagic.size() + 2 * sizeof(uint64_t)) return false;
   BatchReader reader(record);
   BatchRecord blob;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The first record of a log that follows on another: a batch that changes nothing, and says where
-// the log before ends. A loss of all that was at that log's end cannot be seen otherwise.
+// The first record of a log that follows another one: a batch that changes nothing, and tells where
+// the previous log ends. Otherwise a loss of that log's whole tail could not be detected.
 
 #include <cstdint>
 #include <string>
@@ -13,15 +13,15 @@
 namespace varve {
 
 struct PredecessorLog {
-  uint64_t number = 0;  // of the log before
-  uint64_t bytes = 0;   // where its last record ends
+  uint64_t number = 0;  // Of the previous log.
+  uint64_t bytes = 0;   // End of its last record.
 };
 
-// A batch without counted records: other readers skip the blob in it. `next` is the sequence number
-// that the next batch will have.
+// Returns a batch without counted records, whose blob other readers skip. `next` is the sequence
+// number of the next batch.
 std::string MakePredecessorRecord(const PredecessorLog& predecessor, SequenceNumber next);
 
-// Whether a log's first record is such a one. Takes any bytes.
+// Returns true if a log's first record is a predecessor record. Accepts any bytes.
 bool ParsePredecessorRecord(const Slice& record, PredecessorLog* predecessor);
 
 }  // namespace varve

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The bytes of one record (FORMAT.md), as they are put together for a batch and for a write of one
-// update alone.
+// Encodes one record (FORMAT.md), for batches and for writes of a single update.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace varve {
 
-// Whether a second string follows the key.
+// True if a second string follows the key.
 inline bool RecordHasValue(ValueType type) {
   return type == kTypeValue || type == kTypeMerge || type == kTypeRangeDeletion;
 }
@@ -31,7 +30,7 @@ inline Status CheckRecordSizes(size_t key_bytes, size_t value_bytes) {
                                  std::to_string(kWriteBytesMax));
 }
 
-// The tag of a record of a column family other than the default one.
+// Returns the tag of a record of a column family other than the default one.
 inline ValueType FamilyTag(ValueType type) {
   switch (type) {
     case kTypeValue:
@@ -49,22 +48,22 @@ inline ValueType FamilyTag(ValueType type) {
   }
 }
 
-// What a memtable calls an update whose key ends with a timestamp of that many bytes. Logs have one
-// tag for both deletions.
+// Returns the type in a memtable of an update whose key ends with a timestamp of that size. Logs
+// have one tag for both kinds of deletion.
 inline ValueType TypeInMemTable(ValueType type, size_t ts_bytes) {
   return type == kTypeDeletion && ts_bytes != 0 ? kTypeDeletionWithTimestamp : type;
 }
 
 constexpr size_t kRecordStartMax = 1 + 2 * kMaxVarint32Length;
 
-// Bytes that EncodeRecordStart writes.
+// Returns the number of bytes that EncodeRecordStart writes.
 inline size_t RecordStartBytes(uint32_t column_family, size_t key_bytes) {
   const size_t family_bytes = column_family == 0 ? 0 : VarintLength(column_family);
   return 1 + family_bytes + VarintLength(key_bytes);
 }
 
-// What precedes the key: the tag, the family if it is not the default one, the key's length. `dst`
-// has room for kRecordStartMax bytes; returns where the key goes.
+// Writes the bytes before the key: the tag, the family if it is not the default one, and the key's
+// length. `dst` must have room for kRecordStartMax bytes; returns the position of the key.
 inline char* EncodeRecordStart(char* dst, ValueType type, uint32_t column_family,
                                uint32_t key_bytes) {
   if (column_family == 0) {

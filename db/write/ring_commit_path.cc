@@ -13,25 +13,27 @@ namespace varve {
 
 namespace {
 
-// Up to here a record is copied into the log while its place is given out: that takes less time
-// than a thread that found the log with a hole would lose by waiting.
+// Records up to this size are copied into the log while their place is assigned: that takes less
+// time than a thread would lose by waiting for a hole in the log.
 constexpr size_t kBytesCopiedUnderLock = 2 << 10;
 
-// What a thread may have that a write, or who keeps writers out, waits for: a sync of the log, too.
+// Duties for which a write, or an exclusive holder, may wait: they include a sync of the log.
 constexpr uint32_t kHoldsUp = Duty::kCommit | Duty::kLog;
 
-// OK, or why the call must not take what comes before a DB mutex: comparators are called under one.
+// Returns an error if the thread has the DB mutex, before which the call's locks must be taken. A
+// comparator, for example, runs under that mutex.
 Status RefuseUnderDbMutex(const char* call) {
   return duties::mutex == nullptr ? Status::OK() : HeldUp(call, "the database's mutex,");
 }
 
-// Throws where the thread has what others in the path may wait for.
+// Throws if the thread holds something that others in the path may wait for.
 void CheckMayEnter(const CommitPath* path) {
   ThrowIfHeldUp("call", kHoldsUp, path);
   if (Status s = RefuseUnderDbMutex("call"); !s.ok()) throw RefusedCall{std::move(s)};
 }
 
-// The write is on its way already, and cannot fail any more for what its callback throws.
+// Calls the callback and ignores its exceptions: the write is already under way and cannot fail for
+// them.
 void Tell(UserWriteCallback* callback, void (UserWriteCallback::*what)()) {
   try {
     (callback->*what)();
@@ -58,7 +60,7 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
   const Duty duty(Duty::kCommit, self, "a write");
   Reservation reservation;
   std::optional<KeyHashes> keys;
-  // What a prepared section updates does not stand in the record: it may be any key.
+  // The record does not contain the updates of a prepared section: they may be of any keys.
   const KeyStamps* const watched = watched_.load(std::memory_order_acquire);
   if (watched != nullptr && request->step() == nullptr) [[unlikely]] {
     reservation.keys = &keys.emplace(*request, host_);
@@ -100,7 +102,7 @@ Status RingCommitPath::Reserve(const WriteOptions& options, WriteRequest* reques
   }
 }
 
-// Nothing throws once the log has given a place out; until then nothing has happened.
+// Nothing throws after the log has assigned a place; before that, a failure has no effect.
 Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* request,
                                      Reservation* reservation) try {
   const size_t bytes = request->bytes();
@@ -137,8 +139,8 @@ Status RingCommitPath::WaitForLog(const wal::LogReservation& place, bool sync) t
   return CaughtException();
 }
 
-// In the log before in a memtable: of a write that the log has not, nothing is ever seen. Nothing
-// is thrown here: the write has its place among others.
+// The log comes before the memtable, so that an unlogged write never becomes visible. Nothing is
+// thrown here, because the write has its place among others.
 Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequest& request,
                                     const Reservation& reservation, UserWriteCallback* callback) {
   const wal::LogReservation& place = reservation.place;
@@ -154,13 +156,13 @@ Status RingCommitPath::LogAndInsert(const WriteOptions& options, const WriteRequ
   }
   if (VARVE_CANARY(kPublishBeforeInsert)) Publish(newest_.load(std::memory_order_acquire));
   Status s = Insert(request, reservation.sequence);
-  // Half of it may be in: that is out of sight before visibility passes over it.
+  // A part may be inserted: it is hidden before visibility reaches it.
   const SequenceNumber first = reservation.sequence;
   if (!s.ok()) s = host_->OnInsertError(s, first, first + request.count() - 1);
   return s;
 }
 
-// A checked batch is checked once more: what the log has must be what is read.
+// Verifies the checksums of a checked batch again: what is logged must be what readers see.
 Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequence) try {
   VARVE_RETURN_IF_ERROR(request.VerifyChecksum());
   if (!insert_one_at_a_time_) return host_->Insert(request, sequence);
@@ -315,7 +317,7 @@ void RingCommitPath::ExitExclusive() {
 void RingCommitPath::RaiseTo(SequenceNumber sequence) {
   VARVE_ASSERT(sequence <= kMaxSequenceNumber);
   lock_.Lock();
-  VARVE_ASSERT(closed_ && ring_.HasRoom());  // all slots have retired
+  VARVE_ASSERT(closed_ && ring_.HasRoom());  // All slots have retired.
   if (newest_.load(std::memory_order_relaxed) >= sequence) {
     lock_.Unlock();
     return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The commit path that every mode shares: reserve, copy, insert, complete; and the gate that keeps
+// The common part of all commit paths: reserve, copy, insert, complete; and the gate that keeps
 // writers out.
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace varve {
 
-// What a mode adds is what it does with a write that is inserted, and how it answers reads.
+// Subclasses decide what happens to an inserted write, and how reads are answered.
 class RingCommitPath : public CommitPath, private CommitRing::Listener {
  public:
   RingCommitPath(const CommitOptions& options, CommitHost* host, SequenceNumber last_sequence);
@@ -40,33 +40,33 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
   void Shutdown() final;
 
  protected:
-  // What is left to do for a write that succeeded when its slot is complete.
+  // Finishes a write that succeeded, after its slot is complete.
   virtual void Finish(CommitRing::Ticket ticket) = 0;
 
   SequenceNumber newest() const { return newest_.load(std::memory_order_acquire); }
   SequenceNumber visible() const { return visible_.load(std::memory_order_acquire); }
-  // Returns when every slot taken before has retired.
+  // Waits until every slot taken before has retired.
   void Drain();
-  // Returns when this slot has retired, too.
+  // Waits until this slot has retired, too.
   void WaitInOrder(CommitRing::Ticket ticket) { ring_.WaitRetired(ticket); }
 
  private:
-  // A write's place in everything that is ordered.
+  // A write's place in all orders.
   struct Reservation {
     CommitRing::Ticket ticket = 0;
     SequenceNumber sequence = 0;
     wal::LogReservation place;
     bool filled = false;
-    const KeyHashes* keys = nullptr;  // null: they are not watched, or were not when it came
+    const KeyHashes* keys = nullptr;  // Null: keys were not tracked when it came.
   };
 
   void Publish(SequenceNumber sequence) override;
-  // Gives out numbers that no write has; returns when they are visible. `change` is called first,
-  // in the same hold of the lock.
+  // Assigns numbers that belong to no write; returns when they are visible. Calls `change` first,
+  // under the same hold of the lock.
   template <typename Change>
   SequenceNumber GiveOut(uint64_t count, Change change) VARVE_EXCLUDES(lock_);
   Status Reserve(const WriteOptions& options, WriteRequest* request, Reservation* reservation);
-  // Nothing but numbers is touched under the lock, and a small record copied.
+  // Under the lock only numbers are assigned, and a small record is copied.
   Status ReserveLocked(const WriteOptions& options, WriteRequest* request, Reservation* reservation)
       VARVE_REQUIRES(lock_);
   Status LogAndInsert(const WriteOptions& options, const WriteRequest& request,
@@ -78,28 +78,28 @@ class RingCommitPath : public CommitPath, private CommitRing::Listener {
 
   CommitHost* const host_;
   const bool insert_one_at_a_time_;
-  // What is in stamps_, for those who do not hold lock_; it stays until the end.
+  // Equals stamps_, for threads that do not hold lock_; once set it does not change.
   std::atomic<const KeyStamps*> watched_{nullptr};
 
-  // Away from what is only read.
+  // On its own cache line, away from read-only members.
   alignas(64) TinyLock lock_;
-  bool closed_ VARVE_GUARDED_BY(lock_) = false;                // nobody may take a slot for a write
-  std::unique_ptr<KeyStamps> stamps_ VARVE_GUARDED_BY(lock_);  // null: keys are not watched
-  int additions_ VARVE_GUARDED_BY(lock_) = 0;                  // begun and not ended
-  // Changed under lock_; read without it by those who want to know what was given out (acquire: a
-  // write that has returned is in).
+  bool closed_ VARVE_GUARDED_BY(lock_) = false;                // No write may take a slot.
+  std::unique_ptr<KeyStamps> stamps_ VARVE_GUARDED_BY(lock_);  // Null: keys are not tracked.
+  int additions_ VARVE_GUARDED_BY(lock_) = 0;                  // Begun but not ended.
+  // Changed under lock_; read without it to find what was assigned (acquire: includes every write
+  // that has returned).
   std::atomic<SequenceNumber> newest_;
-  CommitRing ring_;  // Take and HasRoom under lock_
-  // What was published; never above newest_. Changed by the one who retires slots.
+  CommitRing ring_;  // Take and HasRoom are called under lock_.
+  // Newest published number; never above newest_. Changed by the thread that retires slots.
   alignas(64) std::atomic<SequenceNumber> visible_;
 
   Mutex gate_mu_{lock_ranks::kCommitGate};
   CondVar gate_opened_{&gate_mu_};
   bool exclusive_ VARVE_GUARDED_BY(gate_mu_) =
-      false;  // there is an exclusive holder, or about to be
+      false;  // There is an exclusive holder, or about to be.
   bool shut_down_ VARVE_GUARDED_BY(gate_mu_) = false;
 
-  Mutex insert_mu_{lock_ranks::kInsertOne};  // with insert_one_at_a_time_
+  Mutex insert_mu_{lock_ranks::kInsertOne};  // Used with insert_one_at_a_time_.
 };
 
 std::unique_ptr<CommitPath> NewOrderedCommitPath(const CommitOptions& options, CommitHost* host,

@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-// Log data before the section; other readers pass over it.
+// Log data before the section, which other readers skip.
 constexpr std::string_view kPreparedAgain = "varve:prepared before";
 
 void AppendName(const Slice& name, std::string* out) {
@@ -48,7 +48,7 @@ Status OfWriteUnprepared() {
       "was written with");
 }
 
-// Takes a record's parts apart.
+// Splits a record into its parts.
 class SectionSplitter {
  public:
   SectionSplitter(const Slice& record, std::vector<SectionPart>* parts)
@@ -73,7 +73,7 @@ class SectionSplitter {
     VARVE_RETURN_IF_ERROR(reader.status());
     if (inside_) return Status::Corruption("two-phase commit: a section without an end");
     EndUpdates(record_.size());
-    // Its batches end with a record of nothing, unless they are steps of two-phase commit.
+    // WRITE_PREPARED's batches end with a no-op record, unless they are steps of two-phase commit.
     if (last_ == kTypeNoop && !parts_.empty() &&
         parts_.back().kind == SectionPart::Kind::kUpdates) {
       parts_.back().by_sub_batch = true;
@@ -137,11 +137,11 @@ class SectionSplitter {
 
   const Slice record_;
   std::vector<SectionPart>& parts_;
-  size_t begin_ = 0;    // of the records since the last mark
-  uint32_t count_ = 0;  // of them
+  size_t begin_ = 0;    // Of the records since the last mark.
+  uint32_t count_ = 0;  // Number of these.
   bool inside_ = false;
   bool again_ = false;
-  bool written_ = false;  // the section is in memtables already
+  bool written_ = false;  // The section is in memtables already.
   ValueType last_ = kTypeValue;
 };
 

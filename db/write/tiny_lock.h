@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A lock for critical sections of some dozen instructions.
+// A lock for critical sections of a few dozen instructions.
 
 #include <atomic>
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace varve {
 
-// Taking it free costs one compare-and-swap, giving it back one exchange. A thread that finds it
-// taken spins as long as the section should last, and sleeps if its holder seems to have lost the
-// processor: with more threads than cores that is where the holder needs it.
+// Locking costs one compare-and-swap if it is free, unlocking one exchange. A thread that finds it
+// held spins for the expected time of a section, then sleeps, since the holder has probably been
+// preempted: with more threads than cores the holder needs the processor.
 class VARVE_CAPABILITY("mutex") TinyLock {
  public:
   TinyLock() = default;
@@ -38,7 +38,7 @@ class VARVE_CAPABILITY("mutex") TinyLock {
  private:
   static constexpr uint32_t kFree = 0;
   static constexpr uint32_t kHeld = 1;
-  static constexpr uint32_t kWanted = 2;  // held, and a thread may sleep
+  static constexpr uint32_t kWanted = 2;  // Held, and a thread may sleep.
 
   void LockSlowly() {
     constexpr int kSpins = 200;
@@ -56,7 +56,7 @@ class VARVE_CAPABILITY("mutex") TinyLock {
     }
   }
 
-  // Acquired and released as any lock's word: publishes what was done under the lock.
+  // Acquired and released like any lock: publishes what was done under it.
   std::atomic<uint32_t> word_{kFree};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The mode of unordered_write: a write returns when it is inserted. Reads of single keys are at the
-// newest sequence given out; readers that want a state that stays wait until that one is visible.
+// The mode of unordered_write: a write returns when it is inserted. Reads of single keys use the
+// newest sequence number assigned; readers that need a stable state wait until that is visible.
 
 #include "db/write/ring_commit_path.h"
 

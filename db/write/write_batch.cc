@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Building a batch: every public call that changes one, and what can be asked about it.
+// Building a batch: the public calls that change or query one.
 
 #include "varve/write_batch.h"
 
@@ -40,7 +40,7 @@ constexpr uint32_t kHasBeginPrepare = 1u << 8;
 constexpr uint32_t kHasEndPrepare = 1u << 9;
 constexpr uint32_t kHasCommit = 1u << 10;
 constexpr uint32_t kHasRollback = 1u << 11;
-// The bytes were adopted and nobody has looked yet.
+// The bytes were adopted and not parsed yet.
 constexpr uint32_t kNotKnown = 1u << 31;
 
 uint32_t FlagOf(ValueType type) {
@@ -77,7 +77,7 @@ uint32_t FlagOf(ValueType type) {
   }
 }
 
-// Flags of all records up to the end or the first damage.
+// Returns the flags of all records up to the end or the first damage.
 uint32_t FlagsOf(const std::string& rep) {
   uint32_t flags = 0;
   BatchReader reader(rep);
@@ -92,7 +92,7 @@ size_t TotalSize(const SliceParts& parts) {
   return total;
 }
 
-// Puts them at `dst`, joined, and returns the end.
+// Writes the joined parts and the timestamp to `dst`, and returns the end.
 char* PutJoined(char* dst, const SliceParts& parts, const KeyTimestamp& timestamp) {
   for (int i = 0; i < parts.num_parts; i++) {
     if (parts.parts[i].size() != 0) memcpy(dst, parts.parts[i].data(), parts.parts[i].size());
@@ -125,7 +125,7 @@ struct WriteBatch::ProtectionInfo {
   std::vector<uint64_t> entries;
   bool size_is_valid = true;
 
-  // Adds those of the records from entries.size() on.
+  // Adds the checksums of the records from entries.size() on.
   Status CatchUp(const std::string& rep) {
     BatchReader reader(rep);
     BatchRecord record;
@@ -240,7 +240,7 @@ Status WriteBatchInternal::CheckRoom(const WriteBatch& batch, bool counted, size
   return Status::OK();
 }
 
-// Where there is no memory for the record, the batch stays as it was.
+// Without memory for the record, the batch stays unchanged.
 Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                                      const SliceParts& key, const SliceParts& value,
                                      const KeyTimestamp& timestamp) try {
@@ -279,7 +279,7 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
     }
   }
   if (counted) SetCount(batch, Count(*batch) + 1);
-  // Not concurrent with other calls; the atomic is for const ones.
+  // Not concurrent with other calls that change the batch; it is atomic for const ones.
   batch->content_flags_.store(batch->content_flags_.load(std::memory_order_relaxed) | FlagOf(type),
                               std::memory_order_relaxed);
   return Status::OK();
@@ -288,7 +288,7 @@ Status WriteBatchInternal::AddRecord(WriteBatch* batch, ValueType type, uint32_t
 }
 
 Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) try {
-  // The record alone, after a header that counts one.
+  // The record alone, after a header with count one.
   std::string one(kBatchHeaderBytes, '\0');
   EncodeFixed32(one.data() + 8, 1);
   one.append(batch->rep_, record_offset, std::string::npos);
@@ -300,7 +300,7 @@ Status WriteBatchInternal::AddChecksum(WriteBatch* batch, size_t record_offset) 
   return CaughtException();
 }
 
-// The usual record: one key and one value, without timestamp and checksum.
+// Adds the usual record: one key and one value, without timestamp and checksum.
 Status WriteBatchInternal::AddPlain(WriteBatch* batch, ValueType type, uint32_t column_family,
                                     const Slice& key, const Slice& value) try {
   std::string& rep = batch->rep_;
@@ -314,7 +314,7 @@ Status WriteBatchInternal::AddPlain(WriteBatch* batch, ValueType type, uint32_t 
   if (rep.capacity() - offset < record_bytes) {
     rep.reserve(std::max(offset + record_bytes, 2 * rep.capacity()));
   }
-  // What is large is not cleared first.
+  // A large value is not zeroed first.
   rep.resize(offset + head_bytes);
   char* dst = EncodeRecordStart(rep.data() + offset, type, column_family,
                                 static_cast<uint32_t>(key.size()));
@@ -368,7 +368,7 @@ Status WriteBatchInternal::Append(WriteBatch* dst, const WriteBatch& src) try {
     dst->rep_.reserve(dst->rep_.size() + added);
     NoteTimestampsOf(dst, src);
   }
-  // Bounded explicitly: src may be dst.
+  // The length is given explicitly because src may be dst.
   dst->rep_.append(src.rep_, kBatchHeaderBytes, added);
   SetCount(dst, static_cast<uint32_t>(count));
   dst->content_flags_.store(dst->content_flags_.load(std::memory_order_relaxed) |
@@ -494,7 +494,7 @@ Status WriteBatch::RollbackToSavePoint() {
   }
   const SavePoints::Point point = save_points_->stack.back();
   save_points_->stack.pop_back();
-  VARVE_ASSERT(point.size <= rep_.size());  // of adopted bytes perhaps less than a header
+  VARVE_ASSERT(point.size <= rep_.size());  // Adopted bytes may be shorter than a header.
   rep_.resize(point.size);
   WriteBatchInternal::SetCount(this, point.count);
   content_flags_.store(point.flags, std::memory_order_relaxed);
@@ -516,7 +516,7 @@ bool WriteBatchInternal::Has(const WriteBatch& batch, uint32_t flag) {
   uint32_t flags = batch.content_flags_.load(std::memory_order_relaxed);
   if ((flags & kNotKnown) != 0) {
     flags = FlagsOf(batch.rep_) | (flags & kAdopted);
-    // Const callers may race here; all of them store the same.
+    // Const callers may race here; all of them store the same value.
     batch.content_flags_.store(flags, std::memory_order_relaxed);
   }
   return (flags & flag) != 0;

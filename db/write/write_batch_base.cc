@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The forms of WriteBatchBase that take keys and values in parts: joined, then passed on.
+// The calls of WriteBatchBase that take keys and values in parts, which are joined and passed on.
 
 #include "varve/write_batch_base.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Iterating over a batch: what a Handler does by default, and which call each record becomes.
+// Iterates over a batch: the default methods of Handler, and the call for each record.
 
 #include <string>
 
@@ -116,7 +116,7 @@ Status HandleTimedPut(const BatchRecord& record, WriteBatch::Handler* handler) {
                              DecodeFixed64(value.data() + value.size()));
 }
 
-// `empty` says that no update stood before this record since the last end of a transaction.
+// `empty`: there was no update before this record since the last end of a transaction.
 Status Handle(const BatchRecord& record, bool empty, WriteBatch::Handler* handler) {
   const uint32_t family = record.column_family;
   switch (record.type) {

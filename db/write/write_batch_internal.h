@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the engine may do to a batch and its users may not.
+// Operations on a batch that only the engine may use.
 
 #include <cstdint>
 #include <string>
@@ -16,13 +16,13 @@
 
 namespace varve {
 
-// What goes after a key: a timestamp, or room for one, or nothing.
+// The bytes after a key: a timestamp, room for one, or nothing.
 struct KeyTimestamp {
   size_t size = 0;
-  const char* data = nullptr;  // null: zeros
+  const char* data = nullptr;  // Null: zeros.
 };
 
-// Adopted bytes may be shorter than a header: reads of one then give 0, and changes do nothing.
+// Adopted bytes may be shorter than a header: getters then return 0, and setters do nothing.
 class WriteBatchInternal {
  public:
   static SequenceNumber Sequence(const WriteBatch& batch) {
@@ -42,81 +42,83 @@ class WriteBatchInternal {
   static std::string* Rep(WriteBatch* batch) { return &batch->rep_; }
 
   static bool HasChecksums(const WriteBatch& batch) { return batch.protection_ != nullptr; }
-  // Notes checksums of all records, unless the batch has them already.
+  // Adds checksums of all records, unless the batch has them already.
   static Status Protect(WriteBatch* batch);
 
-  // The records of `src` after those of `dst`, whose sequence stays. MemoryLimit beyond dst's
-  // limit, InvalidArgument for counts of more than 32 bits; `dst` is then as it was.
+  // Appends the records of `src` to `dst`, whose sequence number stays. MemoryLimit beyond dst's
+  // limit, InvalidArgument for counts of more than 32 bits; `dst` is then unchanged.
   static Status Append(WriteBatch* dst, const WriteBatch& src);
 
-  // Adds one record, for the public calls. `parts` of the key and the value are joined; a type
+  // Adds one record, for the public calls. The parts of the key and the value are joined; a type
   // without value ignores it. Both ends of a range are keys.
   static Status AddRecord(WriteBatch* batch, ValueType type, uint32_t column_family,
                           const SliceParts& key, const SliceParts& value,
                           const KeyTimestamp& timestamp = {});
-  // With a timestamp that is checked against the handle.
+  // Adds one record with a timestamp that is checked against the handle.
   static Status AddWithTimestamp(WriteBatch* batch, ValueType type,
                                  ColumnFamilyHandle* column_family, const Slice& key,
                                  const Slice& ts, const Slice& value);
 
-  // --- What is known of timestamps (batch_timestamps.cc). Exact, but for bytes that were adopted:
-  // what they hold is not known.
+  // --- Information about timestamps (batch_timestamps.cc). It is exact except for adopted bytes,
+  // about which nothing is known.
   static bool HasTimestamps(const WriteBatch& batch) { return batch.timestamped_.count != 0; }
-  // Records with room for a timestamp.
+  // Returns the number of records with room for a timestamp.
   static uint32_t TimestampedCount(const WriteBatch& batch) { return batch.timestamped_.count; }
-  // True if bytes of unknown origin are in the batch.
+  // True if the batch has bytes of unknown origin.
   static bool IsAdopted(const WriteBatch& batch) {
     return (batch.content_flags_.load(std::memory_order_relaxed) & kAdopted) != 0;
   }
-  // Whether a timestamp still waits to be set; in which family, and of which size.
+  // True if a timestamp has not been set yet; gets its family and size.
   static bool HasUnsetTimestamps(const WriteBatch& batch, uint32_t* column_family, size_t* ts_size);
-  // The size of the timestamps that keys of the family have, if it is not `expected` for all.
+  // Returns `expected` if all keys of the family have timestamps of that size, or in a batch of
+  // adopted bytes may have; otherwise another size that some of them have, 0 if none.
   static size_t TimestampSizeUnless(const WriteBatch& batch, uint32_t column_family,
                                     size_t expected);
 
  private:
   friend class WriteBatch;
 
-  // Of content_flags_: of the adopted bytes nothing is known but what a walk finds.
+  // A bit of content_flags_: the batch has adopted bytes, which must be parsed to know their
+  // contents.
   static constexpr uint32_t kAdopted = 1u << 30;
 
-  // Bytes of timestamp that keys of the family end with.
+  // Returns the bytes of timestamp at the end of the family's keys.
   static size_t TimestampSize(const WriteBatch& batch, ColumnFamilyHandle* column_family);
-  // The public calls without a timestamp: zeros where one is due.
+  // Implement the public calls without a timestamp: they add zeros if one is needed.
   static Status AddParts(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
                          const SliceParts& key, const SliceParts& value);
   static Status AddKey(WriteBatch* batch, ValueType type, ColumnFamilyHandle* column_family,
                        const Slice& key, const Slice& value);
-  // `value` is empty if records of the type have none.
+  // `value` must be empty if records of the type have none.
   static Status AddPlain(WriteBatch* batch, ValueType type, uint32_t column_family,
                          const Slice& key, const Slice& value);
-  // Whether a record of these sizes may be added.
+  // Returns OK if a record of this size may be added.
   static Status CheckRoom(const WriteBatch& batch, bool counted, size_t record_bytes);
-  // Notes the checksum of the last record, which starts there.
+  // Adds the checksum of the last record, which starts at that offset.
   static Status AddChecksum(WriteBatch* batch, size_t record_offset);
-  // After a change of the records, if the batch has checksums.
+  // Must be called after a change of the records; does nothing if the batch has no checksums.
   static Status RenewChecksums(WriteBatch* batch);
   static bool Has(const WriteBatch& batch, uint32_t flag);
 
-  // Notes a record that is about to be added at the end.
+  // Must be called before a record is added at the end.
   static void NoteTimestamp(WriteBatch* batch, uint32_t column_family,
                             const KeyTimestamp& timestamp);
-  // Notes those of `src`, whose records are about to be added at the end.
+  // Adds the notes of `src`, whose records are about to be added at the end.
   static void NoteTimestampsOf(WriteBatch* batch, const WriteBatch& src);
-  // Notes that the batch was cut back to where it had `count` of them.
+  // Must be called when the batch was truncated to a state with `count` timestamped records.
   static void ForgetTimestamps(WriteBatch* batch, uint32_t count);
-  // The family of these keys, or null.
+  // Returns the family of these keys, or null.
   static WriteBatch::TimestampedFamily* FindTimestamped(WriteBatch* batch, uint32_t column_family,
                                                         size_t ts_size);
   static WriteBatch::TimestampedFamily* AddTimestampedFamily(
       WriteBatch* batch, const WriteBatch::TimestampedFamily& family);
-  // Puts in what pick(record, index, &ts) gives for each update, nothing for an empty one. It is
-  // asked twice: nothing is changed before all of the batch has been seen.
+  // Sets the timestamps that pick(record, index, &ts) returns for each update; an empty one changes
+  // nothing. `pick` is called twice: nothing is changed before the whole batch was checked.
   template <typename Pick>
   static Status SetTimestamps(WriteBatch* batch, const Pick& pick);
   template <typename Pick>
   static Status CheckTimestamps(const WriteBatch& batch, const Pick& pick);
-  // `ts`, or nothing if that is what the checker says.
+  // Sets *own to `ts`, or to nothing if the checker says so.
   static Status PickChecked(const WriteBatch::TimestampChecker& checker, uint32_t column_family,
                             const Slice& ts, Slice* own);
 };

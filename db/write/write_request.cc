@@ -33,7 +33,7 @@ WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
     std::memcpy(end + key.size(), ts.data(), ts.size());
     update_.type = TypeInMemTable(update.type, ts.size());
   }
-  // Callers may have a null pointer where there are no bytes; nobody after this does.
+  // Callers may pass a null pointer for an empty value; later code must not see one.
   update_.key = Slice(end, key_bytes);
   if (update.value.empty()) update_.value = Slice();
   tail_ = update_.value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What one write brings to the commit path: a record for the log, and the updates in it.
+// The input of one write to the commit path: a record for the log, and its updates.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,64 +18,64 @@
 
 namespace varve {
 
-struct SectionStep;     // db/engine/prepared_sections.h
-struct WriteCondition;  // key_stamps.h
+struct SectionStep;     // In db/engine/prepared_sections.h.
+struct WriteCondition;  // In key_stamps.h.
 
-// The record is that of a batch; or it is that of one update, of which nobody makes a batch: its
-// head, all up to the value, is put together here, and its tail is the value where the caller has
-// it. So a value is copied twice, into the log and into the memtable, however long it is.
+// The record is a batch, or a single update without a batch. For the latter the head, everything up
+// to the value, is encoded here, and the tail is the caller's value; so a value of any size is
+// copied twice, into the log and into the memtable.
 //
 // Thread safety: none. Errors: none; batch_inserter.h checks a request.
 class WriteRequest {
  public:
-  // The batch outlives the request, and no update is added to it meanwhile.
+  // The batch must outlive the request, and no update may be added to it meanwhile.
   explicit WriteRequest(WriteBatch* batch)
       : batch_(batch),
         header_(WriteBatchInternal::Rep(batch)->data()),
         head_(header_, batch->GetDataSize()),
         count_(WriteBatchInternal::Count(*batch)) {}
-  // A step of two-phase commit. The record has a header, and is no batch to be applied: what is
-  // done where others are inserted, and how many sequences that takes, the step says.
+  // Makes a step of two-phase commit. The record has a header, but is not applied as a batch:
+  // `step` defines what is done instead of the insertion, and `sequences` how many numbers it uses.
   WriteRequest(WriteBatch* record, uint32_t sequences, const SectionStep* step)
       : batch_(record),
         header_(WriteBatchInternal::Rep(record)->data()),
         head_(header_, record->GetDataSize()),
         count_(sequences),
         step_(step) {}
-  // One counted update, `ts` after its key; not a range deletion if there is a timestamp. Its value
-  // outlives the request, and CheckRecordSizes allows it.
+  // Makes a request for one counted update, with `ts` after its key; not a range deletion if there
+  // is a timestamp. Its value must outlive the request, and its sizes must pass CheckRecordSizes.
   explicit WriteRequest(const BatchRecord& update, const Slice& ts = Slice());
   WriteRequest(const WriteRequest&) = delete;
   WriteRequest& operator=(const WriteRequest&) = delete;
 
-  // The record's bytes are these two one after the other.
+  // The record consists of head and tail, in this order.
   const Slice& head() const { return head_; }
   const Slice& tail() const { return tail_; }
   size_t bytes() const { return head_.size() + tail_.size(); }
-  // Sequences that it takes: one an update that is inserted.
+  // Returns the number of sequence numbers that it uses: one per inserted update.
   uint32_t count() const { return count_; }
-  const SectionStep* step() const { return step_; }  // null: an ordinary write
-  // The only update, as a memtable takes it, or null: then the batch has to be read.
+  const SectionStep* step() const { return step_; }  // Null: an ordinary write.
+  // Returns the only update, as a memtable takes it, or null: then the batch must be parsed.
   const BatchRecord* update() const { return has_update_ ? &update_ : nullptr; }
-  // Null: it is one update, and nobody made a batch of it. Else head() is the batch, all of it.
+  // Returns null for a single update without a batch. Otherwise head() is the whole batch.
   const WriteBatch* batch() const { return batch_; }
-  // All that the batch has is this update, whose bytes lie in it; without a timestamp.
+  // Sets the only update of a batch; its bytes lie in the batch, and it has no timestamp.
   void SetUpdate(const BatchRecord& update) {
     update_ = update;
     has_update_ = true;
   }
-  size_t ts_bytes() const { return ts_bytes_; }  // at the end of the only update's key
+  size_t ts_bytes() const { return ts_bytes_; }  // At the end of the only update's key.
 
-  // No log gets it.
+  // True if it is not logged.
   bool unlogged() const { return unlogged_; }
   void SetUnlogged() { unlogged_ = true; }
 
-  // Where its place in the order is refused by a condition; null: by none.
+  // The condition that may refuse its place in the order, or null.
   WriteCondition* condition() const { return condition_; }
   void SetCondition(WriteCondition* condition) { condition_ = condition; }
 
-  // The families that CheckRequest was told of: ColumnFamilySet::removals before it, and whether
-  // those that are missing are passed over. kUnchecked: it was not asked.
+  // State of the families at CheckRequest: ColumnFamilySet::removals before it, and true if missing
+  // families are ignored. kUnchecked: it was not checked.
   static constexpr uint64_t kUnchecked = UINT64_MAX;
   uint64_t checked_removals() const { return checked_removals_; }
   bool ignores_missing_families() const { return ignores_missing_families_; }
@@ -86,14 +86,14 @@ class WriteRequest {
 
   bool has_merges() const { return has_update_ ? update_.type == kTypeMerge : batch_->HasMerge(); }
 
-  // Of the first update. A batch without a header has none, and stays as it is.
+  // Sets the sequence number of the first update. Does nothing for a batch without a header.
   void SetSequence(SequenceNumber sequence) {
     if (head_.size() >= kBatchHeaderBytes) [[likely]]
       EncodeFixed64(header_, sequence);
   }
-  // Gives a batch the checksums that it lacks. Not for one update.
+  // Adds missing checksums to a batch. Not for a single update.
   Status Protect();
-  // Whether a batch with checksums still is what was added to it.
+  // Returns OK unless a batch with checksums differs from what was added to it.
   Status VerifyChecksum() const {
     if (batch_ == nullptr || !WriteBatchInternal::HasChecksums(*batch_)) [[likely]]
       return Status::OK();
@@ -101,24 +101,24 @@ class WriteRequest {
   }
 
  private:
-  // Heads of keys of usual lengths cost no allocation.
+  // Heads of keys of usual sizes need no allocation.
   static constexpr size_t kInlineBytes = 512;
 
-  WriteBatch* const batch_;  // null: one update
+  WriteBatch* const batch_;  // Null: a single update.
   WriteCondition* condition_ = nullptr;
   uint64_t checked_removals_ = kUnchecked;
   bool ignores_missing_families_ = false;
   bool has_update_ = false;
   bool unlogged_ = false;
-  BatchRecord update_;  // if it has one
-  char* header_;        // where the head begins
+  BatchRecord update_;  // Set if has_update_.
+  char* header_;        // Beginning of the head.
   Slice head_;
   Slice tail_;
   uint32_t count_ = 1;
   uint32_t ts_bytes_ = 0;
   const SectionStep* const step_ = nullptr;
   std::unique_ptr<char[]> long_head_;
-  char inline_head_[kInlineBytes];  // not set where it is not used
+  char inline_head_[kInlineBytes];  // Not initialised unless used.
 };
 
 }  // namespace varve

@@ -15,19 +15,19 @@ using Cause = WriteStallCause;
 
 constexpr uint64_t kDefaultRate = uint64_t{16} << 20;
 constexpr uint64_t kMinRate = 16 << 10;
-// Shorter waits are owed until they add up: a sleep is not that exact.
+// Shorter waits are accumulated, because sleeps are not that exact.
 constexpr double kSliceMicros = 1000;
 
 constexpr double kSlowDown = 0.8;
 constexpr double kSlowDownNearStop = 0.6;
 constexpr double kAfterRelease = 1.4;
 
-// Quarters of a way: from where all is well to a delay, or from a delay to a stop.
+// Fractions of the way from a normal state to a delay, or from a delay to a stop.
 constexpr double kWayToSoon = 0.25;
 constexpr double kWayToPressing = 0.5;
 constexpr double kWayToHurry = 0.75;
 constexpr double kWayNearStop = 0.75;
-constexpr uint64_t kFilesNearStop = 2;  // before a stop: a step more is a large part of the way
+constexpr uint64_t kFilesNearStop = 2;  // Before a stop, one more is a large step.
 // Scores of a level: full, and behind by half its size and by its whole size.
 constexpr double kFull = 1;
 constexpr double kOverfull = 1.5;
@@ -36,22 +36,22 @@ constexpr double kTwiceFull = 2;
 // Every reader searches each of these files, so they must not pile up until writes are delayed.
 constexpr double kTriggersToDelay = 2.5;
 
-// An option that is negative sets no limit.
+// Returns the limit; a negative option sets none.
 uint64_t Limit(int option) {
   return static_cast<uint64_t>(std::max(option, 0));
 }
 
-// Where writes are delayed with memtables: when the one that is filled is the last but one, of more
-// than three, and a flush would take what waits.
+// Returns the number of memtables at which writes are delayed: when the one being filled is the
+// last but one, of more than three, and a flush would take the waiting ones.
 uint64_t MemtablesThatDelay(const ColumnFamilyOptions& o) {
   const int at = std::max(o.max_write_buffer_number - 1, o.min_write_buffer_number_to_merge + 1);
   return o.max_write_buffer_number > 3 ? Limit(at) : 0;
 }
 
-// What can be too much.
+// A quantity that can cause a stall.
 struct Measure {
   Cause cause;
-  bool needs_compaction;  // of no matter where nothing is compacted unasked
+  bool needs_compaction;  // Ignored without automatic compactions.
   uint64_t (*value)(const StallInput& input);
   const char* what;
   const char* ends;
@@ -70,7 +70,7 @@ constexpr Measure kPendingBytes{Cause::kPendingCompactionBytes, true,
                                 "bytes wait to be compacted",
                                 "ends when compactions have caught up"};
 
-// From where on it is; 0: never.
+// A rule: the condition holds from the limit on; 0: never.
 struct StallRule {
   Condition condition;
   const Measure& measure;
@@ -78,7 +78,7 @@ struct StallRule {
   const char* option;
 };
 
-// The rules of RocksDB's page "Write Stalls", in its order; the first that holds decides.
+// The rules of RocksDB's page "Write Stalls", in its order; the first that matches decides.
 constexpr StallRule kRules[] = {
     {Condition::kStopped, kMemtables,
      [](const ColumnFamilyOptions& o) { return Limit(o.max_write_buffer_number); },
@@ -109,8 +109,8 @@ uint64_t LimitOf(Condition condition, const Measure& measure, const ColumnFamily
   return RuleOf(condition, measure.cause)->limit(options);
 }
 
-// How much of the way from one number to another has been gone: 1 at the end, and where there is
-// none; 0 before the start, and without an end.
+// Returns the fraction of the way from `from` to `to`: 1 at or past the end and if there is no way;
+// 0 before the start and if there is no end.
 double Way(uint64_t value, uint64_t from, uint64_t to) {
   if (to == 0 || value <= from) return 0;
   if (value >= to) return 1;
@@ -153,7 +153,7 @@ StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& opti
 }
 
 Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options) {
-  // One memtable is flushed while another fills: that is how it should be.
+  // One memtable being flushed while another fills is normal.
   const bool few = input.unflushed_memtables <= 1 && options.max_write_buffer_number > 1;
   const bool full = input.unflushed_memtables >= options.max_write_buffer_number - 1;
   return full && !few ? Urgency::kHurry : Urgency::kCalm;
@@ -220,7 +220,7 @@ void DelayPacer::Release() {
 
 uint64_t DelayPacer::DelayMicros(uint64_t n, uint64_t now_micros) {
   const double bytes_per_micro = static_cast<double>(rate_) / 1e6;
-  // A clock that steps back pays nothing.
+  // A clock that steps back pays off nothing.
   if (now_micros > settled_micros_) {
     const auto elapsed = static_cast<double>(now_micros - settled_micros_);
     debt_bytes_ = std::max(0.0, debt_bytes_ - elapsed * bytes_per_micro);

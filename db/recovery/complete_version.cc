@@ -84,7 +84,7 @@ class FamilyTables {
   std::map<Identity, bool> looked_at_;
 };
 
-using TablesByFamily = std::map<std::string, FamilyTables>;  // By family name.
+using TablesByFamily = std::map<std::string, FamilyTables>;  // Keyed by family name.
 
 // True if table `a` of level 0 is newer.
 bool IsNewer(const NewFile& a, const NewFile& b) {

@@ -22,7 +22,7 @@ class LogRecovery {
     LogLocation place;
     // Contents of the database's directory and those of tables before anything was created.
     const DirectoryListing& directories;
-    bool repairs = false;  // As for LogReplay.
+    bool repairs = false;  // See LogReplay.
     bool error_if_any = false;
     // Skips all logs: the recovered tables are older than the state they continue.
     bool leave_out = false;

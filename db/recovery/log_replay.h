@@ -138,7 +138,7 @@ class LogReplay {
   uint64_t min_log_ = 0;
   uint64_t min_family_log_ = 0;  // Earlier logs are needed for sections only.
   std::map<uint32_t, VersionEdit> edits_;
-  std::map<uint64_t, uint64_t> log_ends_;  // By log number.
+  std::map<uint64_t, uint64_t> log_ends_;  // Ends of logs by number.
   std::vector<uint64_t> damaged_logs_;
   std::set<uint64_t> empty_logs_;
   SequenceNumber max_sequence_ = 0;

@@ -15,7 +15,7 @@
 namespace varve {
 
 struct ManifestEnd {
-  uint64_t offset = 0;  // After the last sound record.
+  uint64_t offset = 0;  // End of the last sound record.
   // Reason and position of the first damage; empty: the MANIFEST is sound. A record cut off by the
   // end of the file is not damage.
   std::string damage;

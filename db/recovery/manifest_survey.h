@@ -24,7 +24,7 @@ struct SurveyedFamily {
   std::string merge_operator;
   std::string full_history_ts_low;
   uint64_t log_number = 0;
-  std::map<uint64_t, NewFile> files;  // By number; bounds as they are stored.
+  std::map<uint64_t, NewFile> files;  // Keyed by number; bounds as they are stored.
 };
 
 struct ManifestSurvey {

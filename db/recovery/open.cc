@@ -106,16 +106,16 @@ class Opener {
   ReaderPatience* const patience_;
   bool overtaken_ = false;
   const bool repairs_;
-  // Those of the request, and the statistics family, which is opened only if it exists.
+  // Families of the request, and the statistics family, which is opened only if it exists.
   std::vector<ColumnFamilyDescriptor> families_;
   bool statistics_unasked_ = false;  // The statistics family is the last of families_.
   std::shared_ptr<Engine> e_;
   MadeDirectories made_;
-  bool was_locked_ = false;  // By a process, in the present directory.
+  bool was_locked_ = false;  // True if a process has locked it here.
   // Contents of the database's directory, and of all with tables, before anything was created.
   std::vector<std::string> entries_;
   DirectoryListing directories_;
-  wal::SyncedMark synced_;  // As found.
+  wal::SyncedMark synced_;  // Mark that the opening found.
   // Set with best_efforts_recovery, unless a database is created.
   std::optional<CompleteVersion> version_;
   std::unique_ptr<LogRecovery> logs_;

@@ -134,14 +134,14 @@ class Repairer {
   std::shared_ptr<FileSystem> fs_;
   std::set<std::string> table_directories_;  // Besides the database's own.
   RepairPlan plan_;
-  uint64_t first_number_ = 0;   // Of the files that the repair creates.
+  uint64_t first_number_ = 0;   // First number of the files that the repair creates.
   std::string current_before_;  // Old contents of CURRENT.
   uint64_t replay_number_ = 0;  // Lower bound for tables made from logs.
   std::shared_ptr<Engine> engine_;
   std::set<uint64_t> live_tables_;
   uint64_t live_manifest_ = 0;
   uint64_t live_log_ = 0;
-  bool was_locked_ = false;  // Before this repair.
+  bool was_locked_ = false;  // True if locked before this repair.
 };
 
 Status Repairer::Prepare() {
@@ -442,7 +442,7 @@ Status Repairer::Reopen() {
 bool Repairer::IsDisordered(const ColumnFamily& family) const {
   const Version& version = *family.versions()->current;
   const InternalKeyComparator& icmp = family.icmp();
-  std::vector<FileRef> files;  // In the order in which readers search them.
+  std::vector<FileRef> files;  // Ordered as readers search them.
   for (int level = 0; level < version.num_levels(); level++) {
     const auto& of_level = version.level(level).files();
     files.insert(files.end(), of_level.begin(), of_level.end());

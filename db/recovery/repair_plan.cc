@@ -162,7 +162,7 @@ bool RepairPlanner::FindPath(const PlannedFamily& family, const std::string& pat
   return true;
 }
 
-// Of the files with its number, returns the one at the MANIFEST's place, or else another in a
+// Returns the file with its number at the MANIFEST's place, or else another in a
 // directory of its family. Returns an empty text if it is missing.
 std::string RepairPlanner::ChoosePath(const PlannedFamily& family, NewFile* known) const {
   const auto [first, last] = tables_.equal_range(known->number);

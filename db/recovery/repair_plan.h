@@ -123,7 +123,7 @@ class RepairPlanner {
   std::set<std::string> table_directories_;
   // Paths by number: copies of a table may exist in several directories.
   std::multimap<uint64_t, std::string> tables_;
-  std::multimap<uint64_t, std::string> tables_set_aside_;  // The same for lost/.
+  std::multimap<uint64_t, std::string> tables_set_aside_;  // Like tables_, for lost/.
   std::vector<uint64_t> manifests_set_aside_;
   std::optional<FormerDirectories> former_;
   std::set<uint64_t> logs_;

@@ -27,7 +27,7 @@ struct TableFinding {
   std::string path;
   uint64_t number = 0;
   uint64_t file_bytes = 0;
-  // From its properties.
+  // Values of its properties.
   std::string family_name;
   uint64_t family_id = 0;
   std::string comparator_name;
@@ -44,7 +44,7 @@ struct TableFinding {
 // Thread safety: none. Pointers are not owned.
 struct TableSurveyContext {
   FileSystem* fs = nullptr;
-  const ColumnFamilyOptions* options = nullptr;  // Of the family.
+  const ColumnFamilyOptions* options = nullptr;  // Options of the family.
   const InternalKeyComparator* icmp = nullptr;
 };
 

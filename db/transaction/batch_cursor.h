@@ -64,7 +64,7 @@ class BatchCursor {
   BatchIndex* const index_;
   const std::shared_ptr<BatchIndex::Outgrown> pin_;
   BatchIndex::Family* const family_;
-  uint32_t offset_ = 0;  // Of the entry; 0: none.
+  uint32_t offset_ = 0;  // Offset of the entry; 0: none.
   KeyIndex::Place place_;
   uint64_t changes_;  // State in which place_ was found.
   uint64_t rollbacks_;

@@ -37,7 +37,7 @@ class BatchIndex {
 
     KeyIndex keys;
     BatchRanges ranges;
-    std::vector<uint32_t> added;  // Not inserted into `keys` yet.
+    std::vector<uint32_t> added;  // Offsets not inserted into `keys` yet.
   };
 
   // `backup` orders families without a handle.

@@ -31,7 +31,7 @@ class BatchLocks {
   struct Wanted {
     uint32_t family;
     Slice key;
-    Slice end;  // Of a range.
+    Slice end;  // End of a range.
     bool is_range;
   };
   class Collector;

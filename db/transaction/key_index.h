@@ -130,7 +130,7 @@ class KeyIndex {
   // Number of entries at which the common bytes are computed again.
   size_t rebuild_at_ = kLeafEntries;
   std::vector<std::unique_ptr<Leaf>> leaves_;  // None is empty.
-  std::vector<uint64_t> first_prefixes_;       // Of each leaf.
+  std::vector<uint64_t> first_prefixes_;       // First prefix of each leaf.
 };
 
 }  // namespace varve

@@ -38,7 +38,7 @@ inline uint64_t LockClockMicros() {
 struct LockKey {
   uint32_t family = 0;
   Slice key;
-  uint64_t hash = 0;  // Of family and key.
+  uint64_t hash = 0;  // Hash of family and key.
 };
 
 // One transaction's lock on one key. It lies with the key's bytes in its owner's memory, until the
@@ -181,7 +181,7 @@ class LockOwner {
   uint64_t expires_at_ = 0;
   size_t lock_bytes_ = 0;
   bool has_spare_ = false;
-  std::array<HeldLock*, 34> spare_{};  // By kind; keys have fewer than 2^32 bytes.
+  std::array<HeldLock*, 34> spare_{};  // Free lists by kind; keys have fewer than 2^32 bytes.
   std::atomic<State> state_{State::STARTED};
   std::atomic<bool> has_last_wait_{false};
   mutable Mutex last_wait_mu_{kLastWaitRank};

@@ -93,8 +93,8 @@ class alignas(64) LockPart {
   void MoveChain(LockQueue* queue) VARVE_REQUIRES(latch);
   void AddBlock() VARVE_REQUIRES(latch);
 
-  LockQueue* only_chain_ VARVE_GUARDED_BY(latch) = nullptr;  // Of all queues, while
-  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);   // this is empty; else null.
+  LockQueue* only_chain_ VARVE_GUARDED_BY(latch) = nullptr;  // Holds all queues while
+  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);   // this is empty; otherwise null.
   size_t used_ VARVE_GUARDED_BY(latch) = 0;
   LockQueue* free_ VARVE_GUARDED_BY(latch) = nullptr;
   std::vector<std::unique_ptr<LockQueue[]>> blocks_ VARVE_GUARDED_BY(latch);

@@ -80,7 +80,7 @@ class LockQueue {
   // holders may be taken away; UINT64_MAX: never.
   uint64_t NextExpiry(const LockWaiter& waiter) const;
 
-  LockQueue* next_in_chain = nullptr;  // In its part.
+  LockQueue* next_in_chain = nullptr;  // Next queue in its part's chain.
 
  private:
   bool FreeFor(const LockOwner* owner, bool exclusive);

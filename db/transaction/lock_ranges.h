@@ -24,7 +24,7 @@ namespace varve {
 struct HeldRange : public BalancedTree<HeldRange>::Links {
   FamilyRange range;
   LockOwner* owner = nullptr;
-  bool counted = false;  // By the table, towards the limit of locks.
+  bool counted = false;  // True if counted towards the limit of locks.
 
   // These are guarded by the list's mutex.
   uint64_t ticket = 0;  // Order of arrival.
@@ -91,9 +91,9 @@ class LockRanges {
 
   // Says how keys in a range are found, and who must put them in order.
   enum class KeyOrder {
-    kNone,    // By a walk over the table.
-    kWanted,  // Here, once the caller has done PutInOrder for all parts of the table.
-    kHere,    // Here.
+    kNone,    // Keys are found by a walk over the table.
+    kWanted,  // Keys are here once the caller has done PutInOrder for all parts.
+    kHere,    // Keys are here in order.
   };
   KeyOrder OrderOf(HeldRange* range) VARVE_EXCLUDES(mu_);
   // Puts some of the family's keys in that part in order, beginning at *chain; returns false if

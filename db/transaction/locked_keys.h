@@ -79,7 +79,7 @@ class LockedKeys {
   struct Node : public BalancedTree<Node>::Links {
     HeldLock* lock = nullptr;
     const Comparator* comparator = nullptr;
-    const LockOwner* only_owner = nullptr;  // Of this subtree; null: there are several.
+    const LockOwner* only_owner = nullptr;  // Subtree's only owner; null: there are several.
     uint32_t next_free = 0;
 
     bool IsBefore(const Node& other) const {

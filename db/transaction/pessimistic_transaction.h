@@ -31,7 +31,7 @@ struct LocksHeld {
   std::list<HeldRange> ranges;
   size_t range_bytes = 0;  // Bytes of the ranges.
 
-  LocksHeld* next = nullptr;  // In a registry's list.
+  LocksHeld* next = nullptr;  // Next in a registry's list.
 
   void Add(HeldLock* lock);
   void GiveBack(LockTable* table, HeldLock* lock);
@@ -169,12 +169,12 @@ class PessimisticTransaction final : public TransactionBase {
   LockTable* const locks_;
   // Owned. Replaced only when the transaction is begun anew and leaves a section behind.
   std::atomic<LocksHeld*> held_;
-  TransactionID next_id_ = 0;  // Of the ids that it reserved.
+  TransactionID next_id_ = 0;  // Next of the ids that it reserved.
   TransactionID ids_end_ = 0;
   LockPatience patience_;
   bool skip_concurrency_control_ = false;
   bool skip_prepare_ = true;
-  bool recovered_ = false;              // In the registry's list.
+  bool recovered_ = false;              // True if in the registry's list.
   PreparedSection* section_ = nullptr;  // Null unless prepared.
   uint64_t committed_at_ = 0;
   TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // Initially none.

@@ -17,10 +17,10 @@ namespace varve {
 struct TrackedKey {
   // These do not change.
   uint32_t family = 0;
-  uint64_t hash = 0;    // Of family and key.
-  uint64_t bucket = 0;  // From KeyStamps::HashOf.
+  uint64_t hash = 0;    // Hash of family and key.
+  uint64_t bucket = 0;  // Result of KeyStamps::HashOf.
   Slice key;
-  TrackedKey* next = nullptr;  // In the order of addition.
+  TrackedKey* next = nullptr;  // Next in the order of addition.
 
   SequenceNumber unchanged_since = 0;  // A write after this conflicts.
   uint32_t reads = 0;                  // Uses that were not undone.

@@ -28,7 +28,7 @@ struct KeyUse {
   bool assume_tracked = false;  // Rely on an earlier use.
 };
 
-// What a use of a key has changed, so that it can be undone.
+// The changes made by a use of a key, so that it can be undone.
 struct UseNote {
   void* record = nullptr;  // The subclass's record of the key; null: nothing changed.
   bool write = false;

@@ -23,8 +23,8 @@ struct LogReservation {
   size_t bytes = 0;  // Size of the record.
 };
 
-// What a sync has made durable: all places up to a ticket, and the bytes of the file that contain
-// them. Only tickets decide what is durable; the bytes are for readers of the file.
+// The part that a sync has made durable: all places up to a ticket, and the bytes of the file that
+// contain them. Only tickets decide what is durable; the bytes are for readers of the file.
 struct LogExtent {
   uint64_t ticket = 0;
   uint64_t bytes = 0;

@@ -24,7 +24,7 @@ namespace varve::wal {
 struct LogDamage {
   uint64_t dropped_bytes = 0;
   uint64_t first_bad_offset = UINT64_MAX;
-  std::string reason;      // Of the first damage.
+  std::string reason;      // Reason of the first damage.
   bool torn_tail = false;  // The log ends inside a record.
   bool hole = false;       // A zero region is followed by other bytes.
 };
@@ -50,7 +50,7 @@ class LogReader {
   // (which never counts as an end), damage() what was dropped. Always makes progress.
   bool ReadRecord(Slice* record, std::string* scratch, WALRecoveryMode mode);
 
-  uint64_t LastRecordOffset() const { return last_offset_; }  // Of the last record returned.
+  uint64_t LastRecordOffset() const { return last_offset_; }  // Start of the last record.
   // Returns the end of that record and of the records of timestamp sizes after it that were read.
   uint64_t LastRecordEnd() const { return last_end_; }
   // Returns the sizes stated before the last record returned; reading adds to them.

@@ -63,7 +63,7 @@ class LogSegments {
   Mutex mu_{lock_ranks::kLogSegments};
   CondVar changed_{&mu_};
   std::thread thread_;                              // Used by the caller's thread only.
-  uint64_t next_offset_ VARVE_GUARDED_BY(mu_) = 0;  // Of the segment that Take returns next.
+  uint64_t next_offset_ VARVE_GUARDED_BY(mu_) = 0;  // Offset of the next segment.
   std::unique_ptr<LogSegment> ready_ VARVE_GUARDED_BY(mu_);
   // Returned segments, unmapped by the background thread's next run, or by Stop.
   std::vector<std::unique_ptr<LogSegment>> left_ VARVE_GUARDED_BY(mu_);

@@ -81,7 +81,7 @@ class LogSet {
     uint64_t number = 0;
     std::shared_ptr<wal::CommitLog> writer;  // Null: closed.
     bool recyclable = false;                 // Once closed, a later log may reuse its file.
-    bool doubtful = false;                   // As in LogView.
+    bool doubtful = false;                   // See LogView.
   };
   // Removes the logs below `min_number` and returns them, for CloseRetired and then deletion. Does
   // no I/O and does not wait: logs that are being synced or closed, or are held, stay, and the
@@ -119,7 +119,7 @@ class LogSet {
   struct LogView {
     uint64_t number = 0;
     uint64_t bytes = 0;         // Bytes of whole records.
-    uint64_t held_back = 0;     // Of these, bytes that only this process has (manual_wal_flush).
+    uint64_t held_back = 0;     // Part that only this process has (manual_wal_flush).
     uint64_t synced_bytes = 0;  // Lower bound of the durable bytes.
     bool current = false;
     bool recovered = false;  // It existed when the database was opened.

@@ -16,7 +16,7 @@ namespace varve::wal {
 
 namespace {
 
-constexpr size_t kPayloadBytes = kBlockBytes - kHeaderBytes;  // Of a fragment that fills a block.
+constexpr size_t kPayloadBytes = kBlockBytes - kHeaderBytes;  // In a fragment that fills a block.
 
 static_assert(LogSegments::kFirstBytes % kBlockBytes == 0);
 

@@ -61,7 +61,7 @@ class MappedLog final : public CommitLog {
     std::atomic<uint64_t> filled{0};
     // Changes when the frontier passes; used only by threads that sleep until then.
     std::atomic<uint32_t> passed{0};
-    LogSegment* segment = nullptr;  // Where the record starts.
+    LogSegment* segment = nullptr;  // Segment where the record starts.
     uint64_t offset = 0;
   };
 
@@ -84,12 +84,12 @@ class MappedLog final : public CommitLog {
 
   const std::unique_ptr<MappedFile> file_;
   const uint64_t number_;
-  std::array<uint32_t, kLastType + 1> type_crc_;  // Of the type byte alone.
+  std::array<uint32_t, kLastType + 1> type_crc_;  // CRC of the type byte alone.
 
   // --- Members of the reserving thread
   LogSegments source_;
   std::deque<std::unique_ptr<LogSegment>> segments_;  // Mapped, oldest first.
-  LogSegment* tail_ = nullptr;                        // Where the last record starts.
+  LogSegment* tail_ = nullptr;                        // Segment where the last record starts.
   uint64_t mapped_end_ = 0;
   bool sealed_ = false;
   // Bytes and records with places; published to threads that ask what a sync would cover. The

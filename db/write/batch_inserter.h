@@ -69,10 +69,10 @@ class BatchInserter {
   bool known_ = false;  // True if mem_ is the memtable of family_.
   uint32_t family_ = 0;
   MemTable* mem_ = nullptr;
-  size_t ts_size_ = 0;  // Of mem_'s keys.
+  size_t ts_size_ = 0;  // Timestamp size of mem_'s keys.
   uint64_t inserted_ = 0;
   size_t size_ = 0;
-  size_t bytes_ = 0;  // Of the pending keys and values.
+  size_t bytes_ = 0;  // Bytes of the pending keys and values.
   // The first size_ elements exist, and are pending for mem_; so a batch of one does not initialise
   // all.
   union {

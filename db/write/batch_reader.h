@@ -32,8 +32,8 @@ class BatchReader {
   // Returns false at the end or at damage; status() tells which.
   bool Next(BatchRecord* record);
   const Status& status() const { return status_; }
-  SequenceNumber sequence() const { return sequence_; }  // Of the header.
-  uint32_t count() const { return count_; }              // Of the header.
+  SequenceNumber sequence() const { return sequence_; }  // Taken from the header.
+  uint32_t count() const { return count_; }              // Taken from the header.
   uint32_t counted_so_far() const { return seen_; }
   // Returns the offset in the batch where the next record begins; the batch's size after the last.
   size_t offset() const { return static_cast<size_t>(input_.data() - begin_); }

@@ -20,14 +20,14 @@
 
 namespace varve {
 
-struct WriteCondition;  // In key_stamps.h.
+struct WriteCondition;  // Declared in key_stamps.h.
 
 // Time that a write with no_slowdown waits for a thread that keeps writes out (a memtable switch,
 // LockWAL) before it gives up.
 constexpr uint64_t kNoSlowdownMicros = 1000;
 
-// What a commit path needs from the database. None of the calls waits for stalls or full memtables,
-// because write admission has done so before (db/engine/write_admission.h).
+// The calls that a commit path needs from the database. None of the calls waits for stalls or full
+// memtables, because write admission has done so before (db/engine/write_admission.h).
 class CommitHost {
  public:
   virtual ~CommitHost() = default;

@@ -13,7 +13,7 @@
 namespace varve {
 
 struct PredecessorLog {
-  uint64_t number = 0;  // Of the previous log.
+  uint64_t number = 0;  // Number of the previous log.
   uint64_t bytes = 0;   // End of its last record.
 };
 

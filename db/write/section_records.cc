@@ -137,7 +137,7 @@ class SectionSplitter {
 
   const Slice record_;
   std::vector<SectionPart>& parts_;
-  size_t begin_ = 0;    // Of the records since the last mark.
+  size_t begin_ = 0;    // Start of the records since the last mark.
   uint32_t count_ = 0;  // Number of these.
   bool inside_ = false;
   bool again_ = false;

@@ -29,11 +29,11 @@ WriteBatch MakeRollbackRecord(const Slice& name);
 struct SectionPart {
   enum class Kind : uint8_t { kUpdates, kSection, kCommit, kRollback };
   Kind kind = Kind::kUpdates;
-  Slice name;          // Not of kUpdates.
-  Slice timestamp;     // Of kCommit; empty: it has none.
+  Slice name;          // Empty for kUpdates.
+  Slice timestamp;     // For kCommit; empty: it has none.
   Slice updates;       // Records of kUpdates and kSection, without header and marks.
   uint32_t count = 0;  // Number of the updates.
-  bool again = false;  // Of kSection.
+  bool again = false;  // For kSection.
   // For kUpdates and kSection: RocksDB's WRITE_PREPARED has written them, and numbered them by
   // sub-batches, those of a section at its Prepare.
   bool by_sub_batch = false;

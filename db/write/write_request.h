@@ -18,8 +18,8 @@
 
 namespace varve {
 
-struct SectionStep;     // In db/engine/prepared_sections.h.
-struct WriteCondition;  // In key_stamps.h.
+struct SectionStep;     // Declared in db/engine/prepared_sections.h.
+struct WriteCondition;  // Declared in key_stamps.h.
 
 // The record is a batch, or a single update without a batch. For the latter the head, everything up
 // to the value, is encoded here, and the tail is the caller's value; so a value of any size is

@@ -20,7 +20,7 @@ struct StallInput {
   int unflushed_memtables = 0;  // Immutable, not yet flushed.
   int l0_files = 0;
   uint64_t pending_compaction_bytes = 0;
-  double worst_score = 0;  // Of the levels below L0; used only by CompactionUrgency.
+  double worst_score = 0;  // Maximum below L0; used only by CompactionUrgency.
 };
 
 struct StallVerdict {

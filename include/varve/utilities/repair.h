@@ -25,7 +25,7 @@ struct VARVE_EXPORT RepairReport {
   struct Table {
     std::string name;          // File name without directory.
     std::string family;        // Empty: unknown.
-    std::string reason;        // What is wrong; empty: nothing.
+    std::string reason;        // Reason of the damage; empty: none.
     uint64_t entries = 0;      // Readable entries, without range deletions.
     uint64_t lost_blocks = 0;  // Unreadable blocks.
     uint64_t lost_bytes = 0;   // Their bytes in the file, according to the index.

@@ -77,9 +77,9 @@ class VARVE_EXPORT TransactionNotifier {
 // deadlock, roll it back so that the others can continue. After Commit, and after Rollback of a
 // prepared transaction, calls that write or lock are InvalidArgument.
 //
-// InvalidArgument, with nothing changed: a column family handle or a snapshot of another database;
-// a write or lock in a dropped column family (which can still be read; UndoGetForUpdate does
-// nothing for it). ShutdownInProgress: the database is closed.
+// InvalidArgument, with nothing changed: a column family handle or a snapshot of another database
+// (UndoGetForUpdate ignores such a handle); a write or lock in a dropped column family, which can
+// still be read. ShutdownInProgress: the database is closed.
 //
 // Column families whose comparator has timestamps of 8 bytes, such as BytewiseComparatorWithU64Ts
 // (other sizes, and OptimisticTransactionDB: NotSupported): keys are passed without timestamp, and

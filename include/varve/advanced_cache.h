@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// The place where RocksDB 11 declares the class Cache; Varve's cache.h has all of it.
+// Exists because RocksDB 11 declares the class Cache here; Varve's cache.h declares all of it.
 
 #include "varve/cache.h"

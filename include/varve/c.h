@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The C API: RocksDB 11's names, signatures and values, so that programs and bindings made for its
-// librocksdb.so run on this library. Each declaration's mark says whether it does what it is for,
-// or is there to be found and to say no: see varve/c/types.h, and varve/c/README.md for a list.
+// The C API has RocksDB 11's names, signatures and values, so that programs and bindings for
+// librocksdb.so run on this library. The mark of each declaration says if the function works, or
+// only exists and returns an error: see varve/c/types.h, and varve/c/README.md for a list.
 //
 // Conventions:
-//   Errors    are malloc'ed texts. A function that can fail takes `char** errptr` last. *errptr is
-//             null or such a text when it is called; on failure the old text is freed and the new
-//             one put there, on success it stays as it was. A null errptr drops the error.
+//   Errors    are malloc'ed texts. A function that can fail takes `char** errptr` last. *errptr
+//   must
+//             be null or such a text when it is called; a failure frees the old text and stores the
+//             new one, success leaves it unchanged. A null errptr drops the error.
 //   Results   that are malloc'ed, and errors, are released with rocksdb_free. Handles are released
 //             with their own ..._destroy or ..._close function, all of which accept null.
-//   Arguments must not be null unless it is said. Null handles are reported through errptr where
-//             there is one, by the function's name, and otherwise make it do nothing or return null
-//             or 0. Setters of options take null for "none" where RocksDB's do. The others, of
-//             which a null comparator is one, make opening with the options fail and name the
-//             setter; so does a null in place of a handle that this thread could not make.
+//   Arguments must not be null unless documented. Null handles are reported through errptr, if
+//   there
+//             is one, with the function's name; otherwise the function does nothing or returns null
+//             or 0. Setters of options accept null for "none" where RocksDB's do. After other
+//             nulls, for instance a null comparator, opening with the options fails and names the
+//             setter; so does a null in place of a handle that this thread failed to make.
 //   Owners    Options that were given a handle of a merge operator, prefix, filter policy, filter
-//             factory or listener own it, with the databases opened with them, and it need not be
-//             destroyed; it may be as long as one of them holds it. Those of comparators and of
-//             compaction filters may be destroyed at any time after they were given.
+//             factory or listener own it, together with the databases opened with them. The caller
+//             may, but need not, destroy the handle while one of them holds it. Handles of
+//             comparators and of compaction filters may be destroyed at any time after they were
+//             given.
 //   Booleans  are unsigned char, 0 or 1; other values count as 1. A few functions have bool.
-//   Bytes     are a pointer and a length; they need no terminator and may be anything.
-//   Threads   may use a database and options that no one changes at the same time as others;
-//             iterators, write batches and pinned values belong to one thread at a time.
+//   Bytes     are a pointer and a length, may have any values, and need no terminator.
+//   Threads   may share a database, and options that none of them changes; iterators, write batches
+//             and pinned values belong to one thread at a time.
 
 #include "varve/c/backup.h"
 #include "varve/c/call_options.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// The block cache: the options to make one, the roles of what it holds, and the Cache itself.
+// The block cache: its options, the roles of its entries, and the Cache class.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +22,11 @@ class Cache;
 class SecondaryCache;
 struct ConfigOptions;
 
-/// Names for what a cache is used for; all the same type.
+/// Names for uses of a cache; all are the same type.
 using BlockCache = Cache;
 using RowCache = Cache;
 
-/// What an entry, or memory charged to a cache, is. Append before kMisc.
+/// The kind of an entry, or of memory charged to a cache. Append before kMisc.
 enum class CacheEntryRole {
   kDataBlock,
   kFilterBlock,
@@ -46,46 +46,47 @@ enum class CacheEntryRole {
 };
 constexpr uint32_t kNumCacheEntryRoles = static_cast<uint32_t>(CacheEntryRole::kMisc) + 1;
 
-/// Lower case with hyphens, e.g. "data-block".
+/// Returns the name in lower case with hyphens, e.g. "data-block".
 VARVE_EXPORT const std::string& GetCacheEntryRoleName(CacheEntryRole role);
 
-/// Names in the map of the properties "rocksdb.block-cache-entry-stats" and
+/// Keys in the maps of the properties "rocksdb.block-cache-entry-stats" and
 /// "rocksdb.fast-block-cache-entry-stats".
 struct VARVE_EXPORT BlockCacheEntryStatsMapKeys {
-  /// Text that tells caches of one process apart.
+  /// Text that distinguishes the caches of one process.
   static const std::string& CacheId();
   static const std::string& CacheCapacityBytes();
-  /// How long the counting took, and how long ago it ended.
+  /// Duration of the last count, and the time since it ended.
   static const std::string& LastCollectionDurationSeconds();
   static const std::string& LastCollectionAgeSeconds();
-  /// Of the entries of one role: their number, the bytes they are charged with, and these as a
+  /// Number of the entries of a role, the bytes they are charged with, and these bytes as a
   /// percentage of the capacity.
   static std::string EntryCount(CacheEntryRole role);
   static std::string UsedBytes(CacheEntryRole role);
   static std::string UsedPercent(CacheEntryRole role);
 };
 
-/// Whether the cache's own bookkeeping counts against its capacity.
+/// Selects if the memory for the cache's own metadata counts against its capacity.
 enum CacheMetadataChargePolicy { kDontChargeCacheMetadata, kFullChargeCacheMetadata };
 const CacheMetadataChargePolicy kDefaultCacheMetadataChargePolicy = kFullChargeCacheMetadata;
 
-/// Accepted for compatibility; the cache chooses its own way of waiting.
+/// Accepted for compatibility; the cache chooses how it waits for locks.
 inline constexpr bool kDefaultToAdaptiveMutex = false;
 
-/// What every cache that is split into independently locked shards has.
+/// Options of every cache that is split into independently locked shards.
 struct ShardedCacheOptions {
-  /// Bytes, over all shards.
+  /// Bytes of all shards together.
   size_t capacity = 0;
-  /// 2^this shards; -1: chosen from the capacity. At most 19.
+  /// The cache has 2^num_shard_bits shards; -1: derived from the capacity. At most 19.
   int num_shard_bits = -1;
-  /// Refuse an insertion that does not fit beside what is in use, rather than exceed the capacity.
+  /// Refuses an insertion that does not fit beside referenced entries instead of exceeding the
+  /// capacity.
   bool strict_capacity_limit = false;
-  /// Null: the standard one.
+  /// Null: the standard allocator.
   std::shared_ptr<MemoryAllocator> memory_allocator;
   CacheMetadataChargePolicy metadata_charge_policy = kDefaultCacheMetadataChargePolicy;
   /// A slower cache behind this one. Refused unless null: making the cache fails.
   std::shared_ptr<SecondaryCache> secondary_cache;
-  /// Seed of the hash that places entries; negative values choose one of two automatic rules.
+  /// Seed of the hash that places entries; negative values select one of two automatic rules.
   int32_t hash_seed = kHostHashSeed;
 
   static constexpr int32_t kQuasiRandomHashSeed = -1;
@@ -104,11 +105,11 @@ struct ShardedCacheOptions {
 };
 
 struct LRUCacheOptions : public ShardedCacheOptions {
-  /// Shares of the capacity kept for entries of high and of low priority; entries pushed out of
-  /// their share lose their priority, not their place. Each in [0, 1], the sum at most 1.
+  /// Shares of the capacity reserved for entries of high and of low priority; entries pushed out of
+  /// their share lose their priority, not their place. Each is in [0, 1], the sum at most 1.
   double high_pri_pool_ratio = 0.5;
   double low_pri_pool_ratio = 0.0;
-  /// Advisory: the cache chooses its own way of waiting.
+  /// Advisory: the cache chooses how it waits for locks.
   bool use_adaptive_mutex = kDefaultToAdaptiveMutex;
 
   LRUCacheOptions() = default;
@@ -124,7 +125,7 @@ struct LRUCacheOptions : public ShardedCacheOptions {
         low_pri_pool_ratio(_low_pri_pool_ratio),
         use_adaptive_mutex(_use_adaptive_mutex) {}
 
-  /// Null when an option is out of range or not supported.
+  /// Returns null if an option is out of range or not supported.
   VARVE_EXPORT std::shared_ptr<Cache> MakeSharedCache() const;
 };
 
@@ -136,12 +137,12 @@ VARVE_EXPORT std::shared_ptr<Cache> NewLRUCache(
     double low_pri_pool_ratio = 0.0);
 VARVE_EXPORT std::shared_ptr<Cache> NewLRUCache(const LRUCacheOptions& cache_opts);
 
-/// Makes the same cache as LRUCacheOptions, whose look-ups share no lock, under the name of
-/// HyperClockCache, which programs and option files ask for.
+/// Makes the same cache as LRUCacheOptions, whose lookups share no lock, under the name
+/// HyperClockCache, for programs and option files that use that name.
 struct HyperClockCacheOptions : public ShardedCacheOptions {
-  /// Bytes of a typical entry; 0: unknown. Only a hint for the first size of the table.
+  /// Bytes of a typical entry; 0: unknown. A hint for the initial size of the hash table.
   size_t estimated_entry_charge = 0;
-  /// Bytes of the smallest usual entry; 0: unknown. Advisory: the table grows as it must.
+  /// Bytes of the smallest usual entry; 0: unknown. Advisory: the hash table grows as needed.
   size_t min_avg_entry_charge = 450;
 
   HyperClockCacheOptions(
@@ -153,26 +154,26 @@ struct HyperClockCacheOptions : public ShardedCacheOptions {
                             std::move(_memory_allocator), _metadata_charge_policy),
         estimated_entry_charge(_estimated_entry_charge) {}
 
-  /// Null when an option is out of range or not supported.
+  /// Returns null if an option is out of range or not supported.
   VARVE_EXPORT std::shared_ptr<Cache> MakeSharedCache() const;
 };
 
-/// Maps byte strings to objects it owns, up to a capacity, and evicts what is used least. Made by
-/// the functions above. Thread-safe. The engine uses the first group of methods; programs use the
-/// second to size and to watch a cache.
+/// Maps byte strings to objects it owns, up to a capacity, and evicts those used least. Made by the
+/// functions above. Thread-safe. The engine uses the first group of methods; programs use the
+/// second to size and monitor a cache.
 class Cache : public Customizable {
  public:
-  /// Opaque reference to an entry. While one is held the entry stays in memory.
+  /// Opaque reference to an entry, which stays in memory as long as one is held.
   struct Handle {};
   using ObjectPtr = void*;
 
-  /// Higher ones are evicted later.
+  /// Entries of higher priority are evicted later.
   enum class Priority { HIGH, LOW, BOTTOM };
 
-  /// Frees an object. `allocator` is the cache's, or null.
+  /// Frees an object. `allocator` is that of the cache, or null.
   using DeleterFn = void (*)(ObjectPtr obj, MemoryAllocator* allocator);
 
-  /// What a kind of entry needs. One static instance for each kind; the cache keeps its address.
+  /// Describes a kind of entry. Each kind has one static instance; the cache stores its address.
   struct CacheItemHelper {
     DeleterFn del_cb = nullptr;
     CacheEntryRole role = CacheEntryRole::kMisc;
@@ -187,63 +188,63 @@ class Cache : public Customizable {
   Cache& operator=(const Cache&) = delete;
   ~Cache() override = default;
 
-  /// A cache as option strings name it: "8M", a capacity for an LRUCache; its options in braces,
-  /// "{capacity=8M;strict_capacity_limit=true}", with "id=HyperClockCache" for those of
-  /// HyperClockCacheOptions; "nullptr" for none. Sizes may end in K, M, G or T.
-  /// InvalidArgument: a value out of range, or an unknown option; NotSupported: an unknown id.
+  /// Makes a cache from an option string: "8M", the capacity of an LRUCache; LRUCacheOptions in
+  /// braces, "{capacity=8M;strict_capacity_limit=true}"; HyperClockCacheOptions with
+  /// "id=HyperClockCache"; "nullptr" for none. Sizes may end in K, M, G or T. InvalidArgument: a
+  /// value out of range, or an unknown option; NotSupported: an unknown id.
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<Cache>* result);
 
   static const char* Type() { return "Cache"; }
 
-  // For the engine.
+  // Methods for the engine.
 
-  /// Takes `value` over, and replaces an entry of that key. With `handle` the caller gets a
-  /// reference, to be given to Release(). MemoryLimit, with the value still the caller's, if it
-  /// does not fit under a strict limit and a handle is wanted; without one it is dropped and that
-  /// is OK.
+  /// Takes ownership of `value`, and replaces an entry with the same key. If `handle` is given, the
+  /// caller gets a reference that it must Release(). If the entry does not fit under a strict
+  /// limit: with `handle` returns MemoryLimit, and the caller keeps the value; without it drops the
+  /// value and returns OK.
   virtual Status Insert(const Slice& key, ObjectPtr value, const CacheItemHelper* helper,
                         size_t charge, Handle** handle = nullptr,
                         Priority priority = Priority::LOW) = 0;
-  /// A reference to be given to Release(), or null.
+  /// Returns a reference that the caller must Release(), or null.
   virtual Handle* Lookup(const Slice& key) = 0;
-  /// One more reference to what `handle` already holds.
+  /// Adds a reference to the entry of `handle`.
   virtual bool Ref(Handle* handle) = 0;
   /// Gives a reference back. True if that freed the entry.
   virtual bool Release(Handle* handle, bool erase_if_last_ref = false) = 0;
   virtual ObjectPtr Value(Handle* handle) = 0;
-  /// Bytes the entry was inserted with.
+  /// Returns the bytes that the entry was inserted with.
   virtual size_t GetCharge(Handle* handle) const = 0;
-  /// Forgets a key; the object goes with its last reference.
+  /// Removes a key; its object is freed with the last reference.
   virtual void Erase(const Slice& key) = 0;
-  /// A number never given before by this cache, to make keys of different owners distinct.
+  /// Returns a number unique in this cache, which makes the keys of different owners distinct.
   virtual uint64_t NewId() = 0;
   MemoryAllocator* memory_allocator() const { return memory_allocator_.get(); }
 
-  // For programs.
+  // Methods for programs.
 
-  /// Evicts at once if the new capacity, in bytes, is smaller.
+  /// Sets the capacity in bytes; evicts at once if it is smaller.
   virtual void SetCapacity(size_t capacity) = 0;
   virtual void SetStrictCapacityLimit(bool strict_capacity_limit) = 0;
   virtual bool HasStrictCapacityLimit() const = 0;
   virtual size_t GetCapacity() const = 0;
-  /// Bytes in use, by all entries or by one.
+  /// Return the bytes in use, by all entries or by one.
   virtual size_t GetUsage() const = 0;
   virtual size_t GetUsage(Handle* handle) const = 0;
-  /// Bytes of entries that are referenced, and so cannot be evicted. Goes over all entries.
+  /// Returns the bytes of referenced entries, which cannot be evicted. Visits all entries.
   virtual size_t GetPinnedUsage() const = 0;
-  /// Entries present; SIZE_MAX if not known.
+  /// Returns the number of entries; SIZE_MAX if unknown.
   virtual size_t GetOccupancyCount() const { return SIZE_MAX; }
   struct ApplyToAllEntriesOptions {
-    /// Entries to visit each time a lock is held, roughly: more of them make the walk shorter, and
-    /// other users wait longer. Advisory: the walk chooses for itself.
+    /// Approximate number of entries visited per lock acquisition: larger values make the walk
+    /// shorter and other users wait longer. Advisory: the walk chooses the number.
     size_t average_entries_per_lock = 256;
   };
-  /// Calls `callback` once for each entry present; `charge` is what it was inserted with. What is
-  /// inserted or erased meanwhile may be left out, and is never met twice. Locks may be held: the
-  /// callback must not call this cache, and may not keep `key` or `value`. The owner of an entry is
-  /// `helper->role`; `helper` may be null.
+  /// Calls `callback` once for each entry; `charge` is that of its insertion. Entries inserted or
+  /// erased meanwhile may be missed, but none is visited twice. Locks may be held: the callback
+  /// must not call this cache, and may not keep `key` or `value`. `helper->role` names the kind of
+  /// entry; `helper` may be null.
   virtual void ApplyToAllEntries(
       const std::function<void(const Slice& key, ObjectPtr value, size_t charge,
                                const CacheItemHelper* helper)>& callback,
@@ -252,12 +253,12 @@ class Cache : public Customizable {
                                                   const CacheItemHelper* helper)>& callback) {
     ApplyToAllEntries(callback, ApplyToAllEntriesOptions());
   }
-  /// Slots of the hash table; 0 if not known.
+  /// Returns the number of slots of the hash table; 0 if unknown.
   virtual size_t GetTableAddressCount() const { return 0; }
-  /// Drops every entry nobody references.
+  /// Drops every unreferenced entry.
   virtual void EraseUnRefEntries() = 0;
-  /// Leaks the contents on destruction: faster at the end of a process. Nothing else may be called
-  /// afterwards.
+  /// Makes the destructor leak the contents: faster at the end of a process. Nothing else may be
+  /// called afterwards.
   virtual void DisownData() {}
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Change streams: what is written to a database, read on from a position that has a name and is
-// kept. Varve's own; DB::GetUpdatesSince is RocksDB's way, without a position.
+// Change streams read the writes of a database from a named, persistent position on. Not in
+// RocksDB, whose DB::GetUpdatesSince has no position.
 
 #include <cstdint>
 #include <string>
@@ -14,41 +14,40 @@
 namespace varve {
 
 struct ChangeStreamOptions {
-  // Of the position; 1 to 256 bytes. Used by one stream at a time.
+  // Name of the position, 1 to 256 bytes. One stream may use it at a time.
   std::string name;
 
-  // The first sequence number that is wanted. 0: that of the position, or, of a new one, the first
-  // that is written after the call. Of a position that exists it must not be before what was
-  // acknowledged.
+  // First sequence number to read. 0: the position's; for a new position, the first one written
+  // after the call. For an existing position it must not be before an acknowledged one.
   SequenceNumber from = 0;
 
-  // A position that does not exist is made. False: NotFound.
+  // Creates a missing position. False: NotFound.
   bool create_if_missing = true;
 
-  // Only what a power loss cannot take any more is given out. What is written without `sync` then
-  // waits for a sync of the log.
+  // Returns only records that survive a power failure. Writes without `sync` are then returned
+  // after a later sync of the log.
   bool durable_only = false;
 
-  // Of a new position: how much of logs that nothing else needs it may keep, in bytes, and for how
-  // many seconds without an Acknowledge. Beyond either it expires. 0: no bound.
+  // For a new position: limits of the bytes of logs retained only for it, and of the seconds
+  // without an Acknowledge. When one is exceeded, the position expires. 0: no limit.
   uint64_t max_retained_bytes = uint64_t{8} << 30;
   uint64_t max_idle_seconds = 0;
 };
 
-// One step of a change stream.
+// One record of a change stream.
 struct ChangeRecord {
   enum class Kind : uint8_t {
-    kNothing,  // all that can be read has been given out
+    kNothing,  // all readable records have been returned
     kBatch,
     kGap,  // no log has these sequence numbers
   };
   enum class Gap : uint8_t {
-    kNotLogged,  // writes with disableWAL, or files taken in from outside
-    kLost,       // a log may have had them, and it failed, is damaged, or is gone
+    kNotLogged,  // writes with disableWAL, or ingested files
+    kLost,       // a log may have had them, but it failed, is damaged, or was deleted
   };
 
   Kind kind = Kind::kNothing;
-  // Both ends are in. A batch of nothing but log data has no number: `last` is `first` - 1.
+  // Both inclusive. A batch with only log data has no sequence number: `last` is `first` - 1.
   SequenceNumber first = 0;
   SequenceNumber last = 0;
   Gap gap = Gap::kNotLogged;
@@ -56,12 +55,12 @@ struct ChangeRecord {
 };
 
 // Reads batches in the order of their sequence numbers, from a named position on; each number is in
-// one batch or in one gap. The position moves when something is acknowledged; a process that opens
-// the stream again goes on behind that, and may be given again what it had not acknowledged
-// durably. Logs from the position on stay, within the bounds of the position.
+// one batch or one gap. Acknowledge moves the position. A process that opens the stream again
+// continues after the position, and may read again what was not acknowledged durably. Logs from the
+// position on are retained, within the limits of the position.
 //
-// Used by one thread at a time. Destroying it keeps the position. May outlive the DB, and then only
-// fails.
+// Used by one thread at a time. Destroying it keeps the position. It may outlive the DB; its calls
+// then return errors.
 class ChangeStream {
  public:
   ChangeStream() = default;
@@ -69,21 +68,21 @@ class ChangeStream {
   ChangeStream& operator=(const ChangeStream&) = delete;
   virtual ~ChangeStream() = default;
 
-  // The next record; kNothing where there is none yet. Expired: the position has lost its logs; the
-  // message has the range of sequence numbers. DB::DropChangeStream, a copy of the database, and a
-  // new position are the way on. Corruption, IOError: a log cannot be read.
+  // Returns the next record, or kNothing if there is none yet. Expired: the position has lost its
+  // logs; the message has the range of sequence numbers. To continue, call DB::DropChangeStream,
+  // copy the database, and create a new position. Corruption, IOError: a log cannot be read.
   virtual Status Next(ChangeRecord* record) = 0;
 
-  // The same, but waits for up to so long until there is one.
+  // Like Next, but waits for up to timeout_micros for a record.
   virtual Status WaitNext(uint64_t timeout_micros, ChangeRecord* record) = 0;
 
-  // Everything up to `last`, which has been given out, is dealt with: the position is behind it.
-  // With `durably` the MANIFEST has that when the call returns; else it is written down when logs
-  // can go, and when the stream is destroyed. InvalidArgument: `last` has not been given out. What
-  // was acknowledged before stays so.
+  // Moves the position behind `last`, which must have been returned. With `durably` the position is
+  // in the MANIFEST when the call returns; otherwise it is stored when logs can be deleted, and
+  // when the stream is destroyed. InvalidArgument: `last` has not been returned. The position never
+  // moves back.
   virtual Status Acknowledge(SequenceNumber last, bool durably = false) = 0;
 
-  // The first number that is not acknowledged.
+  // Returns the first sequence number that is not acknowledged.
   virtual SequenceNumber position() const = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A column family's name and settings, for opening.
+// A column family's name and options for opening.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// CompactionFilter: user code that may drop or change values while a compaction rewrites them.
+// CompactionFilter is user code that may drop or change values while a compaction rewrites them.
 
 #include <cassert>
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Sees each key's newest version, and each merge operand, of what is being compacted, unless a
-/// snapshot needs it or a range deletion covers it. With timestamps: of versions below the
-/// timestamp of DB::IncreaseFullHistoryTsLow only, and keys are shown without timestamps. One made
-/// by a factory serves one compaction in one thread. One set directly in ColumnFamilyOptions must
-/// be thread-safe. Must not throw, and must not call the DB.
+/// Called in compactions for each key's newest version and each merge operand, unless a snapshot
+/// needs it or a range deletion covers it. With timestamps, only for versions below
+/// full_history_ts_low (DB::IncreaseFullHistoryTsLow), and with keys without timestamps. A filter
+/// made by a factory serves one compaction in one thread; one set directly in ColumnFamilyOptions
+/// must be thread-safe. Must not throw, and must not call the DB.
 class CompactionFilter : public Customizable {
  public:
   /// Append only.
@@ -35,59 +35,60 @@ class CompactionFilter : public Customizable {
 
   enum class Decision {
     kKeep,
-    /// Becomes a delete marker where older versions may lie below, otherwise disappears.
+    /// Replaced by a tombstone if older versions may be below, otherwise dropped.
     kRemove,
-    /// Takes `*new_value` instead.
+    /// The value is replaced by `*new_value`.
     kChangeValue,
-    /// Drops this key and all others in [key, *skip_until), without delete markers: older versions
-    /// may show again. Kept if *skip_until is not after the key. From a merge operand it drops the
-    /// key's newer operands, too.
+    /// Drops this key and all others in [key, *skip_until), without tombstones: older versions may
+    /// become visible. Keeps the key if *skip_until is not after it. For a merge operand, the key's
+    /// newer operands are dropped, too.
     kRemoveAndSkipUntil,
-    /// The next two belong to blob files; refused.
+    /// The next two are for blob files, and are refused.
     kChangeBlobIndex,
     kIOError,
-    /// As kRemove, with a SingleDelete marker.
+    /// Like kRemove, with a SingleDelete as tombstone.
     kPurge,
     kChangeWideColumnEntity,
     kUndetermined,
   };
 
-  /// What a factory is told about the compaction, or flush, it makes a filter for.
+  /// Describes to a factory the compaction, or flush, that a filter is for.
   struct Context {
     static constexpr int kUnknownStartLevel = -1;
 
-    /// Everything in the column family takes part.
+    /// True if all data of the column family is included.
     bool is_full_compaction;
     bool is_manual_compaction;
     int input_start_level = kUnknownStartLevel;
     uint32_t column_family_id;
     TableFileCreationReason reason;
-    /// Of the input files.
+    /// Properties of the input files.
     TablePropertiesCollection input_table_properties;
   };
 
   ~CompactionFilter() override = default;
 
   static const char* Type() { return "CompactionFilter"; }
-  /// The name of a registered object that lives for ever; null for "" and "nullptr". NotSupported:
-  /// no such name is registered.
+  /// Accepts the name of a registered object that is never destroyed; null for "" and "nullptr".
+  /// NotSupported: no such name is registered.
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               const CompactionFilter** result);
 
-  /// True removes the key. Otherwise may set `*new_value` and `*value_changed`. Values only.
+  /// Returns true to remove the key; otherwise may set `*new_value` and `*value_changed`. For
+  /// values only.
   virtual bool Filter(int /*level*/, const Slice& /*key*/, const Slice& /*existing_value*/,
                       std::string* /*new_value*/, bool* /*value_changed*/) const {
     return false;
   }
 
-  /// True removes the operand.
+  /// Returns true to remove the operand.
   virtual bool FilterMergeOperand(int /*level*/, const Slice& /*key*/,
                                   const Slice& /*operand*/) const {
     return false;
   }
 
-  /// The call that the engine makes; by default it asks the two above. `level` is the output's.
+  /// Called by the engine; the default calls the two functions above. `level` is the output level.
   virtual Decision FilterV2(int level, const Slice& key, ValueType value_type,
                             const Slice& existing_value, std::string* new_value,
                             std::string* /*skip_until*/) const {
@@ -100,7 +101,7 @@ class CompactionFilter : public Customizable {
     return changed ? Decision::kChangeValue : Decision::kKeep;
   }
 
-  /// Must be true. False, which would hide entries from the filter that a snapshot can see, is
+  /// Must return true. False, which would mean filtering entries that snapshots see, is
   /// NotSupported.
   virtual bool IgnoreSnapshots() const { return true; }
 };
@@ -111,18 +112,18 @@ class CompactionFilterFactory : public Customizable {
   ~CompactionFilterFactory() override = default;
 
   static const char* Type() { return "CompactionFilterFactory"; }
-  /// A registered object: its name, or "id=name;option=value;...", in braces or not; null for ""
-  /// and "nullptr". NotSupported: no such name is registered.
+  /// Accepts a registered object: its name, or "id=name;option=value;...", with or without braces;
+  /// null for "" and "nullptr". NotSupported: no such name is registered.
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<CompactionFilterFactory>* result);
 
-  /// Whether to filter files that are written for `reason`. By default compactions only.
+  /// True if files written for `reason` are filtered. By default only those of compactions are.
   virtual bool ShouldFilterTableFileCreation(TableFileCreationReason reason) const {
     return reason == TableFileCreationReason::kCompaction;
   }
 
-  /// Null: no filter this time.
+  /// Returns null for no filter in this compaction.
   virtual std::unique_ptr<CompactionFilter> CreateCompactionFilter(
       const CompactionFilter::Context& context) = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What one compaction did, for listeners.
+// Statistics of one compaction, for listeners.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace varve {
 
 struct VARVE_EXPORT CompactionJobStats {
-  // Back to zero.
+  // Sets all fields to their defaults.
   void Reset() { *this = CompactionJobStats(); }
 
-  // Sums up counters; keeps the outermost key prefixes.
+  // Adds counters; keeps the smallest and the largest key prefix.
   void Add(const CompactionJobStats& stats);
 
   uint64_t elapsed_micros = 0;
@@ -44,11 +44,11 @@ struct VARVE_EXPORT CompactionJobStats {
   uint64_t total_output_bytes_blob = 0;
   uint64_t total_skipped_input_bytes = 0;
 
-  uint64_t num_records_replaced = 0;  // Dropped because a newer version hides them.
+  uint64_t num_records_replaced = 0;  // Dropped, as a newer version hides them.
   uint64_t total_input_raw_key_bytes = 0;
   uint64_t total_input_raw_value_bytes = 0;
   uint64_t num_input_deletion_records = 0;
-  uint64_t num_expired_deletion_records = 0;  // Tombstones dropped with nothing beneath.
+  uint64_t num_expired_deletion_records = 0;  // Tombstones dropped with nothing below.
   uint64_t num_corrupt_keys = 0;
 
   uint64_t file_write_nanos = 0;
@@ -56,13 +56,13 @@ struct VARVE_EXPORT CompactionJobStats {
   uint64_t file_fsync_nanos = 0;
   uint64_t file_prepare_write_nanos = 0;
 
-  // First bytes of the outermost keys written.
+  // First bytes of the smallest and largest keys written.
   static constexpr size_t kMaxPrefixLength = 8;
   std::string smallest_output_key_prefix;
   std::string largest_output_key_prefix;
 
-  uint64_t num_single_del_fallthru = 0;  // Reached the last level without their Put.
-  uint64_t num_single_del_mismatch = 0;  // Met something other than a Put.
+  uint64_t num_single_del_fallthru = 0;  // Reached the last level without a Put.
+  uint64_t num_single_del_mismatch = 0;  // Followed by a record other than a Put.
 };
 
 }  // namespace varve

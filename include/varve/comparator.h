@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// Comparator: the total order of user keys. Its name is stored with the data, and a column family
-// can only be opened by a comparator of that name.
+// Comparator defines the total order of user keys. Its name is stored with the data, and a column
+// family can be opened only with a comparator of that name.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,23 +21,23 @@ class CompareInterface {
  public:
   virtual ~CompareInterface() = default;
 
-  /// <0, 0 or >0 when `a` sorts before, equal to or after `b`.
+  /// Returns <0, 0 or >0 if `a` sorts before, equal to or after `b`.
   virtual int Compare(const Slice& a, const Slice& b) const = 0;
 };
 
 /// Must be thread-safe, must not throw, and must never change its order once data is stored under
 /// its name. With timestamp_size() > 0 every user key ends with a timestamp of that many bytes, and
-/// of two keys that differ only there the one with the larger timestamp sorts first.
+/// of two keys that differ only in it, the one with the larger timestamp sorts first.
 class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
  public:
   Comparator() = default;
-  /// `ts_sz`: bytes of timestamp at the end of each key; 0 for none.
+  /// `ts_sz`: bytes of the timestamp at the end of each key; 0: none.
   explicit Comparator(size_t ts_sz) : timestamp_size_(ts_sz) {}
   Comparator(const Comparator&) = default;
   Comparator& operator=(const Comparator&) = default;
   ~Comparator() override = default;
 
-  /// Finds a built-in comparator by name; it lives for ever. "" and "nullptr" give null.
+  /// Returns a built-in comparator, which is never destroyed, by name; null for "" and "nullptr".
   /// NotSupported for an unknown name.
   static Status CreateFromString(const ConfigOptions& opts, const std::string& id,
                                  const Comparator** comp);
@@ -46,46 +46,46 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
   /// Names starting with "leveldb." or "rocksdb." are reserved.
   const char* Name() const override = 0;
 
-  /// May be faster than Compare() == 0; must agree with it.
+  /// May be faster than Compare() == 0; must return the same result.
   virtual bool Equal(const Slice& a, const Slice& b) const { return Compare(a, b) == 0; }
 
-  /// If *start < limit, may shorten *start to a key in [*start, limit). Doing nothing is correct;
-  /// shortening makes indexes smaller.
+  /// If *start < limit, may shorten *start to a key in [*start, limit). Leaving it unchanged is
+  /// correct; shortening makes indexes smaller.
   virtual void FindShortestSeparator(std::string* start, const Slice& limit) const = 0;
 
-  /// May shorten *key to a key that is not before it. Doing nothing is correct.
+  /// May shorten *key to a key that is not before it. Leaving it unchanged is correct.
   virtual void FindShortSuccessor(std::string* key) const = 0;
 
-  /// True only if no key of the same length lies between s and t, and s < t. False is always safe.
+  /// True only if s < t and no key of the same length is between them. False is always safe.
   virtual bool IsSameLengthImmediateSuccessor(const Slice& /*s*/, const Slice& /*t*/) const {
     return false;
   }
 
-  /// False promises that keys are equal only if their bytes are: then hashes may stand for keys. Of
-  /// true the engine asks no hash of its own, but filters of tables (filter_policy.h) and the locks
-  /// of a TransactionDB go by bytes.
+  /// False promises that keys are equal only if their bytes are, so that hashes can represent keys.
+  /// If true, the engine uses no hashes of its own, but filters of tables (filter_policy.h) and
+  /// locks of TransactionDB still compare bytes.
   virtual bool CanKeysWithDifferentByteContentsBeEqual() const { return true; }
 
-  /// What a wrapper wraps, down to the bottom.
+  /// Returns the innermost comparator of a wrapper.
   virtual const Comparator* GetRootComparator() const { return this; }
 
   size_t timestamp_size() const { return timestamp_size_; }
 
-  /// Bounds of all timestamps, of their size, in a buffer that lives for ever. By default bytes of
-  /// 0xff, or 0, which suits timestamps of up to 64 bytes in the order of numbers or of bytes.
-  /// Empty without timestamps.
+  /// Return bounds of all timestamps, with their size, in buffers that are never freed. The
+  /// defaults are bytes of 0xff, and of 0, which suit timestamps of up to 64 bytes ordered as
+  /// numbers or bytes. Empty without timestamps.
   VARVE_EXPORT virtual Slice GetMaxTimestamp() const;
   VARVE_EXPORT virtual Slice GetMinTimestamp() const;
   virtual std::string TimestampToString(const Slice& /*timestamp*/) const { return ""; }
 
-  /// Order of two timestamps, smaller meaning older. 0 without timestamps.
+  /// Compares two timestamps; the smaller one is older. Returns 0 without timestamps.
   virtual int CompareTimestamp(const Slice& /*ts1*/, const Slice& /*ts2*/) const { return 0; }
 
   int CompareWithoutTimestamp(const Slice& a, const Slice& b) const {
     return CompareWithoutTimestamp(a, /*a_has_ts=*/true, b, /*b_has_ts=*/true);
   }
-  /// Order of the keys alone. Each flag says whether that argument ends with a timestamp. A
-  /// comparator with timestamps must override it.
+  /// Compares the keys without timestamps. Each flag tells if that argument ends with a timestamp.
+  /// A comparator with timestamps must override it.
   virtual int CompareWithoutTimestamp(const Slice& a, bool /*a_has_ts*/, const Slice& b,
                                       bool /*b_has_ts*/) const {
     return Compare(a, b);
@@ -98,22 +98,22 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
   size_t timestamp_size_ = 0;
 };
 
-// The built-in orders. The objects live for ever; the caller must not delete them.
+// The built-in orders. The objects are never destroyed; the caller must not delete them.
 
-/// Unsigned bytes, a prefix before its extensions. The default.
+/// Compares unsigned bytes; a prefix sorts before its extensions. The default.
 VARVE_EXPORT const Comparator* BytewiseComparator();
-/// The exact reverse of BytewiseComparator().
+/// Exact reverse of BytewiseComparator().
 VARVE_EXPORT const Comparator* ReverseBytewiseComparator();
 
-/// The same two for keys that end with a timestamp of 64 bits, little-endian. Newest first.
+/// Like the two above, for keys that end with a little-endian 64-bit timestamp. Newest first.
 VARVE_EXPORT const Comparator* BytewiseComparatorWithU64Ts();
 VARVE_EXPORT const Comparator* ReverseBytewiseComparatorWithU64Ts();
 
-/// InvalidArgument unless `ts` has exactly 8 bytes.
+/// Returns InvalidArgument unless `ts` has exactly 8 bytes.
 VARVE_EXPORT Status DecodeU64Ts(const Slice& ts, uint64_t* int_ts);
-/// Puts the 8 bytes in `*ts_buf` and returns a slice of it.
+/// Stores the 8 bytes in `*ts_buf` and returns a slice of it.
 VARVE_EXPORT Slice EncodeU64Ts(uint64_t ts, std::string* ts_buf);
-/// In buffers that live for ever.
+/// Return slices of buffers that are never freed.
 VARVE_EXPORT Slice MaxU64Ts();
 VARVE_EXPORT Slice MinU64Ts();
 

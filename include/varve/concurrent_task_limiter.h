@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How many compactions may run at a time, over column families and databases that share a limiter.
+// Limits the number of compactions that run at a time in column families and databases that share
+// it.
 
 #include <cstdint>
 #include <string>
@@ -10,26 +11,27 @@
 
 namespace varve {
 
-// Made by NewConcurrentTaskLimiter alone: families refuse others. Give it to each family's
+// Made by NewConcurrentTaskLimiter; column families refuse other implementations. Set it in
 // ColumnFamilyOptions::compaction_thread_limiter. Automatic compactions wait while the limit is
-// reached; those that calls ask for count, but do not wait. The parts of one compaction that run in
-// several threads count as one.
+// reached; requested ones count, but do not wait. Parts of one compaction that run in several
+// threads count as one.
 //
-// Thread safety: all methods from any thread; they wait for nothing.
+// Thread safety: all methods may be called from any thread; none blocks.
 class VARVE_EXPORT ConcurrentTaskLimiter {
  public:
   virtual ~ConcurrentTaskLimiter() = default;
 
   virtual const std::string& GetName() const = 0;
-  // 0: none begins any more; less: any number. What runs already is not stopped.
+  // Sets the limit. 0: no compaction starts; negative: no limit. Running ones are not stopped.
   virtual void SetMaxOutstandingTask(int32_t limit) = 0;
-  // Any number.
+  // Removes the limit.
   virtual void ResetMaxOutstandingTask() = 0;
-  // That run now.
+  // Returns the number of running compactions.
   virtual int32_t GetOutstandingTask() const = 0;
 };
 
-// The caller owns it, and shares it with families. `limit` as in SetMaxOutstandingTask.
+// The caller owns the result and shares it with column families. `limit`: see
+// SetMaxOutstandingTask.
 VARVE_EXPORT ConcurrentTaskLimiter* NewConcurrentTaskLimiter(const std::string& name,
                                                              int32_t limit);
 

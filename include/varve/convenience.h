@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options from and to text, and a few operations on a DB that need no method.
+// Conversion of options from and to text, and a few operations on a DB that are not methods.
 //
-// Text is "name=value;name={name=value;...};...". Values: numbers (suffixes K, M, G, T for powers
-// of 1024), true/false, names of enum values, lists "a:b:c", structs in braces. Every function
-// leaves its output as it was when it fails.
+// Text is "name=value;name={name=value;...};...". Values are numbers (with suffixes K, M, G, T for
+// powers of 1024), true/false, names of enum values, lists "a:b:c", and structs in braces. Every
+// function leaves its output unchanged if it fails.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,12 +31,12 @@ class ObjectRegistry;
 struct EnvOptions;
 struct Options;
 
-// How to read and write options as text.
+// How options are read and written as text.
 struct VARVE_EXPORT ConfigOptions {
   ConfigOptions();
   explicit ConfigOptions(const DBOptions& db_options);
 
-  // How closely two sets of options must agree. kSanityLevelNone: not at all; the others: there are
+  // How closely two sets of options must agree. kSanityLevelNone: no check; the others: there are
   // the same column families, with the same comparators.
   enum SanityLevel : unsigned char {
     kSanityLevelNone = 0x01,
@@ -44,29 +44,29 @@ struct VARVE_EXPORT ConfigOptions {
     kSanityLevelExactMatch = 0xFF,
   };
 
-  // Whether nested objects are printed with their own options.
+  // How deeply nested objects are printed with their own options.
   enum Depth {
     kDepthDefault,
     kDepthShallow,
     kDepthDetailed,
   };
 
-  // Skip names that nobody knows instead of returning InvalidArgument.
+  // Skips unknown names instead of returning InvalidArgument.
   bool ignore_unknown_options = false;
 
-  // Skip objects that cannot be made from their name (comparators, factories ...).
+  // Skips objects that cannot be made from their name (comparators, factories ...).
   bool ignore_unsupported_options = true;
 
-  // Input has backslash escapes.
+  // True if input has backslash escapes.
   bool input_strings_escaped = true;
 
-  // Objects are prepared (Configurable::PrepareOptions) when they have been configured.
+  // Prepares objects (Configurable::PrepareOptions) after configuring them.
   bool invoke_prepare_options = true;
 
-  // Only what SetOptions and SetDBOptions may change.
+  // Includes only options that SetOptions and SetDBOptions may change.
   bool mutable_options_only = false;
 
-  // Between options in output.
+  // Separator between options in output.
   std::string delimiter = ";";
 
   Depth depth = Depth::kDepthDefault;
@@ -78,7 +78,7 @@ struct VARVE_EXPORT ConfigOptions {
   Env* env = Env::Default();  // Not owned.
 
   // Makes objects of the program's own classes (utilities/object_registry.h): a registry of its own
-  // above the default one. nullptr: there are the built-in classes alone.
+  // on top of the default one. nullptr: only built-in classes.
   std::shared_ptr<ObjectRegistry> registry;
 
   bool IsShallow() const { return depth == Depth::kDepthShallow; }
@@ -141,20 +141,20 @@ VARVE_EXPORT Status GetBlockBasedTableOptionsFromString(const BlockBasedTableOpt
                                                         const std::string& opts_str,
                                                         BlockBasedTableOptions* new_table_options);
 
-// Names of both kinds together.
+// Accept options of the database and of the column family.
 VARVE_EXPORT Status GetOptionsFromString(const ConfigOptions& config_options,
                                          const Options& base_options, const std::string& opts_str,
                                          Options* new_options);
 VARVE_EXPORT Status GetOptionsFromString(const Options& base_options, const std::string& opts_str,
                                          Options* new_options);
 
-// Takes one level apart; nested braces stay in the values (without the outermost pair).
+// Splits one level; nested braces stay in the values (without the outermost pair).
 VARVE_EXPORT Status StringToMap(const std::string& opts_str,
                                 std::unordered_map<std::string, std::string>* opts_map);
 
-// "skip_list", "plain_skip_list" or "vector", or the name of the class, each alone or followed by
-// ":N"; of a skip list, ";blocked=false" may follow.
-// InvalidArgument for what is no such N, NotSupported for other names.
+// Accepts "skip_list", "plain_skip_list" or "vector", or the class name, each optionally followed
+// by ":N"; a skip list also by ";blocked=false". InvalidArgument for an invalid N, NotSupported for
+// other names.
 VARVE_EXPORT Status GetMemTableRepFactoryFromString(
     const std::string& opts_str, std::unique_ptr<MemTableRepFactory>* new_mem_factory);
 
@@ -172,21 +172,21 @@ VARVE_EXPORT Status GetStringFromColumnFamilyOptions(std::string* opts_str,
                                                      const ColumnFamilyOptions& cf_options,
                                                      const std::string& delimiter = ";  ");
 
-// "kLZ4Compression" and so on. InvalidArgument for a number without a name.
+// Returns "kLZ4Compression" etc. InvalidArgument for a number without a name.
 VARVE_EXPORT Status GetStringFromCompressionType(std::string* compression_str,
                                                  CompressionType compression_type);
 
-// Codecs in this build, kNoCompression among them.
+// Returns the codecs in this build, including kNoCompression.
 VARVE_EXPORT std::vector<CompressionType> GetSupportedCompressions();
 
 // ---- Operations on a DB ----
 
-// Ends all background work for good; `wait`: returns when it has ended.
+// Ends all background work permanently; with `wait` returns when it has ended.
 VARVE_EXPORT void CancelAllBackgroundWork(DB* db, bool wait = false);
 
-// Deletes tables, below L0, that lie wholly within the range, with whatever snapshots still see in
-// them. include_end: `end` belongs to the range. What such a table hid in others shows again: this
-// is for ranges that nobody reads any more, and DB::Excise for all others.
+// Deletes tables below L0 that lie wholly within the range, even if snapshots still see them.
+// include_end: `end` belongs to the range. Older entries hidden by such a table become visible
+// again, so use it only for ranges that are no longer read, and DB::Excise otherwise.
 VARVE_EXPORT Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family,
                                        const Slice* begin, const Slice* end,
                                        bool include_end = true);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// Customizable: a Configurable that has a name, by which it can be made, and known again inside of
-// what wraps it. The base of the classes that a database is put together from.
+// Customizable is a Configurable with a name, by which it can be created, and found within
+// wrappers. Base of the configurable parts of a database.
 
 #include <string>
 #include <unordered_map>
@@ -13,10 +13,10 @@
 
 namespace varve {
 
-/// A class of which there are several kinds - such as Comparator - has `static const char* Type()`,
-/// and mostly CreateFromString(), which makes an object of a name that is built in, or registered
-/// (varve/utilities/object_registry.h). A kind that can be asked for with CheckedCast() has
-/// `static const char* kClassName()`.
+/// A class with several implementations, such as Comparator, has `static const char* Type()`, and
+/// usually CreateFromString(), which makes a built-in or registered object by name
+/// (varve/utilities/object_registry.h). An implementation that CheckedCast() can return has `static
+/// const char* kClassName()`.
 class VARVE_EXPORT Customizable : public Configurable {
  public:
   Customizable() = default;
@@ -25,20 +25,21 @@ class VARVE_EXPORT Customizable : public Configurable {
   ~Customizable() override;
 
   virtual const char* Name() const = 0;
-  /// Another name of the class, mostly shorter; "" for none.
+  /// Returns another, usually shorter, name of the class; "" for none.
   virtual const char* NickName() const { return ""; }
-  /// What CreateFromString() makes such an object from.
+  /// Returns the text from which CreateFromString() makes such an object.
   virtual std::string GetId() const { return Name(); }
-  /// "Name@address#process": an id that no other object has.
+  /// Returns "Name@address#process", an id that no other object has.
   std::string GenerateIndividualId() const;
 
-  /// Whether the class is called that. What the object wraps does not count.
+  /// True if the class has that name. Wrapped objects are not considered.
   virtual bool IsInstanceOf(const std::string& name) const;
 
-  /// What the object wraps, or null.
+  /// Returns the wrapped object, or null.
   virtual const Customizable* Inner() const { return nullptr; }
 
-  /// The object, or what it wraps at any depth, if that is called T::kClassName(); otherwise null.
+  /// Returns the object named T::kClassName(): this or one wrapped at any depth; null if there is
+  /// none.
   template <typename T>
   const T* CheckedCast() const {
     return static_cast<const T*>(FindInstance(T::kClassName()));
@@ -48,21 +49,21 @@ class VARVE_EXPORT Customizable : public Configurable {
     return const_cast<T*>(static_cast<const T*>(FindInstance(T::kClassName())));
   }
 
-  /// "id" gives GetId().
+  /// Returns GetId() for "id".
   Status GetOption(const ConfigOptions& config_options, const std::string& name,
                    std::string* value) const override;
-  /// The ids are compared from kSanityLevelLooselyCompatible on, as "id".
+  /// From kSanityLevelLooselyCompatible on the ids are compared, as "id".
   bool AreEquivalent(const ConfigOptions& config_options, const Configurable* other,
                      std::string* name) const override;
 
   using Configurable::GetOptionsMap;
-  /// The same about `custom`, which may be null: its id is the default one, and where the text has
-  /// that id, options of `custom` are added that it does not name.
+  /// Like the base version with the id of `custom`, which may be null, as default; if the text has
+  /// that id, adds the options of `custom` that the text does not name.
   static Status GetOptionsMap(const ConfigOptions& config_options, const Customizable* custom,
                               const std::string& opt_value, std::string* id,
                               std::unordered_map<std::string, std::string>* options);
 
-  /// ConfigureFromMap() of `object`. InvalidArgument: it is null, and there are options.
+  /// Calls ConfigureFromMap() of `object`. InvalidArgument if it is null and there are options.
   static Status ConfigureNewObject(const ConfigOptions& config_options, Customizable* object,
                                    const std::unordered_map<std::string, std::string>& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// DB: a persistent ordered map from keys to values, made of column families.
+// DB is a persistent ordered map from keys to values, divided into column families.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,9 +38,9 @@ struct ChangeStreamOptions;
 struct PromoteOptions;
 struct SecondaryLag;
 
-// Names an open column family in calls. Delete it (or DestroyColumnFamilyHandle) before the DB.
-// Calls that are given one of another database, or a snapshot of another, are InvalidArgument and
-// change nothing; those without a status have no answer.
+// Identifies an open column family in calls. Delete it (or call DestroyColumnFamilyHandle) before
+// the DB. A call with a handle or a snapshot of another database returns InvalidArgument and
+// changes nothing; if it returns no Status, its result is empty.
 class VARVE_EXPORT ColumnFamilyHandle {
  public:
   virtual ~ColumnFamilyHandle() = default;
@@ -48,39 +48,39 @@ class VARVE_EXPORT ColumnFamilyHandle {
   virtual const std::string& GetName() const = 0;
   virtual uint32_t GetID() const = 0;
 
-  // Current name and options, as far as these can be told.
+  // Sets *desc to the current name and options, as far as a plain struct can express them.
   virtual Status GetDescriptor(ColumnFamilyDescriptor* desc) = 0;
 
   virtual const Comparator* GetComparator() const = 0;
 };
 
 // All methods may be called by several threads at once unless they say otherwise. Calls without a
-// column family mean the default one. A family whose comparator has timestamps takes one with each
-// write (`ts`) and each read (ReadOptions::timestamp): InvalidArgument, with nothing done, if there
-// is none, if its size is another, or if a family without timestamps is given one.
+// column family use the default one. A column family whose comparator has timestamps requires one
+// with each write (`ts`) and each read (ReadOptions::timestamp). InvalidArgument, with nothing
+// done, if it is missing, has another size, or is given for a column family without timestamps.
 //
-// Timestamps of a key may be written in any order. A read as of a time sees what has been written
-// so far with that timestamp or an older one, without the versions that a range deletion it sees
-// was written after. Of the others the one with the newest timestamp stands, of one timestamp the
-// one written last; merge operands apply to what comes next in this order. Reads are quickest where
-// timestamps do not descend. Below full_history_ts_low they must not: which version is left of
-// those that were written out of order is not defined there.
+// Timestamps of a key may be written in any order. A read at a timestamp sees what has been written
+// so far with that timestamp or an older one, except versions that were written before a range
+// deletion it sees. Among the rest the newest timestamp wins, and for equal timestamps the last
+// write; merge operands apply to the next version in this order. Reads are fastest if timestamps
+// never descend. Below full_history_ts_low they must not: of versions written out of order there,
+// it is undefined which one remains.
 //
 // Subclasses implement the virtual methods; the others are shorthands for them.
 class VARVE_EXPORT DB {
  public:
   // ---- Opening and closing ----
 
-  // Opens the database in directory `name`. On success *dbptr is the caller's to delete. Relative
-  // paths (the name, wal_dir, db_log_dir) are looked up once: wherever the process goes afterwards,
-  // the database stays where it was opened, if its Env knows of absolute paths.
+  // Opens the database in directory `name`. On success the caller owns *dbptr. Relative paths
+  // (`name`, wal_dir, db_log_dir) are resolved once, so later changes of the working directory have
+  // no effect, if the Env supports absolute paths.
   static Status Open(const Options& options, const std::string& name, DB** dbptr);
   static Status Open(const Options& options, const std::string& name, std::unique_ptr<DB>* dbptr) {
     return Adopt(dbptr, [&](DB** db) { return Open(options, name, db); });
   }
 
-  // All existing column families must be listed, the default one too. Handles come in that order
-  // and must be released before the DB is deleted.
+  // All existing column families must be listed, also the default one. Handles are returned in that
+  // order and must be released before the DB is deleted.
   static Status Open(const DBOptions& db_options, const std::string& name,
                      const std::vector<ColumnFamilyDescriptor>& column_families,
                      std::vector<ColumnFamilyHandle*>* handles, DB** dbptr);
@@ -91,22 +91,21 @@ class VARVE_EXPORT DB {
                  [&](DB** db) { return Open(db_options, name, column_families, handles, db); });
   }
 
-  // The same, and without the versions that are newer than `trim_ts`, for good: column families
-  // with timestamps, which must be of its size, are rewritten before the call returns. NotSupported
-  // with a single level.
-  // InvalidArgument with avoid_flush_during_recovery.
+  // Opens the database and permanently removes all versions newer than `trim_ts`, which must have
+  // the timestamp size of the column families that have timestamps; these are rewritten before the
+  // call returns. NotSupported with a single level. InvalidArgument with
+  // avoid_flush_during_recovery.
   static Status OpenAndTrimHistory(const DBOptions& db_options, const std::string& name,
                                    const std::vector<ColumnFamilyDescriptor>& column_families,
                                    std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
                                    std::string trim_ts);
 
-  // Changes no file; writes return NotSupported. A subset of column families may be listed. Ways of
-  // writing, flushing and compacting that could be refused (unordered_write, compaction_style and
-  // the like) are taken as by default, in GetOptions too.
-  // Another process may write to the database meanwhile: the opening shows a state of it that is
-  // not older than the call, and keeps all tables open, so that later reads find them. With
-  // max_open_files other than -1 a later read may fail with IOError of a file that the writer has
-  // deleted; open it again then.
+  // Opens without changing any file; writes return NotSupported. A subset of the column families
+  // may be listed. Options for writing, flushing and compacting that could be refused
+  // (unordered_write, compaction_style etc.) take their defaults, in GetOptions too. Another
+  // process may write to the database meanwhile: the DB shows a state not older than the call, and
+  // keeps all tables open for later reads. With max_open_files other than -1 a later read may fail
+  // with IOError for a file that the writer has deleted; the database must then be opened again.
   static Status OpenForReadOnly(const Options& options, const std::string& name, DB** dbptr,
                                 bool error_if_wal_file_exists = false);
   static Status OpenForReadOnly(const Options& options, const std::string& name,
@@ -129,8 +128,8 @@ class VARVE_EXPORT DB {
     });
   }
 
-  // Opens, to be read, a database that another process, its primary, writes, and follows it; what
-  // that is and is not: varve/secondary.h. The LOG goes into `secondary_path`.
+  // Opens, for reads, a database that another process (its primary) writes, and follows it; see
+  // varve/secondary.h. The LOG goes into `secondary_path`.
   static Status OpenAsSecondary(const Options& options, const std::string& name,
                                 const std::string& secondary_path, DB** dbptr);
   static Status OpenAsSecondary(const Options& options, const std::string& name,
@@ -152,7 +151,7 @@ class VARVE_EXPORT DB {
     });
   }
 
-  // NotSupported: following a database through hard links in a directory of one's own.
+  // NotSupported: follows a database through hard links in a directory of its own.
   static Status OpenAsFollower(const Options& options, const std::string& name,
                                const std::string& leader_path, std::unique_ptr<DB>* dbptr);
   static Status OpenAsFollower(const DBOptions& db_options, const std::string& name,
@@ -161,7 +160,7 @@ class VARVE_EXPORT DB {
                                std::vector<ColumnFamilyHandle*>* handles,
                                std::unique_ptr<DB>* dbptr);
 
-  // Names of all column families of a database that need not be open.
+  // Lists the names of all column families of a database, which need not be open.
   static Status ListColumnFamilies(const DBOptions& db_options, const std::string& name,
                                    std::vector<std::string>* column_families);
 
@@ -169,21 +168,21 @@ class VARVE_EXPORT DB {
   DB(const DB&) = delete;
   DB& operator=(const DB&) = delete;
 
-  // Closes if Close was not called; its status is lost then.
+  // Closes the database unless Close was called; the status is lost then.
   virtual ~DB() = default;
 
-  // Ends background work, flushes unless avoid_flush_during_shutdown, syncs the log. Aborted while
-  // snapshots are held (the message counts all that is) or LockWAL is in force; iterators and
-  // column family handles may outlive this and the DB. Later calls get ShutdownInProgress.
+  // Ends background work, flushes unless avoid_flush_during_shutdown, syncs the log. Returns
+  // Aborted while snapshots are held (the message counts all held objects) or LockWAL is in force;
+  // iterators and column family handles may outlive Close and the DB. Later calls return
+  // ShutdownInProgress.
   //
-  // In a child process that fork() made, every call gets InvalidArgument (or, if it has no status,
-  // an empty answer) and touches no file; deleting the DB there forgets it. Its iterators must not
+  // In a child process made by fork(), every call returns InvalidArgument (an empty result if it
+  // has no Status) and touches no file; deleting the DB there only frees it. Its iterators must not
   // be used there. The child may open other databases.
   virtual Status Close() { return Status::NotSupported("Close"); }
 
-  // Leaves an error state that allows it, and lets automatic recovery count its attempts anew. OK:
-  // writes work, and compactions are tried again if they had failed. Busy while an attempt of
-  // automatic recovery runs.
+  // Clears a recoverable error and restarts the count of automatic recovery attempts. OK: writes
+  // work again, and failed compactions are retried. Busy while an automatic attempt runs.
   virtual Status Resume() { return Status::NotSupported("Resume"); }
 
   // ---- Column families ----
@@ -192,30 +191,29 @@ class VARVE_EXPORT DB {
                                     const std::string& column_family_name,
                                     ColumnFamilyHandle** handle) = 0;
 
-  // Stops at the first error; handles of those made before it are returned.
+  // Stop at the first error; `handles` has those created before it.
   virtual Status CreateColumnFamilies(const ColumnFamilyOptions& options,
                                       const std::vector<std::string>& column_family_names,
                                       std::vector<ColumnFamilyHandle*>* handles) = 0;
   virtual Status CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& column_families,
                                       std::vector<ColumnFamilyHandle*>* handles) = 0;
 
-  // The data can be read through open handles and iterators until these are gone. Of several
-  // nothing is dropped if one is not this database's, or the default one: InvalidArgument.
+  // Data stays readable through open handles and iterators until these are released. Nothing is
+  // dropped if one handle is of another database or the default column family: InvalidArgument.
   virtual Status DropColumnFamily(ColumnFamilyHandle* column_family) = 0;
   virtual Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& column_families) = 0;
 
-  // Deletes the handle. InvalidArgument, and it is not deleted: DefaultColumnFamily(), or a handle
+  // Deletes the handle. InvalidArgument, without deleting it, for DefaultColumnFamily() or a handle
   // of another database.
   virtual Status DestroyColumnFamilyHandle(ColumnFamilyHandle* column_family) = 0;
 
-  // Owned by the DB.
+  // Returns the handle of the default column family, which the DB owns.
   virtual ColumnFamilyHandle* DefaultColumnFamily() const = 0;
 
   // ---- Writing ----
   //
-  // `ts` is the user timestamp of the update. A column family whose comparator has timestamps takes
-  // calls with one of the comparator's size only, any other column family calls without:
-  // InvalidArgument otherwise, with nothing logged.
+  // `ts` is the user timestamp of the update. It is required, with the comparator's size, if the
+  // column family has timestamps, and not allowed otherwise: InvalidArgument, with nothing logged.
 
   virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, const Slice& value) = 0;
@@ -228,7 +226,7 @@ class VARVE_EXPORT DB {
     return Put(options, DefaultColumnFamily(), key, ts, value);
   }
 
-  // OK if the key was absent.
+  // Deletes the key. Returns OK if the key was absent.
   virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* column_family,
                         const Slice& key) = 0;
   virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* column_family,
@@ -240,7 +238,8 @@ class VARVE_EXPORT DB {
     return Delete(options, DefaultColumnFamily(), key, ts);
   }
 
-  // For a key that was Put exactly once since it was last deleted; anything else is undefined.
+  // Deletes a key that was Put exactly once since its last deletion; otherwise the result is
+  // undefined.
   virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* column_family,
                               const Slice& key) = 0;
   virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* column_family,
@@ -252,7 +251,7 @@ class VARVE_EXPORT DB {
     return SingleDelete(options, DefaultColumnFamily(), key, ts);
   }
 
-  // Deletes [begin_key, end_key). InvalidArgument if the end comes before the beginning.
+  // Deletes [begin_key, end_key). Returns InvalidArgument if end_key is before begin_key.
   virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* column_family,
                              const Slice& begin_key, const Slice& end_key) = 0;
   virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* column_family,
@@ -265,7 +264,7 @@ class VARVE_EXPORT DB {
     return DeleteRange(options, DefaultColumnFamily(), begin_key, end_key, ts);
   }
 
-  // Adds an operand to whatever the key's value is; reads merge. InvalidArgument without a merge
+  // Adds an operand to the key's current value; reads combine them. InvalidArgument without a merge
   // operator.
   virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* column_family,
                        const Slice& key, const Slice& value) = 0;
@@ -275,10 +274,10 @@ class VARVE_EXPORT DB {
     return Merge(options, DefaultColumnFamily(), key, value);
   }
 
-  // Applies the batch as a whole. The batch may be used again afterwards.
+  // Applies the batch atomically. The batch may be used again afterwards.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
-  // Write with calls on its way (varve/user_write_callback.h); the callback may be null.
+  // Like Write, with callbacks at its stages (varve/user_write_callback.h); `callback` may be null.
   virtual Status WriteWithCallback(const WriteOptions& /*options*/, WriteBatch* /*updates*/,
                                    UserWriteCallback* /*callback*/) {
     return Status::NotSupported("WriteWithCallback");
@@ -286,9 +285,9 @@ class VARVE_EXPORT DB {
 
   // ---- Reading ----
 
-  // NotFound if there is no such key. `timestamp` may be nullptr. A PinnableSlice may point at what
-  // the database keeps in memory, instead of a copy: it is to be reset, or destroyed, before the
-  // database is closed. So are those of the other calls.
+  // Returns NotFound if the key is absent. `timestamp` may be nullptr. A PinnableSlice, here and in
+  // the other calls, may point into the database's memory: reset or destroy it before the database
+  // is closed.
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family,
                      const Slice& key, PinnableSlice* value, std::string* timestamp) = 0;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* column_family, const Slice& key,
@@ -321,23 +320,22 @@ class VARVE_EXPORT DB {
     return Get(options, DefaultColumnFamily(), key, value, timestamp);
   }
 
-  // The key's merge operands, oldest first, a base value before them. Incomplete, with the number
-  // needed in *number_of_operands, if there are more than the options expect. The slices may share
-  // what they hold: it is freed with the last of them.
+  // Returns the key's merge operands, oldest first, after a base value if there is one. Incomplete,
+  // with the number needed in *number_of_operands, if there are more than the options expect. The
+  // slices may share memory, which is freed with the last of them.
   virtual Status GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* column_family,
                                   const Slice& key, PinnableSlice* merge_operands,
                                   GetMergeOperandsOptions* get_merge_operands_options,
                                   int* number_of_operands) = 0;
 
-  // Get for num_keys keys at one state of the database, the same for all families. `values` and
-  // `statuses` (and `timestamps`, unless nullptr) have num_keys elements; each status is about its
-  // key alone: OK, NotFound, or why the answer is not known. A key may be given more than once.
-  // sorted_input promises that keys ascend within ascending families; that is checked, and keys
-  // that do not are answered as well.
+  // Get for num_keys keys at one state of the database, common to all column families. `values` and
+  // `statuses` (and `timestamps`, unless nullptr) have num_keys elements; each status is for its
+  // key alone: OK, NotFound, or an error. Keys may repeat. sorted_input promises that keys ascend
+  // within ascending column families; violations are detected and answered correctly, too.
   //
-  // ReadOptions: past `deadline` the keys that are left get TimedOut, and so do those whose blocks
-  // would have to be read. Once the values exceed `value_size_soft_limit` the keys after it, in
-  // order, get Aborted.
+  // ReadOptions: past `deadline` the remaining keys get TimedOut, and so do keys whose blocks would
+  // have to be read. Once the values exceed `value_size_soft_limit` the following keys, in order,
+  // get Aborted.
   virtual void MultiGet(const ReadOptions& options, size_t num_keys,
                         ColumnFamilyHandle** column_families, const Slice* keys,
                         PinnableSlice* values, std::string* timestamps, Status* statuses,
@@ -377,7 +375,7 @@ class VARVE_EXPORT DB {
                     keys, values, timestamps);
   }
 
-  // False: the key is surely absent. Does no I/O. *value_found tells whether *value was filled.
+  // Returns false if the key is surely absent. Does no I/O. Sets *value_found if *value was filled.
   virtual bool KeyMayExist(const ReadOptions& /*options*/, ColumnFamilyHandle* /*column_family*/,
                            const Slice& /*key*/, std::string* /*value*/, std::string* /*timestamp*/,
                            bool* value_found = nullptr) {
@@ -397,53 +395,53 @@ class VARVE_EXPORT DB {
     return KeyMayExist(options, DefaultColumnFamily(), key, value, timestamp, value_found);
   }
 
-  // Never nullptr; to be deleted by the caller before the DB. Not positioned at first.
+  // Returns an unpositioned iterator, never nullptr. The caller must delete it before the DB.
   virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* column_family) = 0;
   Iterator* NewIterator(const ReadOptions& options) {
     return NewIterator(options, DefaultColumnFamily());
   }
 
-  // Iterators over one state of the database.
+  // Makes iterators over the same state of the database.
   virtual Status NewIterators(const ReadOptions& options,
                               const std::vector<ColumnFamilyHandle*>& column_families,
                               std::vector<Iterator*>* iterators) = 0;
 
-  // A state to read from, for ReadOptions::snapshot. To be released, not deleted. nullptr if there
-  // can be none: the database is closed, or it would wait for an ingestion, called from a callback.
+  // Returns a state for ReadOptions::snapshot, to be released, not deleted. Returns nullptr if the
+  // database is closed, or if a callback would have to wait for an ingestion.
   virtual const Snapshot* GetSnapshot() = 0;
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
 
   // ---- Properties ----
 
-  // Names for GetProperty and its kin. Those that end in "level" take a level number appended.
+  // Names for GetProperty etc. Those that end in "level" need a level number appended.
   struct Properties {
     inline static const std::string kNumFilesAtLevelPrefix = "rocksdb.num-files-at-level";
-    // Bytes of keys and values for each byte of the level's tables; -1 where none tells.
+    // Bytes of keys and values per byte of the level's tables; -1 if unknown.
     inline static const std::string kCompressionRatioAtLevelPrefix =
         "rocksdb.compression-ratio-at-level";
 
-    // Text for people.
+    // Properties with readable text.
     inline static const std::string kStats = "rocksdb.stats";
     inline static const std::string kSSTables = "rocksdb.sstables";
-    inline static const std::string kCFStats = "rocksdb.cfstats";  // Also as a map.
+    inline static const std::string kCFStats = "rocksdb.cfstats";  // Also a map.
     inline static const std::string kCFStatsNoFileHistogram = "rocksdb.cfstats-no-file-histogram";
-    // Not counted: no answer.
+    // Has no value, as the histogram is not kept.
     inline static const std::string kCFFileHistogram = "rocksdb.cf-file-histogram";
     inline static const std::string kCFWriteStallStats = "rocksdb.cf-write-stall-stats";
     inline static const std::string kDBWriteStallStats = "rocksdb.db-write-stall-stats";
-    // Also as a map, which has what writes came to if DBOptions::statistics counts.
+    // Also a map, with totals of writes if DBOptions::statistics is set.
     inline static const std::string kDBStats = "rocksdb.dbstats";
     inline static const std::string kLevelStats = "rocksdb.levelstats";
-    // What is in the block cache, by role; also as a map (BlockCacheEntryStatsMapKeys). Found out
-    // by a walk over the cache, at most every ten seconds; the fast form goes without for three
-    // minutes. No answer without a block cache.
+    // Contents of the block cache by role, also as a map (BlockCacheEntryStatsMapKeys). The cache
+    // is scanned at most every ten seconds, for the fast form every three minutes. No value without
+    // a block cache.
     inline static const std::string kBlockCacheEntryStats = "rocksdb.block-cache-entry-stats";
     inline static const std::string kFastBlockCacheEntryStats =
         "rocksdb.fast-block-cache-entry-stats";
     inline static const std::string kOptionsStatistics = "rocksdb.options-statistics";
-    // Sums over the properties of all tables, and of those of a level, whose number is appended;
-    // also as maps (TableProperties::GetAggregatablePropertiesAsMap). Tables that are not open are
-    // opened. No answer if one cannot be, or after Close.
+    // Sums over the properties of all tables, or of those of the level whose number is appended;
+    // also maps (TableProperties::GetAggregatablePropertiesAsMap). Opens tables that are not open.
+    // No value if that fails, or after Close.
     inline static const std::string kAggregatedTableProperties =
         "rocksdb.aggregated-table-properties";
     inline static const std::string kAggregatedTablePropertiesAtLevel =
@@ -481,14 +479,14 @@ class VARVE_EXPORT DB {
     inline static const std::string kEstimateNumKeys = "rocksdb.estimate-num-keys";
     inline static const std::string kEstimateLiveDataSize = "rocksdb.estimate-live-data-size";
     inline static const std::string kEstimateTableReadersMem = "rocksdb.estimate-table-readers-mem";
-    // Of families that drop tables by age, which there are none of: no answer.
+    // Applies only to column families that drop tables by age, which do not exist: no value.
     inline static const std::string kEstimateOldestKeyTime = "rocksdb.estimate-oldest-key-time";
-    // Bytes of tables: of all that somebody may read, of those of now, and of those that nobody
-    // can read any more and whose deletion has not begun.
+    // Bytes of tables: of all that are readable through any version, of the current version, and of
+    // unreadable ones whose deletion has not begun.
     inline static const std::string kTotalSstFilesSize = "rocksdb.total-sst-files-size";
     inline static const std::string kLiveSstFilesSize = "rocksdb.live-sst-files-size";
     inline static const std::string kObsoleteSstFilesSize = "rocksdb.obsolete-sst-files-size";
-    // A Temperature's number is appended.
+    // The number of a Temperature is appended.
     inline static const std::string kLiveSstFilesSizeAtTemperature =
         "rocksdb.live-sst-files-size-at-temperature";
     inline static const std::string kBaseLevel = "rocksdb.base-level";
@@ -501,7 +499,7 @@ class VARVE_EXPORT DB {
     inline static const std::string kCurrentSuperVersionNumber =
         "rocksdb.current-super-version-number";
     inline static const std::string kMinLogNumberToKeep = "rocksdb.min-log-number-to-keep";
-    // No table stays because of its number: always the largest there is.
+    // Always the largest number, as no table is kept because of its number.
     inline static const std::string kMinObsoleteSstNumberToKeep =
         "rocksdb.min-obsolete-sst-number-to-keep";
 
@@ -510,7 +508,7 @@ class VARVE_EXPORT DB {
     inline static const std::string kBlockCacheUsage = "rocksdb.block-cache-usage";
     inline static const std::string kBlockCachePinnedUsage = "rocksdb.block-cache-pinned-usage";
 
-    // Value files: none here, and no cache of their values, which gives no answer.
+    // Blob files do not exist: these are 0, and those of the blob cache have no value.
     inline static const std::string kNumBlobFiles = "rocksdb.num-blob-files";
     inline static const std::string kBlobStats = "rocksdb.blob-stats";
     inline static const std::string kTotalBlobFileSize = "rocksdb.total-blob-file-size";
@@ -522,7 +520,7 @@ class VARVE_EXPORT DB {
     inline static const std::string kBlobCachePinnedUsage = "rocksdb.blob-cache-pinned-usage";
   };
 
-  // False for an unknown name (or, below, one that has no such form).
+  // Returns false for an unknown name or, below, one that has no such form.
   virtual bool GetProperty(ColumnFamilyHandle* column_family, const Slice& property,
                            std::string* value) = 0;
   bool GetProperty(const Slice& property, std::string* value) {
@@ -539,15 +537,15 @@ class VARVE_EXPORT DB {
     return GetIntProperty(DefaultColumnFamily(), property, value);
   }
 
-  // Summed over all column families; a fact of the whole database is told once, and a block cache
-  // counts once, however many families share it.
+  // Sums over all column families; a value of the whole database counts once, and so does a block
+  // cache that column families share.
   virtual bool GetAggregatedIntProperty(const Slice& property, uint64_t* value) = 0;
 
-  // Zeroes what kStats counts (not DBOptions::statistics).
+  // Resets the counters of kStats, not DBOptions::statistics.
   virtual Status ResetStats() { return Status::NotSupported("ResetStats"); }
 
-  // What was noted of DBOptions::statistics from `start_time` on and before `end_time`, in seconds
-  // since 1970 (stats_history.h, stats_persist_period_sec).
+  // Returns the records of DBOptions::statistics from `start_time` (inclusive) to `end_time`
+  // (exclusive), in seconds since 1970 (stats_history.h, stats_persist_period_sec).
   virtual Status GetStatsHistory(uint64_t /*start_time*/, uint64_t /*end_time*/,
                                  std::unique_ptr<StatsHistoryIterator>* /*stats_iterator*/) {
     return Status::NotSupported("GetStatsHistory");
@@ -561,7 +559,7 @@ class VARVE_EXPORT DB {
     INCLUDE_FILES = 1 << 1,
   };
 
-  // sizes[i]: bytes stored for ranges[i], 0 <= i < n.
+  // Sets sizes[i] to the approximate bytes stored for ranges[i], 0 <= i < n.
   virtual Status GetApproximateSizes(const SizeApproximationOptions& options,
                                      ColumnFamilyHandle* column_family, const Range* ranges, int n,
                                      uint64_t* sizes) = 0;
@@ -574,7 +572,7 @@ class VARVE_EXPORT DB {
     return GetApproximateSizes(DefaultColumnFamily(), ranges, n, sizes, include_flags);
   }
 
-  // Entries and bytes in memtables within the range.
+  // Estimates the entries and bytes in memtables within the range.
   virtual void GetApproximateMemTableStats(ColumnFamilyHandle* column_family, const Range& range,
                                            uint64_t* count, uint64_t* size) = 0;
   void GetApproximateMemTableStats(const Range& range, uint64_t* count, uint64_t* size) {
@@ -583,15 +581,15 @@ class VARVE_EXPORT DB {
 
   // ---- Maintenance ----
 
-  // Compacts [begin, end] down to the last level that has data; nullptr: from or to the edge.
+  // Compacts [begin, end] down to the last level that has data; nullptr: unbounded on that side.
   virtual Status CompactRange(const CompactRangeOptions& options, ColumnFamilyHandle* column_family,
                               const Slice* begin, const Slice* end) = 0;
   Status CompactRange(const CompactRangeOptions& options, const Slice* begin, const Slice* end) {
     return CompactRange(options, DefaultColumnFamily(), begin, end);
   }
 
-  // Compacts the named tables (and what must go along) into output_level, and there into that one
-  // of db_paths or cf_paths; -1: where the level's tables belong.
+  // Compacts the named tables, and others that must be included, into output_level, in the
+  // directory with index output_path_id of db_paths or cf_paths; -1: the level's own directory.
   virtual Status CompactFiles(const CompactionOptions& compact_options,
                               ColumnFamilyHandle* column_family,
                               const std::vector<std::string>& input_file_names, int output_level,
@@ -607,23 +605,22 @@ class VARVE_EXPORT DB {
                         output_path_id, output_file_names, compaction_job_info);
   }
 
-  // Marks the tables in the range for a compaction in the background.
+  // Marks the tables in the range for background compaction.
   virtual Status SuggestCompactRange(ColumnFamilyHandle* /*column_family*/, const Slice* /*begin*/,
                                      const Slice* /*end*/) {
     return Status::NotSupported("SuggestCompactRange");
   }
 
-  // Waits until nothing is left to flush or compact.
+  // Waits until no flush and no compaction is due.
   virtual Status WaitForCompact(const WaitForCompactOptions& options) = 0;
 
-  // Changes dynamic options: all of them, or none when an error is returned, but for one: with
-  // DBOptions::fail_if_options_file_error the error may be that of the OPTIONS file, and says so.
-  // Of a struct one field may be named: "compression_opts.level", or all that change together:
-  // "compression_opts" = "{level=3;window_bits=-14}".
-  // "block_based_table_factory" = "{block_size=8192;filter_policy=bloomfilter:10:false}", or
-  // "block_based_table_factory.block_size", changes how tables are built from now on; what concerns
-  // how they are read and cached (block_cache, no_block_cache, pinning, reading ahead) is
-  // InvalidArgument.
+  // Changes dynamic options, all of them, or none if an error is returned; exception: with
+  // DBOptions::fail_if_options_file_error the error may concern the OPTIONS file, and says so.
+  // Struct options are set by field ("compression_opts.level") or whole ("compression_opts" =
+  // "{level=3;window_bits=-14}"). "block_based_table_factory" =
+  // "{block_size=8192;filter_policy=bloomfilter:10:false}", or
+  // "block_based_table_factory.block_size", applies to tables built later; options for reading and
+  // caching tables (block_cache, no_block_cache, pinning, read-ahead) are InvalidArgument.
   virtual Status SetOptions(ColumnFamilyHandle* column_family,
                             const std::unordered_map<std::string, std::string>& new_options) = 0;
   Status SetOptions(const std::unordered_map<std::string, std::string>& new_options) {
@@ -631,17 +628,17 @@ class VARVE_EXPORT DB {
   }
   virtual Status SetDBOptions(const std::unordered_map<std::string, std::string>& new_options) = 0;
 
-  // Pause returns when running jobs have ended, also what gets back from an error; none begins
-  // before Continue, unless Resume asks for it. Calls nest.
+  // Pause returns when all running jobs have ended, error recovery too; none starts before
+  // Continue, unless Resume requires it. Calls nest.
   virtual Status PauseBackgroundWork() = 0;
   virtual Status ContinueBackgroundWork() = 0;
 
-  // Ends disable_auto_compactions for these column families.
+  // Resets disable_auto_compactions for these column families.
   virtual Status EnableAutoCompaction(
       const std::vector<ColumnFamilyHandle*>& column_family_handles) = 0;
 
-  // Running CompactRange calls end with Incomplete; further ones too until enabled again, as often
-  // as they were disabled: an EnableManualCompaction that comes first counts as well.
+  // Running and later CompactRange calls return Incomplete until there were as many Enable as
+  // Disable calls; an Enable that comes first counts, too.
   virtual void DisableManualCompaction() = 0;
   virtual void EnableManualCompaction() = 0;
 
@@ -656,50 +653,50 @@ class VARVE_EXPORT DB {
   virtual Env* GetEnv() const = 0;
   virtual FileSystem* GetFileSystem() const = 0;
 
-  // Options in force now.
+  // Return the options now in force.
   virtual Options GetOptions(ColumnFamilyHandle* column_family) const = 0;
   Options GetOptions() const { return GetOptions(DefaultColumnFamily()); }
   virtual DBOptions GetDBOptions() const = 0;
 
-  // Writes memtables to tables. With DBOptions::atomic_flush those of all column families,
-  // whichever are named, as a batch over two is whole in tables only if both are flushed.
-  // ColumnFamilyDropped: one is; nothing has been flushed.
+  // Flushes memtables to tables. With DBOptions::atomic_flush those of all column families are
+  // flushed, whichever are named, so that batches stay atomic across them. ColumnFamilyDropped if
+  // one was dropped; nothing is flushed then.
   virtual Status Flush(const FlushOptions& options, ColumnFamilyHandle* column_family) = 0;
   Status Flush(const FlushOptions& options) { return Flush(options, DefaultColumnFamily()); }
   virtual Status Flush(const FlushOptions& options,
                        const std::vector<ColumnFamilyHandle*>& column_families) = 0;
 
-  // Hands the log's buffer to the system (and to stable storage if `sync`). For manual_wal_flush.
+  // Writes the log's buffer to the system, and syncs it if `sync`. For manual_wal_flush.
   virtual Status FlushWAL(bool /*sync*/) { return Status::NotSupported("FlushWAL"); }
   virtual Status FlushWAL(const FlushWALOptions& options) { return FlushWAL(options.sync); }
 
-  // Brings what is in the log to stable storage.
+  // Syncs the log to stable storage.
   virtual Status SyncWAL() = 0;
 
-  // Blocks writes until unlocked. Calls nest.
+  // Block writes until unlocked. Calls nest.
   virtual Status LockWAL() { return Status::NotSupported("LockWAL"); }
   virtual Status UnlockWAL() { return Status::NotSupported("UnlockWAL"); }
 
   virtual SequenceNumber GetLatestSequenceNumber() const = 0;
 
-  // From now on versions of keys with timestamps below `ts_low` need not be kept, but for the
-  // newest of them, and reads as of such a time are refused. `ts_low` is durable when this returns.
-  // InvalidArgument: the column family has no timestamps, or of another size, or `ts_low` is below
-  // the one in force. TryAgain: another call has raised it beyond `ts_low` meanwhile.
+  // Versions with timestamps below `ts_low`, except a key's newest one, may be dropped from now on,
+  // and reads below it are refused. `ts_low` is durable when this returns. InvalidArgument: the
+  // column family has no timestamps or another size, or `ts_low` is below the current one.
+  // TryAgain: another call has raised it above `ts_low` meanwhile.
   virtual Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
                                           std::string /*ts_low*/) {
     return Status::NotSupported("IncreaseFullHistoryTsLow");
   }
-  // The full_history_ts_low in force; empty if there is none yet. InvalidArgument: there are no
+  // Returns the current full_history_ts_low, empty if never set. InvalidArgument without
   // timestamps.
   virtual Status GetFullHistoryTsLow(ColumnFamilyHandle* /*column_family*/,
                                      std::string* /*ts_low*/) {
     return Status::NotSupported("GetFullHistoryTsLow");
   }
-  // The newest timestamp that was written to a column family, or empty if none was. Of what is in
-  // tables all that is known is that it was below full_history_ts_low, so the answer then is
-  // full_history_ts_low - 1. Reads every key in memory. NotSupported unless
-  // persist_user_defined_timestamps is false; InvalidArgument: there are no timestamps.
+  // Returns the newest timestamp written to a column family, empty if none was. Tables store only
+  // that theirs are below full_history_ts_low; if data is only there, this is full_history_ts_low -
+  // 1. Reads every key in memory. NotSupported unless persist_user_defined_timestamps is false;
+  // InvalidArgument without timestamps.
   virtual Status GetNewestUserDefinedTimestamp(ColumnFamilyHandle* /*column_family*/,
                                                std::string* /*newest_timestamp*/) {
     return Status::NotSupported("GetNewestUserDefinedTimestamp");
@@ -707,68 +704,68 @@ class VARVE_EXPORT DB {
 
   // ---- Files ----
 
-  // Calls nest: files are deleted again after as many Enable as Disable calls.
+  // Calls nest: deletion restarts after as many Enable as Disable calls.
   virtual Status DisableFileDeletions() = 0;
   virtual Status EnableFileDeletions() = 0;
 
-  // Names relative to the database, with a leading slash. manifest_file_size: bytes to copy.
+  // Lists names relative to the database, with a leading slash. manifest_file_size: bytes to copy.
   virtual Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size,
                               bool flush_memtable = true) = 0;
 
-  // Oldest first: those of the archive (WAL_ttl_seconds), then those that recovery would read. When
-  // the database is read only, of the latter those that its opening has read, as far as it has read
+  // Lists logs, oldest first: archived ones (WAL_ttl_seconds), then those that recovery would read.
+  // A read-only database lists, of the latter, those that its open has read, as far as it has read
   // them.
   virtual Status GetSortedWalFiles(VectorLogPtr& files) = 0;
-  // The last of them, which is being written. NotSupported when the database is read only.
+  // Returns the log being written. NotSupported if the database is read-only.
   virtual Status GetCurrentWalFile(std::unique_ptr<LogFile>* /*current_log_file*/) {
     return Status::NotSupported("GetCurrentWalFile");
   }
 
-  // All files that are the database as it is at one moment: as many bytes of each as the list says,
-  // in one directory, open as a database, in every recovery mode. Call DisableFileDeletions before,
-  // and EnableFileDeletions after copying. Copy what has replacement_contents from there. Without a
-  // flush it waits for no write. After an error *files is empty. Aborted: a flush is needed, and
-  // LockWAL keeps it out.
+  // Lists all files of the database at one moment. With the listed number of bytes of each, copied
+  // to one directory, they open as a database in every recovery mode. Call DisableFileDeletions
+  // before, and EnableFileDeletions after copying. Use replacement_contents where it is set.
+  // Without a flush no write is waited for. After an error *files is empty. Aborted: a flush is
+  // needed, but LockWAL is in force.
   virtual Status GetLiveFilesStorageInfo(const LiveFilesStorageInfoOptions& /*options*/,
                                          std::vector<LiveFileStorageInfo>* /*files*/) {
     return Status::NotSupported("GetLiveFilesStorageInfo");
   }
 
-  // Replaces what the list has by the checksums of whole tables that the MANIFEST holds; those that
-  // have none get kUnknownFileChecksum (file_checksum.h).
+  // Replaces the list's contents by the table file checksums stored in the MANIFEST; tables without
+  // one get kUnknownFileChecksum (file_checksum.h).
   virtual Status GetLiveFilesChecksumInfo(FileChecksumList* /*checksum_list*/) {
     return Status::NotSupported("GetLiveFilesChecksumInfo");
   }
 
-  // Sets *iter to an iterator over what was written, from the batch that contains seq_number on;
-  // 0 is taken as 1. It is not valid at first if that cannot be read yet. NotFound: seq_number is
-  // above the latest sequence number, or no log has it (any more); *iter stays as it was.
+  // Sets *iter to an iterator over the batches from the one that contains seq_number on; 0 means 1.
+  // It may be invalid until the first can be read. NotFound, with *iter unchanged: seq_number is
+  // above the latest sequence number, or no log has it (any more).
   virtual Status GetUpdatesSince(SequenceNumber seq_number,
                                  std::unique_ptr<TransactionLogIterator>* iter,
                                  const TransactionLogIterator::ReadOptions& read_options =
                                      TransactionLogIterator::ReadOptions()) = 0;
 
-  // Sets *stream to what was written from a position on that has a name and is kept, which is made
-  // if it is not there (change_stream.h). Varve's own. NotFound: there is none, or, of a new one,
-  // `from` is not written yet, or no log has it any more. Busy: another stream has the position.
-  // Expired: it has lost its logs. InvalidArgument: the name, or a `from` before the position.
+  // Sets *stream to the updates after a named, persistent position, which is created if missing
+  // (change_stream.h). Not in RocksDB. NotFound: there is none, or, for a new one, `from` is not
+  // written yet or no longer in a log. Busy: another stream uses the position. Expired: its logs
+  // are gone. InvalidArgument: the name, or `from` before the position.
   virtual Status OpenChangeStream(const ChangeStreamOptions& /*options*/,
                                   std::unique_ptr<ChangeStream>* /*stream*/) {
     return Status::NotSupported("OpenChangeStream");
   }
-  // Forgets a named position, and lets go of the logs that it held. NotFound: there is none. Busy:
-  // a stream has it.
+  // Deletes a named position and releases its logs. NotFound: there is none. Busy: a stream uses
+  // it.
   virtual Status DropChangeStream(const std::string& /*name*/) {
     return Status::NotSupported("DropChangeStream");
   }
 
-  // When the oldest of all live tables was made, in seconds since 1970. 0: of one it is not known;
-  // the largest number: there are no tables.
+  // Returns the creation time of the oldest live table, in seconds since 1970. 0: that of some
+  // table is unknown; the largest number: there are no tables.
   virtual Status GetCreationTimeOfOldestFile(uint64_t* /*creation_time*/) {
     return Status::NotSupported("GetCreationTimeOfOldestFile");
   }
 
-  // All tables of all column families.
+  // Lists all tables of all column families.
   virtual void GetLiveFilesMetaData(std::vector<LiveFileMetaData>* /*metadata*/) {}
 
   virtual void GetColumnFamilyMetaData(ColumnFamilyHandle* /*column_family*/,
@@ -778,8 +775,9 @@ class VARVE_EXPORT DB {
   }
   virtual void GetAllColumnFamilyMetaData(std::vector<ColumnFamilyMetaData>* /*metadata*/) {}
 
-  // Files of an SstFileWriter become tables, newer than all writes before the call; writes beside
-  // it are newer, seen at once. Readers see all files or none, snapshots none; GetSnapshot waits.
+  // Adds files of SstFileWriter as tables that are newer than all earlier writes; writes beside the
+  // call are newer, and seen at once. Readers see all files or none, snapshots none; GetSnapshot
+  // waits.
   virtual Status IngestExternalFile(ColumnFamilyHandle* column_family,
                                     const std::vector<std::string>& external_files,
                                     const IngestExternalFileOptions& options) = 0;
@@ -788,13 +786,13 @@ class VARVE_EXPORT DB {
     return IngestExternalFile(DefaultColumnFamily(), external_files, options);
   }
 
-  // The same over several column families, all or nothing. InvalidArgument besides: one is given
-  // twice, or there are checksums for some files only.
+  // Like IngestExternalFile for several column families, atomically. InvalidArgument also if one is
+  // given twice, or checksums are given for only some files.
   virtual Status IngestExternalFiles(const std::vector<IngestExternalFileArg>& args) = 0;
 
-  // The first of two steps: does all that takes time. Files are staged in the directory of the
-  // database, synced, and looked into; no reader and no writer sees anything of it, and sources
-  // stay. *handle is null after an error.
+  // First of two steps, does all slow work: stages the files in the database's directory, syncs and
+  // checks them. Readers and writers see none of it, and sources stay. *handle is null after an
+  // error.
   virtual Status PrepareFileIngestion(const std::vector<IngestExternalFileArg>& /*args*/,
                                       std::unique_ptr<FileIngestionHandle>* /*handle*/) {
     return Status::NotSupported("PrepareFileIngestion");
@@ -809,7 +807,7 @@ class VARVE_EXPORT DB {
     arg.options = options;
     return PrepareFileIngestion({arg}, handle);
   }
-  // The second step, of one or of several, which come into force at once or not.
+  // Second step: installs one or several handles, all or none.
   virtual Status CommitFileIngestionHandles(const std::vector<FileIngestionHandle*>& /*handles*/) {
     return Status::NotSupported("CommitFileIngestionHandles");
   }
@@ -818,8 +816,8 @@ class VARVE_EXPORT DB {
     return CommitFileIngestionHandles({handle});
   }
 
-  // A new column family of the tables that Checkpoint::ExportColumnFamily has written, of several
-  // exports only if their keys lie apart; all of it, or none (utilities/checkpoint.h says more).
+  // Creates a column family from tables of Checkpoint::ExportColumnFamily, atomically; several
+  // exports must not overlap (see utilities/checkpoint.h).
   virtual Status CreateColumnFamilyWithImport(
       const ColumnFamilyOptions& /*options*/, const std::string& /*column_family_name*/,
       const ImportColumnFamilyOptions& /*import_options*/,
@@ -837,37 +835,38 @@ class VARVE_EXPORT DB {
                                         handle);
   }
 
-  // Removes all keys outside of [begin_key, end_key), at once, then from the files. Snapshots,
-  // other writes, timestamps: as Excise.
+  // Removes all keys outside [begin_key, end_key), at once, then from the files. Snapshots,
+  // concurrent writes and timestamps are treated as by Excise.
   virtual Status ClipColumnFamily(ColumnFamilyHandle* /*column_family*/, const Slice& /*begin_key*/,
                                   const Slice& /*end_key*/) {
     return Status::NotSupported("ClipColumnFamily");
   }
 
-  // Moves the tables of L0 to a deeper level, without reading them. InvalidArgument: there is no
-  // such level, it or one between has tables, or tables of L0 overlap or are being compacted.
+  // Moves the tables of L0 to target_level without reading them. InvalidArgument: there is no such
+  // level, it or one between has tables, or tables of L0 overlap or are being compacted.
   virtual Status PromoteL0(ColumnFamilyHandle* /*column_family*/, int /*target_level*/) {
     return Status::NotSupported("PromoteL0");
   }
 
-  // Removes [start, limit), at once and durably; tables in it leave unread unless a snapshot is
-  // older, which shows what it showed. Without a bound it is that of the keys there are: writes
-  // beyond it may come after. NotSupported with timestamps. After an error it may be in force.
+  // Removes [start, limit), at once and durably. Tables within it are dropped unread unless a
+  // snapshot is older, which keeps its view. A missing bound is that of the existing keys:
+  // concurrent writes beyond it may remain. NotSupported with timestamps. After an error it may be
+  // in force.
   virtual Status Excise(ColumnFamilyHandle* /*column_family*/, const RangeOpt& /*range*/) {
     return Status::NotSupported("Excise");
   }
 
-  // Reads all tables and compares the checksum of every block, of those that no read uses, too.
+  // Reads all tables and compares every block's checksum, also of blocks that no read uses.
   virtual Status VerifyChecksum(const ReadOptions& read_options) = 0;
   Status VerifyChecksum() { return VerifyChecksum(ReadOptions()); }
-  // The same for whole files (file_checksum.h); tables without such a checksum are passed over.
+  // Like VerifyChecksum for whole-file checksums (file_checksum.h); tables without one are skipped.
   // Corruption names the file, the expected and the actual checksum. InvalidArgument without
-  // DBOptions::file_checksum_gen_factory; NotSupported if that does not know a file's function.
+  // DBOptions::file_checksum_gen_factory; NotSupported if it lacks a file's function.
   virtual Status VerifyFileChecksums(const ReadOptions& /*read_options*/) {
     return Status::NotSupported("VerifyFileChecksums");
   }
 
-  // The database's own identity, and one of this opening.
+  // Return the identity of the database, and that of this open.
   virtual Status GetDbIdentity(std::string& identity) const = 0;
   virtual Status GetDbSessionId(std::string& session_id) const = 0;
 
@@ -879,7 +878,7 @@ class VARVE_EXPORT DB {
   virtual Status GetPropertiesOfTablesInRange(ColumnFamilyHandle* column_family, const Range* range,
                                               std::size_t n, TablePropertiesCollection* props) = 0;
 
-  // Deletes tables that lie wholly within the ranges; see convenience.h, and the trap there.
+  // Deletes tables that lie wholly within the ranges; see the warning in convenience.h.
   virtual Status DeleteFilesInRanges(ColumnFamilyHandle* /*column_family*/,
                                      const RangePtr* /*ranges*/, size_t /*n*/,
                                      bool /*include_end*/ = true) {
@@ -896,14 +895,14 @@ class VARVE_EXPORT DB {
     return DeleteFilesInRanges(column_family, pointers.data(), n, include_end);
   }
 
-  // Ends all background work for good; see convenience.h.
+  // Ends all background work permanently; see convenience.h.
   virtual void CancelAllBackgroundWork(bool /*wait*/) {}
 
-  // The innermost DB of wrappers.
+  // Returns the innermost DB of wrappers.
   virtual DB* GetRootDB() { return this; }
 
-  // Of secondaries (varve/secondary.h; NotSupported elsewhere): to the newest state of the primary;
-  // to the primary's place, when that is gone; how far it is behind.
+  // For secondaries (varve/secondary.h; NotSupported elsewhere): catches up with the primary; takes
+  // the place of a primary that is gone; returns the distance to the primary.
   virtual Status TryCatchUpWithPrimary() { return Status::NotSupported("TryCatchUpWithPrimary"); }
   virtual Status Promote(const PromoteOptions& /*options*/) {
     return Status::NotSupported("Promote");
@@ -971,17 +970,17 @@ inline std::vector<Status> DB::MultiGet(const ReadOptions& options,
   return statuses;
 }
 
-// Deletes a database that is not open, with all its files, tables at the rate of sst_file_manager,
-// which it waits for. OK if there is none. Of wal_dir only logs go, of db_paths and cf_paths only
-// tables, and none where another database has its own directory.
+// Deletes a closed database with all its files; waits for tables to be deleted at the rate of
+// sst_file_manager. OK if there is none. In wal_dir only logs are deleted, in db_paths and cf_paths
+// only tables, and nothing in directories that belong to another database.
 VARVE_EXPORT Status DestroyDB(const std::string& name, const Options& options,
                               const std::vector<ColumnFamilyDescriptor>& column_families =
                                   std::vector<ColumnFamilyDescriptor>());
 
-// Makes a database that cannot be opened openable again, and keeps what can be read; of a healthy
-// one nothing is changed, and nothing is ever deleted: see varve/utilities/repair.h, which has a
-// dry run and a report, too. Column families that are not listed get `unknown_cf_opts`; without
-// those they are InvalidArgument. The last form uses the options for all column families.
+// Repairs a database that cannot be opened, and keeps all readable data; a healthy one is not
+// changed, and no data is deleted: see varve/utilities/repair.h, which also offers a dry run and a
+// report. Unlisted column families get `unknown_cf_opts`; without it they are InvalidArgument. The
+// last form uses the options for all column families.
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,
                              const std::vector<ColumnFamilyDescriptor>& column_families);
 VARVE_EXPORT Status RepairDB(const std::string& dbname, const DBOptions& db_options,

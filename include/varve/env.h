@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns Env, the bundle of files, threads and time that a database runs on, in its classic form:
-// new code that only wants to supply storage should subclass FileSystem (file_system.h) and
-// combine it with NewCompositeEnv.
+// Env provides files, threads and time to a database, in its classic form. Code that only supplies
+// storage should subclass FileSystem (file_system.h) and combine it with NewCompositeEnv.
 
 #include <cassert>
 #include <cstdarg>
@@ -44,7 +43,7 @@ struct DBOptions;
 struct ImmutableDBOptions;
 struct ThreadStatus;
 
-// Bytes; the alignment that direct I/O uses unless a file asks for another.
+// Bytes of the alignment for direct I/O unless a file requires another.
 constexpr size_t kDefaultPageSize = 4 * 1024;
 
 enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
@@ -52,74 +51,74 @@ enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
 // How a file is opened. The defaults are those of a default DBOptions.
 struct VARVE_EXPORT EnvOptions {
   EnvOptions() = default;
-  // Takes over the file-related fields of `options`.
+  // Copies the file-related fields of `options`.
   explicit EnvOptions(const DBOptions& options);
 
-  // Read through a mapping of the file. A mapped file that is truncated by somebody else raises
-  // SIGBUS on access.
+  // Reads through a mapping of the file. If a mapped file is truncated from outside, access raises
+  // SIGBUS.
   bool use_mmap_reads = false;
-  // Write through mappings of growing pieces of the file.
+  // Writes through mappings of growing pieces of the file.
   bool use_mmap_writes = false;
-  // O_DIRECT. Not together with mappings.
+  // Use O_DIRECT. Not together with mappings.
   bool use_direct_reads = false;
   bool use_direct_writes = false;
-  // Preallocate space with fallocate where the file system can.
+  // Preallocates space with fallocate if the file system can.
   bool allow_fallocate = true;
-  // Descriptors are not inherited by programs that the process starts.
+  // Programs that the process starts do not inherit descriptors.
   bool set_fd_cloexec = true;
-  // Bytes written between two requests to start write-back; 0 leaves it to the kernel.
+  // Bytes written between two requests to start write-back; 0: the kernel decides.
   uint64_t bytes_per_sync = 0;
-  // Wait for the previous write-back before a new one is requested.
+  // Waits for the previous write-back before requesting a new one.
   bool strict_bytes_per_sync = false;
-  // Preallocation does not change the size that readers of the file see.
+  // Preallocation does not change the file size that readers see.
   bool fallocate_with_keep_size = true;
   // Bytes read ahead by a compaction. Advisory.
   size_t compaction_readahead_size = 2 * 1024 * 1024;
-  // Bytes; the largest write buffer of a file.
+  // Limit in bytes of a file's write buffer.
   size_t writable_file_max_buffer_size = 1024 * 1024;
   // Not owned; may be null.
   RateLimiter* rate_limiter = nullptr;
 };
 
-// Thread-safe. Subclass it, or EnvWrapper, to supply files, threads or time; a subclass that
-// overrides the file functions is reached by the library through an adapter that GetFileSystem()
-// returns. Exceptions must not leave an overridden function.
+// Thread-safe. Subclass it, or EnvWrapper, to supply files, threads or time. The library reaches
+// overridden file functions through the adapter that GetFileSystem() returns. Overridden functions
+// must not throw.
 class VARVE_EXPORT Env : public Customizable {
  public:
   static const char* Type() { return "Environment"; }
   static const char* kDefaultName() { return "DefaultEnv"; }
-  // "DefaultEnv" or "", which are Env::Default(), or a registered object that lives for ever; null
-  // for "nullptr". NotSupported for another name.
+  // Accepts "DefaultEnv" or "", which are Env::Default(), or a registered object that is never
+  // destroyed; null for "nullptr". NotSupported for another name.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  Env** result);
-  // Also one that does not: then *guard owns it.
+  // Also accepts objects that are not permanent: *guard owns them.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  Env** result, std::shared_ptr<Env>* guard);
 
   struct FileAttributes {
-    std::string name;     // relative to the directory that was listed
-    uint64_t size_bytes;  // when it was listed
+    std::string name;     // relative to the listed directory
+    uint64_t size_bytes;  // at the time of listing
   };
 
-  // GetFileSystem() and GetSystemClock() become adapters over this object's virtual functions.
+  // Makes GetFileSystem() and GetSystemClock() adapters over this object's virtual functions.
   Env();
-  // The same for the clock only.
+  // Makes only the clock an adapter.
   explicit Env(const std::shared_ptr<FileSystem>& fs);
   Env(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock);
   Env(const Env&) = delete;
   Env& operator=(const Env&) = delete;
   ~Env() override;
 
-  // The operating system's environment. Never destroyed; not to be deleted.
+  // Returns the operating system's environment, which is never destroyed and must not be deleted.
   static Env* Default();
 
   const char* Name() const override { return ""; }
 
-  // Told when a database starts and stops using directories.
+  // Called when a database starts and stops using directories.
   virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
   virtual Status UnregisterDbPaths(const std::vector<std::string>& paths);
 
-  // Opens an existing file. IsPathNotFound() when there is none; *result is null on any failure. A
+  // Open an existing file. IsPathNotFound() if there is none; *result is null on any failure. A
   // sequential file is used by one thread at a time, a random-access file by many.
   virtual Status NewSequentialFile(const std::string& fname,
                                    std::unique_ptr<SequentialFile>* result,
@@ -137,14 +136,14 @@ class VARVE_EXPORT Env : public Customizable {
     WLTH_EXTREME,
   };
 
-  // Creates a file, emptying one that exists. Used by one thread at a time.
+  // Creates a file, or empties an existing one. The file is used by one thread at a time.
   virtual Status NewWritableFile(const std::string& fname, std::unique_ptr<WritableFile>* result,
                                  const EnvOptions& options) = 0;
-  // Opens for appending; creates what does not exist.
+  // Opens a file for appending, and creates it if missing.
   virtual Status ReopenWritableFile(const std::string& fname, std::unique_ptr<WritableFile>* result,
                                     const EnvOptions& options);
   // Renames `old_fname` to `fname` and opens it for writing from the start; old bytes may remain
-  // past what is written.
+  // after those written.
   virtual Status ReuseWritableFile(const std::string& fname, const std::string& old_fname,
                                    std::unique_ptr<WritableFile>* result,
                                    const EnvOptions& options);
@@ -154,47 +153,47 @@ class VARVE_EXPORT Env : public Customizable {
   // Maps a whole existing file for reading and writing.
   virtual Status NewMemoryMappedFileBuffer(const std::string& fname,
                                            std::unique_ptr<MemoryMappedFileBuffer>* result);
-  // Opens an existing directory, to fsync it.
+  // Opens an existing directory for fsync.
   virtual Status NewDirectory(const std::string& name, std::unique_ptr<Directory>* result) = 0;
 
-  // OK, NotFound, or an IOError when that cannot be told.
+  // Returns OK, NotFound, or an IOError if neither is certain.
   virtual Status FileExists(const std::string& fname) = 0;
-  // Names in `dir`, without "." and "..", in no order. *result is replaced. NotFound when there is
-  // no such directory.
+  // Replaces *result with the names in `dir`, without "." and "..", in no particular order.
+  // NotFound if the directory does not exist.
   virtual Status GetChildren(const std::string& dir, std::vector<std::string>* result) = 0;
   virtual Status GetChildrenFileAttributes(const std::string& dir,
                                            std::vector<FileAttributes>* result);
   virtual Status DeleteFile(const std::string& fname) = 0;
   // Sets the size in bytes.
   virtual Status Truncate(const std::string& fname, size_t size);
-  // Fails when the directory exists.
+  // Fails if the directory exists.
   virtual Status CreateDir(const std::string& dirname) = 0;
   virtual Status CreateDirIfMissing(const std::string& dirname) = 0;
   // Removes an empty directory.
   virtual Status DeleteDir(const std::string& dirname) = 0;
   virtual Status GetFileSize(const std::string& fname, uint64_t* file_size) = 0;
-  // Seconds since the Unix epoch.
+  // Returns seconds since the Unix epoch.
   virtual Status GetFileModificationTime(const std::string& fname, uint64_t* file_mtime) = 0;
-  // Atomically replaces `target` when it exists.
+  // Atomically replaces an existing `target`.
   virtual Status RenameFile(const std::string& src, const std::string& target) = 0;
   virtual Status LinkFile(const std::string& src, const std::string& target);
   virtual Status NumFileLinks(const std::string& fname, uint64_t* count);
   virtual Status AreFilesSame(const std::string& first, const std::string& second, bool* res);
 
-  // Takes an exclusive lock that excludes other processes and other callers in this one, creating
-  // `fname` as needed. Does not wait: IOError when the lock is held. The holder passes *lock to
-  // UnlockFile, which consumes it; a process that ends gives its locks up.
+  // Takes an exclusive lock against other processes and other callers in this one, creating `fname`
+  // if needed. Does not wait: IOError if the lock is held. The holder passes *lock to UnlockFile,
+  // which consumes it; a process releases its locks when it ends.
   virtual Status LockFile(const std::string& fname, FileLock** lock) = 0;
   virtual Status UnlockFile(FileLock* lock) = 0;
 
-  // Pools of background threads.
+  // Identify pools of background threads.
   enum Priority { BOTTOM, LOW, HIGH, USER, TOTAL };
   static std::string PriorityToString(Priority priority);
 
-  // Classes of requests to a rate limiter.
+  // Priorities of requests to a rate limiter.
   enum IOPriority { IO_LOW = 0, IO_MID = 1, IO_HIGH = 2, IO_USER = 3, IO_TOTAL = 4 };
 
-  // What an I/O request is done for. 0x80..0xFE are for programs' own file systems.
+  // The operation an I/O request belongs to. 0x80..0xFE are for programs' own file systems.
   enum class IOActivity : uint8_t {
     kFlush = 0,
     kCompaction = 1,
@@ -338,15 +337,15 @@ class VARVE_EXPORT Env : public Customizable {
   };
   static std::string IOActivityToString(IOActivity activity);
 
-  // Runs function(arg) once on a thread of pool `pri`. `tag`, when not null, names the job for
-  // UnSchedule, which calls unschedFunction(arg) for each job that it removes.
+  // Runs function(arg) once on a thread of pool `pri`. A `tag` that is not null identifies the job
+  // for UnSchedule, which calls unschedFunction(arg) for each job that it removes.
   virtual void Schedule(void (*function)(void* arg), void* arg, Priority pri = LOW,
                         void* tag = nullptr, void (*unschedFunction)(void* arg) = nullptr) = 0;
-  // Removes the waiting jobs of `tag` and returns their number; a running job is not touched.
+  // Removes the waiting jobs of `tag` and returns their number; a running job is not affected.
   virtual int UnSchedule(void* tag, Priority pri);
-  // Runs function(arg) on a thread of its own.
+  // Runs function(arg) on a new thread.
   virtual void StartThread(void (*function)(void* arg), void* arg) = 0;
-  // The same for any callable; the arguments are copied or moved.
+  // Runs any callable on a new thread; the arguments are copied or moved.
   template <typename FunctionT, typename... Args>
   void StartThreadTyped(FunctionT function, Args&&... args) {
     using Call = std::pair<std::function<void(Args...)>, std::tuple<Args...>>;
@@ -361,18 +360,18 @@ class VARVE_EXPORT Env : public Customizable {
   }
   // Waits for every thread that StartThread started.
   virtual void WaitForJoin() {}
-  // Sets threads of a pool aside; returns how many.
+  // Reserve and release threads of a pool; both return the number of threads.
   virtual int ReserveThreads(int threads_to_be_reserved, Priority pri);
   virtual int ReleaseThreads(int threads_to_be_released, Priority pri);
-  // Jobs that wait for a thread.
+  // Returns the number of jobs that wait for a thread.
   virtual unsigned int GetThreadPoolQueueLen(Priority pri = LOW) const;
 
-  // A directory that tests may write to; created if missing.
+  // Returns a directory that tests may write to, creating it if missing.
   virtual Status GetTestDirectory(std::string* path) = 0;
-  // A logger that appends to `fname`.
+  // Makes a logger that appends to `fname`.
   virtual Status NewLogger(const std::string& fname, std::shared_ptr<Logger>* result);
 
-  // See SystemClock for the meaning of these.
+  // SystemClock defines the meaning of these.
   virtual uint64_t NowMicros() = 0;
   virtual uint64_t NowNanos() { return NowMicros() * 1000; }
   virtual uint64_t NowCPUNanos() { return 0; }
@@ -385,25 +384,25 @@ class VARVE_EXPORT Env : public Customizable {
   virtual Status GetHostNameString(std::string* result);
   virtual Status GetAbsolutePath(const std::string& db_path, std::string* output_path) = 0;
 
-  // The number of threads of a pool; 0 stops it from taking up jobs.
+  // Set and return the number of threads of a pool; with 0 the pool starts no jobs.
   virtual void SetBackgroundThreads(int number, Priority pri = LOW) = 0;
   virtual int GetBackgroundThreads(Priority pri = LOW) = 0;
   virtual Status SetAllowNonOwnerAccess(bool allow_non_owner_access);
   // Grows a pool to `number` threads; never shrinks it.
   virtual void IncBackgroundThreadsIfNeeded(int number, Priority pri) = 0;
-  // Lower the priority of a pool's threads for the disk (to what nobody else wants) or the
-  // processor (kLow: nice 19, kIdle: SCHED_IDLE), each from its next job on. They never go up
-  // again: a higher priority than before is for threads that start later, and one that a lowered
-  // thread starts is as low. Where the system does not allow it they stay as they are. An Env
-  // without threads of its own does nothing, and the form that returns a Status says NotSupported.
+  // Lower the priority of a pool's threads for the disk (to idle) or the processor (kLow: nice 19,
+  // kIdle: SCHED_IDLE), each from its next job on. They never rise again: a higher priority applies
+  // only to threads that start later, unless a lowered thread starts them. If the system refuses,
+  // nothing changes. An Env without its own threads does nothing, and the form with a Status
+  // returns NotSupported.
   virtual void LowerThreadPoolIOPriority(Priority pool = LOW);
   virtual Status LowerThreadPoolCPUPriority(Priority pool, CpuPriority pri);
   virtual void LowerThreadPoolCPUPriority(Priority pool = LOW);
 
-  // A random UUID as 36 lower-case characters.
+  // Returns a random UUID as 36 lower-case characters.
   virtual std::string GenerateUniqueId();
 
-  // Adjust `env_options` to a kind of file.
+  // Return `env_options` adjusted to a kind of file.
   virtual EnvOptions OptimizeForLogRead(const EnvOptions& env_options) const;
   virtual EnvOptions OptimizeForManifestRead(const EnvOptions& env_options) const;
   virtual EnvOptions OptimizeForLogWrite(const EnvOptions& env_options,
@@ -416,26 +415,26 @@ class VARVE_EXPORT Env : public Customizable {
   virtual EnvOptions OptimizeForBlobFileRead(const EnvOptions& env_options,
                                              const ImmutableDBOptions& db_options) const;
 
-  // The threads of the pools, and what they do (thread_status.h).
+  // Lists the threads of the pools and their state (thread_status.h).
   virtual Status GetThreadList(std::vector<ThreadStatus>* thread_list);
-  // A number that identifies the calling thread within the process.
+  // Returns a number that identifies the calling thread within the process.
   virtual uint64_t GetThreadID() const;
-  // Bytes free for unprivileged users on the file system that holds `path`.
+  // Returns the bytes free for unprivileged users on the file system that holds `path`.
   virtual Status GetFreeSpace(const std::string& path, uint64_t* diskfree);
   virtual Status IsDirectory(const std::string& path, bool* is_dir);
   virtual void SanitizeEnvOptions(EnvOptions* env_opts) const;
 
-  // Never null. They live as long as the returned reference's Env.
+  // Never null. The references are valid as long as the Env.
   const std::shared_ptr<FileSystem>& GetFileSystem() const { return file_system_; }
   const std::shared_ptr<SystemClock>& GetSystemClock() const { return system_clock_; }
 
  protected:
-  // Constant after construction.
+  // These are constant after construction.
   std::shared_ptr<FileSystem> file_system_;
   std::shared_ptr<SystemClock> system_clock_;
 };
 
-// A file that is read from start to end by one thread at a time.
+// A file that one thread at a time reads from start to end.
 class VARVE_EXPORT SequentialFile {
  public:
   SequentialFile() = default;
@@ -443,16 +442,16 @@ class VARVE_EXPORT SequentialFile {
   SequentialFile& operator=(const SequentialFile&) = delete;
   virtual ~SequentialFile() = default;
 
-  // Reads up to n bytes. *result may point into scratch[0, n). A result shorter than n means the
-  // end of the file.
+  // Reads up to n bytes. *result may point into scratch[0, n). Fewer than n bytes mean the end of
+  // the file.
   virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
-  // Stops at the end of the file, with OK.
+  // Skips n bytes. Stops at the end of the file and returns OK.
   virtual Status Skip(uint64_t n) = 0;
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
   // Drops the range from the system's cache; length 0 means up to the end.
   virtual Status InvalidateCache(size_t offset, size_t length);
-  // For direct I/O: offset, n and scratch are aligned.
+  // For direct I/O: offset, n and scratch must be aligned.
   virtual Status PositionedRead(uint64_t offset, size_t n, Slice* result, char* scratch);
 };
 
@@ -472,14 +471,14 @@ class VARVE_EXPORT RandomAccessFile {
   RandomAccessFile& operator=(const RandomAccessFile&) = delete;
   virtual ~RandomAccessFile() = default;
 
-  // As SequentialFile::Read, at `offset`.
+  // Like SequentialFile::Read, at `offset`.
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
-  // A hint that the range will be read soon.
+  // Hints that the range will be read soon.
   virtual Status Prefetch(uint64_t offset, size_t n);
-  // Reads every request; each has its own status. The returned status is about the call itself.
+  // Executes every request, each with its own status. The returned status is for the call itself.
   virtual Status MultiRead(ReadRequest* reqs, size_t num_reqs);
   // Writes an identifier of at most max_size bytes that is stable while the file exists and is no
-  // prefix of another's; returns its length, or 0 for none.
+  // prefix of another's. Returns its length, or 0 if there is none.
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
 
   enum AccessPattern { NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED };
@@ -487,11 +486,11 @@ class VARVE_EXPORT RandomAccessFile {
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
   virtual Status InvalidateCache(size_t offset, size_t length);
-  // The file's size in bytes.
+  // Returns the file's size in bytes.
   virtual Status GetFileSize(uint64_t* result);
 };
 
-// A file that one thread at a time appends to. Either Append or PositionedAppend is used for the
+// A file to which one thread at a time appends. Either Append or PositionedAppend is used for the
 // whole life of the object.
 class VARVE_EXPORT WritableFile {
  public:
@@ -508,16 +507,16 @@ class VARVE_EXPORT WritableFile {
   virtual Status PositionedAppend(const Slice& data, uint64_t offset);
   virtual Status PositionedAppend(const Slice& data, uint64_t offset,
                                   const DataVerificationInfo& verification_info);
-  // Sets the size; called before Close when padding has to go.
+  // Sets the size; called before Close to remove padding.
   virtual Status Truncate(uint64_t size);
   virtual Status Close() = 0;
-  // Hands buffered bytes to the operating system.
+  // Passes buffered bytes to the operating system.
   virtual Status Flush() = 0;
   // Makes the written bytes durable.
   virtual Status Sync() = 0;
-  // The same, with all metadata.
+  // Makes the written bytes and all metadata durable.
   virtual Status Fsync() { return Sync(); }
-  // Whether Sync may run while another thread appends.
+  // True if Sync may run while another thread appends.
   virtual bool IsSyncThreadSafe() const { return false; }
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
@@ -525,9 +524,9 @@ class VARVE_EXPORT WritableFile {
   virtual Env::IOPriority GetIOPriority() { return io_priority_; }
   virtual void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) { write_hint_ = hint; }
   virtual Env::WriteLifeTimeHint GetWriteLifeTimeHint() { return write_hint_; }
-  // Bytes written so far.
+  // Returns the number of bytes written so far.
   virtual uint64_t GetFileSize() { return 0; }
-  // Bytes by which PrepareWrite extends the reserved space; 0 reserves nothing.
+  // Sets the bytes by which PrepareWrite extends the reserved space; 0 reserves nothing.
   virtual void SetPreallocationBlockSize(size_t size) { preallocation_block_size_ = size; }
   virtual void GetPreallocationStatus(size_t* block_size, size_t* last_allocated_block) {
     *block_size = preallocation_block_size_;
@@ -535,10 +534,10 @@ class VARVE_EXPORT WritableFile {
   }
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
   virtual Status InvalidateCache(size_t offset, size_t length);
-  // Starts write-back of the range; not a promise of durability.
+  // Starts write-back of the range, without a promise of durability.
   virtual Status RangeSync(uint64_t offset, uint64_t nbytes);
-  // Reserves space for a coming write of len bytes at offset. A failure is not reported: the write
-  // itself will meet it.
+  // Reserves space for a write of len bytes at offset. Failures are not reported, as the write
+  // itself will fail.
   virtual void PrepareWrite(size_t offset, size_t len);
   virtual Status Allocate(uint64_t offset, uint64_t len);
 
@@ -555,7 +554,7 @@ class VARVE_EXPORT WritableFile {
   const bool strict_bytes_per_sync_;
 };
 
-// A file that is read and written at any offset by one thread at a time.
+// A file that one thread at a time reads and writes at any offset.
 class VARVE_EXPORT RandomRWFile {
  public:
   RandomRWFile() = default;
@@ -573,7 +572,7 @@ class VARVE_EXPORT RandomRWFile {
   virtual Status Close() = 0;
 };
 
-// A whole file mapped for reading and writing; unmapped by the destructor of the implementation.
+// A whole file mapped for reading and writing. The implementation's destructor unmaps it.
 class VARVE_EXPORT MemoryMappedFileBuffer {
  public:
   MemoryMappedFileBuffer(void* base, size_t length) : base_(base), length_(length) {}
@@ -612,7 +611,7 @@ enum InfoLogLevel : unsigned char {
   NUM_INFO_LOG_LEVELS,
 };
 
-// Where the human-readable log goes. Thread-safe. Override one of the Logv functions.
+// Destination of the human-readable log. Thread-safe. Override one of the Logv functions.
 class VARVE_EXPORT Logger {
  public:
   static constexpr size_t kDoNotSupportGetLogFileSize = (std::numeric_limits<size_t>::max)();
@@ -623,17 +622,17 @@ class VARVE_EXPORT Logger {
   Logger& operator=(const Logger&) = delete;
   virtual ~Logger();
 
-  // Flushes and releases what the logger holds. A second call does nothing.
+  // Flushes the log and releases its resources. A second call does nothing.
   virtual Status Close();
-  // An entry that should stand at the start of each log file.
+  // Writes an entry that should be at the start of each log file.
   virtual void LogHeader(const char* format, va_list ap) {
     Logv(InfoLogLevel::INFO_LEVEL, format, ap);
   }
   virtual void Logv(const char* format, va_list ap);
-  // Drops what is below GetInfoLogLevel(); marks other entries with their level and passes them to
+  // Drops entries below GetInfoLogLevel(); marks other entries with their level and passes them to
   // Logv(format, ap).
   virtual void Logv(const InfoLogLevel log_level, const char* format, va_list ap);
-  // Bytes, or kDoNotSupportGetLogFileSize.
+  // Returns bytes, or kDoNotSupportGetLogFileSize.
   virtual size_t GetLogFileSize() const { return kDoNotSupportGetLogFileSize; }
   virtual void Flush() {}
   virtual InfoLogLevel GetInfoLogLevel() const { return log_level_; }
@@ -647,7 +646,7 @@ class VARVE_EXPORT Logger {
   InfoLogLevel log_level_;
 };
 
-// A held lock; released through Env::UnlockFile or FileSystem::UnlockFile.
+// A held lock, released by Env::UnlockFile or FileSystem::UnlockFile.
 class VARVE_EXPORT FileLock {
  public:
   FileLock() = default;
@@ -656,8 +655,8 @@ class VARVE_EXPORT FileLock {
   virtual ~FileLock();
 };
 
-// Entries in the information log. A null logger is allowed and drops the entry. The level is that
-// of the name; Log without a level is INFO_LEVEL.
+// Write entries to the information log; a null logger drops them. The function's name is the level;
+// Log without a level uses INFO_LEVEL.
 VARVE_EXPORT void LogFlush(const std::shared_ptr<Logger>& info_log);
 VARVE_EXPORT void LogFlush(Logger* info_log);
 VARVE_EXPORT void Log(const InfoLogLevel log_level, const std::shared_ptr<Logger>& info_log,
@@ -686,18 +685,18 @@ VARVE_EXPORT void Fatal(const std::shared_ptr<Logger>& info_log, const char* for
     VARVE_PRINTF_FORMAT_ATTR(2, 3);
 VARVE_EXPORT void Fatal(Logger* info_log, const char* format, ...) VARVE_PRINTF_FORMAT_ATTR(2, 3);
 
-// Writes `data` as the whole of `fname`; with should_sync it is durable, except for its name in the
-// directory, when OK is returned. The file is removed after a failure.
+// Writes `data` as the whole content of `fname`. With should_sync it is durable when OK is
+// returned, except for its name in the directory. The file is removed after a failure.
 VARVE_EXPORT Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname,
                                       bool should_sync = false);
-// Replaces *data by the whole of `fname`.
+// Replaces *data with the content of `fname`.
 VARVE_EXPORT Status ReadFileToString(Env* env, const std::string& fname, std::string* data);
 
-// An Env whose files live in memory and that takes everything else from base_env, which must
-// outlive it. The caller owns the result.
+// Returns an Env with files in memory and everything else from base_env, which must outlive it. The
+// caller owns it.
 VARVE_EXPORT Env* NewMemEnv(Env* base_env);
 
-// An Env that takes its files from `fs` and everything else from Env::Default().
+// Returns an Env with files from `fs` and everything else from Env::Default().
 VARVE_EXPORT std::unique_ptr<Env> NewCompositeEnv(const std::shared_ptr<FileSystem>& fs);
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the pass-through forms of Env, its file types and Logger. Reached through varve/env.h.
+// Forwarding forms of Env, its file types and Logger. Included by varve/env.h.
 
 #include <cstdint>
 #include <memory>
@@ -13,19 +13,19 @@
 
 namespace varve {
 
-// Passes every call on to a target Env. Override what should differ.
+// Forwards every call to a target Env. Override what should differ.
 class VARVE_EXPORT EnvWrapper : public Env {
  public:
   struct Target {
     Env* env;
-    std::shared_ptr<Env> guard;  // owns env, or is empty
+    std::shared_ptr<Env> guard;  // owner of env, or empty
 
     explicit Target(Env* borrowed) : env(borrowed) {}
     explicit Target(std::unique_ptr<Env>&& owned) : guard(std::move(owned)) { env = guard.get(); }
     explicit Target(const std::shared_ptr<Env>& shared) : guard(shared) { env = guard.get(); }
   };
 
-  // Not owned; must outlive the wrapper.
+  // A raw pointer is not owned and must outlive the wrapper.
   explicit EnvWrapper(Env* target);
   explicit EnvWrapper(std::unique_ptr<Env>&& target);
   explicit EnvWrapper(const std::shared_ptr<Env>& target);
@@ -223,7 +223,7 @@ class VARVE_EXPORT EnvWrapper : public Env {
   Target target_;
 };
 
-// File wrappers: each passes every call on to a target that it does not own.
+// File wrappers: each forwards every call to a target that it does not own.
 class VARVE_EXPORT SequentialFileWrapper : public SequentialFile {
  public:
   explicit SequentialFileWrapper(SequentialFile* target) : target_(target) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What DB::IngestExternalFiles and DB::PrepareFileIngestion are given and give: table files that
-// were written outside of the database.
+// Arguments and results of DB::IngestExternalFiles and DB::PrepareFileIngestion, which take table
+// files written outside of the database.
 
 #include <optional>
 #include <string>
@@ -18,31 +18,32 @@ namespace varve {
 
 class ColumnFamilyHandle;
 
-// What goes to one column family.
+// Files to ingest into one column family.
 struct IngestExternalFileArg {
   ColumnFamilyHandle* column_family = nullptr;
-  std::vector<std::string> external_files;  // A later one is newer, where they overlap.
+  std::vector<std::string> external_files;  // Of overlapping files later ones are newer.
   IngestExternalFileOptions options;
 
-  // Of whole files, one for each file, or none: then they are computed where the database keeps
-  // such checksums. Without a DBOptions::file_checksum_gen_factory they are ignored.
+  // Checksums of whole files, one per file, or none: they are then computed if the database stores
+  // such checksums. Ignored without a DBOptions::file_checksum_gen_factory.
   std::vector<std::string> files_checksums;
   std::vector<std::string> files_checksum_func_names;
   Temperature file_temperature = Temperature::kUnknown;
 
-  // The files replace what the column family holds in it, all if it has no limits. Whole tables go:
-  // InvalidArgument if one reaches over a limit, for one limit, and with snapshot_consistency.
+  // The files replace what the column family holds in this range; all of it if neither limit is
+  // given. Only whole tables are replaced. InvalidArgument if a table reaches over a limit, if only
+  // one limit is given, or with snapshot_consistency.
   std::optional<RangeOpt> atomic_replace_range;
 };
 
-// Files that DB::PrepareFileIngestion has staged, for one commit. Deleting it aborts what is not
-// committed. It may outlive the database, whose closing aborts it: calls are ShutdownInProgress
-// then. One thread at a time.
+// Files staged by DB::PrepareFileIngestion, for one commit. Deleting it aborts what is not
+// committed. It may outlive the database; closing the database aborts it, and later calls return
+// ShutdownInProgress. Used by one thread at a time.
 class VARVE_EXPORT FileIngestionHandle {
  public:
   virtual ~FileIngestionHandle() = default;
 
-  // Removes what was staged. InvalidArgument: it has been committed, or aborted.
+  // Removes the staged files. InvalidArgument if they were committed or aborted.
   virtual Status Abort() = 0;
 };
 

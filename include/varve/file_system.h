@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns FileSystem, the interface between the library and storage, and the file types it hands out.
-// Each call takes an IOOptions (hints about the request) and an IODebugContext (null, or a place
-// for the implementation to leave details), and answers with an IOStatus, which says whether a
-// retry can help.
+// FileSystem is the interface between the library and storage; its file types are here, too. Each
+// call takes IOOptions (hints for the request) and an IODebugContext (null, or a place for details
+// from the implementation), and returns an IOStatus, which says if a retry can help.
 
 #include <any>
 #include <chrono>
@@ -40,10 +39,10 @@ enum ChecksumType : char;
 using AccessPattern = RandomAccessFile::AccessPattern;
 using FileAttributes = Env::FileAttributes;
 
-// Replaced by IOOptions::rate_limiter_priority; nothing in the library reads it.
+// Replaced by IOOptions::rate_limiter_priority; the library does not read it.
 enum class IOPriority : uint8_t { kIOLow, kIOHigh, kIOTotal };
 
-// What the bytes of a request are.
+// The kind of a request's data.
 enum class IOType : uint8_t {
   kData,
   kFilter,
@@ -56,12 +55,12 @@ enum class IOType : uint8_t {
   kInvalid,
 };
 
-// Bit positions in the answer of FileSystem::SupportedOps.
+// Bit positions in the result of FileSystem::SupportedOps.
 enum FSSupportedOps {
-  kAsyncIO,                   // ReadAsync, Poll and AbortIO overlap with the caller
+  kAsyncIO,                   // ReadAsync, Poll and AbortIO run in parallel to the caller
   kFSBuffer,                  // reads with a null scratch return the file system's own buffer
-  kVerifyAndReconstructRead,  // IOOptions::verify_and_reconstruct_read is understood
-  kFSPrefetch,                // FSRandomAccessFile::Prefetch does something
+  kVerifyAndReconstructRead,  // IOOptions::verify_and_reconstruct_read has an effect
+  kFSPrefetch,                // FSRandomAccessFile::Prefetch has an effect
 };
 
 // Hints for one request. An implementation may ignore any of them.
@@ -69,26 +68,26 @@ struct IOOptions {
   std::chrono::microseconds timeout{0};  // 0 = none
   IOPriority prio = IOPriority::kIOLow;  // Advisory: never set by the library.
   Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
-  // Advisory: set where it is not a file of data, and read by no built-in file system.
+  // Advisory: set for files other than data files; no built-in file system reads it.
   IOType type = IOType::kUnknown;
-  // Advisory: never set or read by the library, for programs that talk to their own file system.
+  // Advisory: never set or read by the library; for programs' own file systems.
   std::unordered_map<std::string, std::string> property_bag;
-  // Fsync a directory even where the file system is known not to need it. Advisory: always done.
+  // Fsyncs a directory even if the file system does not require it. Advisory: always done.
   bool force_dir_fsync = false;
-  // GetChildren may leave sub-directories out. Advisory: never done.
+  // GetChildren may omit sub-directories. Advisory: never done.
   bool do_not_recurse = false;
-  // An earlier read returned damaged bytes: check and repair from redundant copies if there are
-  // any. Advisory: the built-in file systems have none, and it is never set by the library.
+  // An earlier read returned damaged bytes: checks them and repairs them from redundant copies.
+  // Advisory: built-in file systems have no copies, and the library never sets it.
   bool verify_and_reconstruct_read = false;
-  // Advisory: that of the ReadOptions; read by no built-in file system.
+  // Advisory: copied from ReadOptions; no built-in file system reads it.
   Env::IOActivity io_activity = Env::IOActivity::kUnknown;
 
   IOOptions() = default;
   explicit IOOptions(bool force_dir_fsync_arg) : force_dir_fsync(force_dir_fsync_arg) {}
 };
 
-// Advisory: why a directory is fsynced. Some file systems need no fsync for some reasons; the
-// built-in ones always do it.
+// Advisory: the reason for fsyncing a directory. Some file systems need no fsync for some reasons;
+// the built-in ones always do it.
 struct VARVE_EXPORT DirFsyncOptions {
   enum FsyncReason : uint8_t {
     kNewFileSynced,
@@ -108,11 +107,10 @@ struct VARVE_EXPORT DirFsyncOptions {
 
 // How a file is opened.
 struct VARVE_EXPORT FileOptions : EnvOptions {
-  // For the request that opens or creates the file.
+  // Used for the request that opens or creates the file.
   IOOptions io_options;
   Temperature temperature = Temperature::kUnknown;  // Advisory: set for SstFileWriter::Open only.
-  // The kind of checksum in a DataVerificationInfo; CRC-32C unless set. Advisory: no checksums are
-  // handed over.
+  // Kind of checksum in DataVerificationInfo; default: CRC-32C. Advisory: no checksums are passed.
   ChecksumType handoff_checksum_type = static_cast<ChecksumType>(1);
   Env::WriteLifeTimeHint write_hint = Env::WLTH_NOT_SET;  // Advisory: never set by the library.
 
@@ -122,21 +120,21 @@ struct VARVE_EXPORT FileOptions : EnvOptions {
   FileOptions(const EnvOptions& opts) : EnvOptions(opts) {}  // NOLINT(google-explicit-constructor)
 };
 
-// Filled in by a file system to explain a request.
+// Filled by a file system with details of a request.
 struct VARVE_EXPORT IODebugContext {
   enum TraceData : char { kRequestID = 0 };
 
   std::string file_path;
   std::map<std::string, uint64_t> counters;
   std::string msg;
-  // Null, or the id of the request of the application that led to this one.
+  // Null, or the id of the application's request that caused this one.
   const std::string* request_id = nullptr;
-  // Bit kRequestID says that request_id is set.
+  // Bit kRequestID is set if request_id is set.
   uint64_t trace_data = 0;
   std::any cost_info;
 
   IODebugContext() = default;
-  // A copy owns its own copy of the request id.
+  // A copy owns a copy of the request id.
   IODebugContext(const IODebugContext& other);
   IODebugContext& operator=(const IODebugContext& other);
 
@@ -155,9 +153,9 @@ struct VARVE_EXPORT IODebugContext {
 // Releases the handle of an asynchronous read.
 using IOHandleDeleter = std::function<void(void*)>;
 
-// Thread-safe. Paths may be absolute or relative to the working directory. On failure an out
-// pointer to a file is set to null. The functions have the meaning of their namesakes in Env.
-// Exceptions must not leave an overridden function.
+// Thread-safe. Paths may be absolute or relative to the working directory. After a failure, file
+// pointers in results are null. Functions have the meaning of the functions of the same name in
+// Env. Overridden functions must not throw.
 class VARVE_EXPORT FileSystem : public Customizable {
  public:
   FileSystem() = default;
@@ -167,12 +165,12 @@ class VARVE_EXPORT FileSystem : public Customizable {
 
   static const char* Type() { return "FileSystem"; }
   static const char* kDefaultName() { return "DefaultFileSystem"; }
-  // "DefaultFileSystem" or "posix", or a registered object; null for "" and "nullptr". NotSupported
-  // for another name.
+  // Accepts "DefaultFileSystem" or "posix", or a registered object; null for "" and "nullptr".
+  // NotSupported for another name.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  std::shared_ptr<FileSystem>* result);
 
-  // The operating system's. Lives until the process ends.
+  // Returns the operating system's file system, which exists until the process ends.
   static std::shared_ptr<FileSystem> Default();
 
   virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
@@ -194,15 +192,15 @@ class VARVE_EXPORT FileSystem : public Customizable {
     kWLTHExtreme,
   };
 
-  // Creates a file, emptying one that exists.
+  // Creates a file, or empties an existing one.
   virtual IOStatus NewWritableFile(const std::string& fname, const FileOptions& file_opts,
                                    std::unique_ptr<FSWritableFile>* result,
                                    IODebugContext* dbg) = 0;
-  // Opens for appending; creates what does not exist.
+  // Opens a file for appending, and creates it if missing.
   virtual IOStatus ReopenWritableFile(const std::string& fname, const FileOptions& file_opts,
                                       std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg);
-  // Renames old_fname to fname and opens it for writing from the start. By default a rename
-  // followed by NewWritableFile.
+  // Renames old_fname to fname and opens it for writing from the start. The default renames and
+  // calls NewWritableFile.
   virtual IOStatus ReuseWritableFile(const std::string& fname, const std::string& old_fname,
                                      const FileOptions& file_opts,
                                      std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg);
@@ -217,7 +215,7 @@ class VARVE_EXPORT FileSystem : public Customizable {
                               IODebugContext* dbg) = 0;
   virtual IOStatus GetChildren(const std::string& dir, const IOOptions& options,
                                std::vector<std::string>* result, IODebugContext* dbg) = 0;
-  // Files that vanish while the directory is read are left out.
+  // Omits files that vanish while the directory is read.
   virtual IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
                                              std::vector<FileAttributes>* result,
                                              IODebugContext* dbg);
@@ -233,15 +231,14 @@ class VARVE_EXPORT FileSystem : public Customizable {
                              IODebugContext* dbg) = 0;
   virtual IOStatus GetFileSize(const std::string& fname, const IOOptions& options,
                                uint64_t* file_size, IODebugContext* dbg) = 0;
-  // Seconds since the Unix epoch.
+  // Returns seconds since the Unix epoch.
   virtual IOStatus GetFileModificationTime(const std::string& fname, const IOOptions& options,
                                            uint64_t* file_mtime, IODebugContext* dbg) = 0;
   virtual IOStatus RenameFile(const std::string& src, const std::string& target,
                               const IOOptions& options, IODebugContext* dbg) = 0;
   virtual IOStatus LinkFile(const std::string& src, const std::string& target,
                             const IOOptions& options, IODebugContext* dbg);
-  // Makes the bytes of a file that was written and closed by somebody else durable. By default
-  // reopens it and syncs.
+  // Makes a file durable that was written and closed elsewhere. The default reopens it and syncs.
   virtual IOStatus SyncFile(const std::string& fname, const FileOptions& file_options,
                             const IOOptions& io_options, bool use_fsync, IODebugContext* dbg);
   virtual IOStatus NumFileLinks(const std::string& fname, const IOOptions& options, uint64_t* count,
@@ -258,9 +255,9 @@ class VARVE_EXPORT FileSystem : public Customizable {
   virtual IOStatus GetAbsolutePath(const std::string& db_path, const IOOptions& options,
                                    std::string* output_path, IODebugContext* dbg) = 0;
 
-  // Changes what this file system cannot do.
+  // Resets options that this file system does not support.
   virtual void SanitizeFileOptions(FileOptions* opts) const;
-  // Adjust `file_options` to a kind of file.
+  // Return `file_options` adjusted to a kind of file.
   virtual FileOptions OptimizeForLogRead(const FileOptions& file_options) const;
   virtual FileOptions OptimizeForManifestRead(const FileOptions& file_options) const;
   virtual FileOptions OptimizeForLogWrite(const FileOptions& file_options,
@@ -273,18 +270,18 @@ class VARVE_EXPORT FileSystem : public Customizable {
   virtual FileOptions OptimizeForBlobFileRead(const FileOptions& file_options,
                                               const ImmutableDBOptions& db_options) const;
 
-  // Bytes free for unprivileged users.
+  // Returns the bytes free for unprivileged users.
   virtual IOStatus GetFreeSpace(const std::string& path, const IOOptions& options,
                                 uint64_t* diskfree, IODebugContext* dbg);
   virtual IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
                                IODebugContext* dbg) = 0;
 
-  // Waits until at least min_completions of the reads behind io_handles are done.
+  // Waits until at least min_completions of the reads of io_handles are complete.
   virtual IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions);
-  // Cancels the reads behind io_handles; returns when none of them runs any more.
+  // Cancels the reads of io_handles; returns when none of them is running.
   virtual IOStatus AbortIO(std::vector<void*>& io_handles);
   virtual void DiscardCacheForDirectory(const std::string& path);
-  // Sets one bit for each FSSupportedOps that works.
+  // Sets the bit of each FSSupportedOps that is supported.
   virtual void SupportedOps(int64_t& supported_ops);
 };
 
@@ -307,7 +304,7 @@ class VARVE_EXPORT FSSequentialFile {
   virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
 };
 
-// Memory of a file system, with the way to release it.
+// Memory of a file system and its deleter.
 using FSAllocationPtr = std::unique_ptr<void, std::function<void(void*)>>;
 
 struct PartialResult {
@@ -323,10 +320,10 @@ struct ResultChain {
 struct FSReadRequest {
   uint64_t offset = 0;      // bytes from the start
   size_t len = 0;           // bytes
-  char* scratch = nullptr;  // at least len bytes; null only where kFSBuffer is supported
+  char* scratch = nullptr;  // at least len bytes; null only if kFSBuffer is supported
   Slice result;             // out; shorter than len only at the end of the file or after an error
   IOStatus status;          // out
-  // Out, with a null scratch: keeps the memory behind `result`. Not itself the start of the bytes.
+  // Out, with a null scratch: owns the memory of `result`. Does not itself point to the bytes.
   FSAllocationPtr fs_scratch;
   std::optional<ResultChain> result_chain;
 };
@@ -339,14 +336,14 @@ class VARVE_EXPORT FSRandomAccessFile {
   FSRandomAccessFile& operator=(const FSRandomAccessFile&) = delete;
   virtual ~FSRandomAccessFile() = default;
 
-  // With direct I/O offset, n and scratch must be aligned.
+  // With direct I/O, offset, n and scratch must be aligned.
   virtual IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
                         char* scratch, IODebugContext* dbg) const = 0;
-  // NotSupported tells the library to read ahead into memory of its own.
+  // After NotSupported the library reads ahead into its own memory.
   virtual IOStatus Prefetch(uint64_t offset, size_t n, const IOOptions& options,
                             IODebugContext* dbg);
-  // The requests do not overlap and are in no order. The returned status is about the call itself;
-  // when it is not OK the statuses of the requests mean nothing. By default one Read each.
+  // The requests do not overlap and are in no order. The returned status is for the call itself; if
+  // it is not OK, the statuses of the requests are undefined. The default calls Read for each.
   virtual IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
                              IODebugContext* dbg);
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
@@ -356,20 +353,19 @@ class VARVE_EXPORT FSRandomAccessFile {
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
   virtual IOStatus InvalidateCache(size_t offset, size_t length);
-  // Starts a read; cb(req, cb_arg) is called when it is done. *io_handle identifies it to Poll and
-  // AbortIO and is released by *del_fn. By default the read is done within the call, and there is
-  // no handle.
+  // Starts a read; cb(req, cb_arg) is called when it is complete. *io_handle identifies it to Poll
+  // and AbortIO and is released by *del_fn. The default reads within the call and sets no handle.
   virtual IOStatus ReadAsync(FSReadRequest& req, const IOOptions& opts,
                              std::function<void(FSReadRequest&, void*)> cb, void* cb_arg,
                              void** io_handle, IOHandleDeleter* del_fn, IODebugContext* dbg);
   virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
-  // The open file's size in bytes, without looking its name up again.
+  // Returns the open file's size in bytes without a lookup of its name.
   virtual IOStatus GetFileSize(uint64_t* result);
 };
 
-// Travels with appended data.
+// Passed with appended data.
 struct DataVerificationInfo {
-  Slice checksum;  // of the data, of kind FileOptions::handoff_checksum_type
+  Slice checksum;  // of the data, of the kind FileOptions::handoff_checksum_type
 };
 
 // See WritableFile.
@@ -380,7 +376,7 @@ class VARVE_EXPORT FSWritableFile {
       : write_hint_(options.write_hint), strict_bytes_per_sync_(options.strict_bytes_per_sync) {}
   FSWritableFile(const FSWritableFile&) = delete;
   FSWritableFile& operator=(const FSWritableFile&) = delete;
-  // An implementation closes in its destructor what was not closed.
+  // The destructor of an implementation closes a file that is still open.
   virtual ~FSWritableFile() = default;
 
   virtual IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) = 0;
@@ -398,7 +394,7 @@ class VARVE_EXPORT FSWritableFile {
   virtual IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) {
     return Sync(options, dbg);
   }
-  // Whether Sync may run while another thread appends.
+  // True if Sync may run while another thread appends.
   virtual bool IsSyncThreadSafe() const { return false; }
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the pass-through forms of FileSystem and its file types. Reached through
-// varve/file_system.h.
+// Forwarding forms of FileSystem and its file types. Included by varve/file_system.h.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +15,7 @@
 
 namespace varve {
 
-// Passes every call except Name() on to `target`. Override what should differ.
+// Forwards every call except Name() to `target`. Override what should differ.
 class VARVE_EXPORT FileSystemWrapper : public FileSystem {
  public:
   explicit FileSystemWrapper(std::shared_ptr<FileSystem> target) : target_(std::move(target)) {}
@@ -205,7 +204,7 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
   std::shared_ptr<FileSystem> target_;
 };
 
-// File wrappers: each passes every call on to a target. The plain form does not own it, the Owner
+// File wrappers: each forwards every call to a target. The plain form does not own it, the Owner
 // form does.
 
 class VARVE_EXPORT FSSequentialFileWrapper : public FSSequentialFile {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// FilterPolicy: which filter a table carries, so that most reads of absent keys skip it. Filters
-// hash the bytes of keys and prefixes: a comparator that takes different bytes for the same key
-// must not be used with them, as a read by other bytes than those that were written finds nothing.
+// FilterPolicy selects the filter of a table, which lets most reads of absent keys skip it. Filters
+// hash the bytes of keys and prefixes. A comparator for which different bytes can be the same key
+// must not be used with them, as a read with other bytes than those written would find nothing.
 
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ class FilterPolicy;
 struct BlockBasedTableOptions;
 struct ConfigOptions;
 
-/// What is known about a table whose filter is about to be built.
+/// Describes a table whose filter is about to be built.
 struct FilterBuildingContext {
   explicit FilterBuildingContext(const BlockBasedTableOptions& _table_options)
       : table_options(_table_options) {}
@@ -31,23 +31,23 @@ struct FilterBuildingContext {
   std::string column_family_name;
   /// -1: unknown.
   int level_at_creation = -1;
-  /// Nothing older lies below the table.
+  /// True if nothing older is below the table.
   bool is_bottommost = false;
   TableFileCreationReason reason = TableFileCreationReason::kMisc;
 };
 
-/// Opaque: made by the functions below, and set in BlockBasedTableOptions::filter_policy. A class
-/// derived elsewhere is NotSupported when a table is opened or written. Thread-safe.
+/// Opaque: made by the functions below, and set in BlockBasedTableOptions::filter_policy. Opening
+/// or writing a table with any other derived class returns NotSupported. Thread-safe.
 class FilterPolicy : public Customizable {
  public:
   ~FilterPolicy() override = default;
 
   static const char* Type() { return "FilterPolicy"; }
-  /// The name of the format: readers use the filters of every policy of the same one.
+  /// Returns the name of the format: readers use filters of all policies with the same one.
   virtual const char* CompatibilityName() const = 0;
 
-  /// Reads "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", or
-  /// "rocksdb.BuiltinBloomFilter" (reads filters, builds none); "" and "nullptr" give null.
+  /// Accepts "bloomfilter:BITS[:false]", "ribbonfilter:BITS[:LEVEL]", or
+  /// "rocksdb.BuiltinBloomFilter" (reads filters, builds none); null for "" and "nullptr".
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::shared_ptr<const FilterPolicy>* result);
@@ -57,15 +57,15 @@ class FilterPolicy : public Customizable {
   virtual const BuiltinFilterPolicy* AsBuiltin() const { return nullptr; }
 };
 
-// Owned by the caller; usually handed to a shared_ptr at once.
+// The caller owns the results, and usually hands them to a shared_ptr at once.
 
-/// `bits_per_key` is rounded to a thousandth: below 0.5 it means no filter, from 0.5 to 1 it counts
-/// as 1, above 100 as 100; 10 gives about 1% false positives. The second argument has no effect.
+/// `bits_per_key` is rounded to a thousandth: below 0.5 means no filter, 0.5 to 1 counts as 1,
+/// above 100 as 100; 10 gives about 1% false positives. The second argument has no effect.
 VARVE_EXPORT const FilterPolicy* NewBloomFilterPolicy(double bits_per_key,
                                                       bool IGNORED_use_block_based_builder = false);
 
-/// Smaller by a third than a Bloom filter of that accuracy, several times slower to build. Levels
-/// below `bloom_before_level` get a Bloom filter; flushes count as level -1, so that 0, the
+/// A third smaller than a Bloom filter of the same accuracy, and several times slower to build.
+/// Levels below `bloom_before_level` get a Bloom filter; flushes count as level -1, so 0, the
 /// default, means Bloom for flushes only, -1 Ribbon everywhere, and INT_MAX Bloom everywhere.
 VARVE_EXPORT const FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key,
                                                        int bloom_before_level = 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Where data blocks of block-based tables end, decided by a program.
+// Lets a program decide where data blocks of block-based tables end.
 
 #include <cstdint>
 #include <memory>
@@ -15,18 +15,18 @@
 
 namespace varve {
 
-class BlockBuilder;  // Of the engine: a policy can only hand it on.
+class BlockBuilder;  // Internal; a policy can only pass it on.
 struct BlockBasedTableOptions;
 
-// Of one table that is being written. One thread calls it; what it throws fails the flush or the
+// Decides for one table being written. Called by one thread; exceptions fail the flush or
 // compaction.
 class VARVE_EXPORT FlushBlockPolicy {
  public:
   virtual ~FlushBlockPolicy() = default;
 
-  // Told of every entry before it is added; `key` is an internal key: the user's, and eight bytes
-  // of sequence number and type. True: a block that holds something ends before it. A block of
-  // 4 GiB ends in any case.
+  // Called for every entry before it is added; `key` is an internal key: the user key, and eight
+  // bytes of sequence number and type. Returns true to end a block that is not empty before the
+  // entry. A block of 4 GiB ends in any case.
   virtual bool Update(const Slice& key, const Slice& value) = 0;
 };
 
@@ -36,17 +36,17 @@ class VARVE_EXPORT FlushBlockPolicyFactory : public Customizable {
   ~FlushBlockPolicyFactory() override = default;
   static const char* Type() { return "FlushBlockPolicyFactory"; }
 
-  // One that was registered (utilities/object_registry.h). nullptr, with which blocks end by size,
-  // for "nullptr" and "FlushBlockBySizePolicyFactory"; NotSupported for an unknown name.
+  // Accepts a registered object (utilities/object_registry.h). nullptr, with which blocks end by
+  // size, for "nullptr" and "FlushBlockBySizePolicyFactory"; NotSupported for an unknown name.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  std::shared_ptr<FlushBlockPolicyFactory>* result);
 
-  // For a table that begins; the caller owns it. nullptr: blocks end by size.
+  // Returns the policy of a new table; the caller owns it. nullptr: blocks end by size.
   virtual FlushBlockPolicy* NewFlushBlockPolicy(const BlockBasedTableOptions& table_options,
                                                 const BlockBuilder& data_block_builder) const = 0;
 };
 
-// By block_size and block_size_deviation, as without a factory, which is faster.
+// Ends blocks by block_size and block_size_deviation, like no factory, which is faster.
 class VARVE_EXPORT FlushBlockBySizePolicyFactory : public FlushBlockPolicyFactory {
  public:
   FlushBlockBySizePolicyFactory();
@@ -55,7 +55,7 @@ class VARVE_EXPORT FlushBlockBySizePolicyFactory : public FlushBlockPolicyFactor
 
   FlushBlockPolicy* NewFlushBlockPolicy(const BlockBasedTableOptions& table_options,
                                         const BlockBuilder& data_block_builder) const override;
-  // `size`: bytes of a block; `deviation`: how many percent of it may be missing.
+  // `size`: bytes of a block; `deviation`: percent of it that may stay unused.
   static FlushBlockPolicy* NewFlushBlockPolicy(uint64_t size, int deviation,
                                                const BlockBuilder& data_block_builder);
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// IOStatus: what a file system returns. Adds to Status whether trying again may help, whether data
-// is lost, and how much is affected.
+// IOStatus is the result of file system calls. It adds to Status if a retry may help, if data is
+// lost, and how much is affected.
 
 #include <utility>
 
@@ -11,17 +11,17 @@
 
 namespace varve {
 
-/// Converts to Status without loss. Same size and same cost.
+/// Converts to Status without loss, and has the same size and cost.
 class [[nodiscard]] IOStatus : public Status {
  public:
   using Code = Status::Code;
   using SubCode = Status::SubCode;
 
-  /// What an error says about the rest of the storage.
+  /// How much of the storage an error affects.
   enum IOErrorScope : unsigned char {
     kIOErrorScopeFileSystem,
     kIOErrorScopeFile,
-    /// A range of bytes of one file.
+    /// Range of bytes of one file.
     kIOErrorScopeRange,
     kIOErrorScopeMax,
   };
@@ -85,7 +85,7 @@ class [[nodiscard]] IOStatus : public Status {
   static IOStatus PathNotFound(const Slice& msg, const Slice& msg2 = Slice()) {
     return IOStatus(kIOError, kPathNotFound, msg, msg2);
   }
-  /// The storage has been taken over by another process.
+  /// Another process has taken over the storage.
   static IOStatus IOFenced() { return IOStatus(kIOError, kIOFenced); }
   static IOStatus IOFenced(const Slice& msg, const Slice& msg2 = Slice()) {
     return IOStatus(kIOError, kIOFenced, msg, msg2);
@@ -100,7 +100,7 @@ class [[nodiscard]] IOStatus : public Status {
       : Status(code, subcode, msg, msg2) {}
 };
 
-/// Everything, also what an IOStatus set before it became a Status, is kept.
+/// Keeps everything, including fields that an IOStatus set before it was converted to Status.
 inline IOStatus status_to_io_status(Status&& status) {
   return IOStatus(std::move(status));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// IOStatsContext: the file traffic that one thread causes: calls' on the caller's thread, flushes'
-// and compactions' on theirs. Counts always, times from the perf levels on that measure times
-// (kEnableTimeExceptForMutex; CPU times: kEnableTimeAndCPUTimeExceptForMutex).
+// IOStatsContext counts the file I/O of one thread: that of calls on the caller's thread, that of
+// flushes and compactions on theirs. Counters are always active, times from the PerfLevel on that
+// measures times (kEnableTimeExceptForMutex; CPU times: kEnableTimeAndCPUTimeExceptForMutex).
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace varve {
 
-// Reads split by the temperature of the file read.
+// Reads by temperature of the file.
 struct VARVE_EXPORT FileIOByTemperature {
   uint64_t hot_file_bytes_read = 0;
   uint64_t warm_file_bytes_read = 0;
@@ -30,13 +30,13 @@ struct VARVE_EXPORT FileIOByTemperature {
 };
 
 struct VARVE_EXPORT IOStatsContext {
-  // Sets every counter to zero; thread_pool_id and disable_iostats stay.
+  // Sets every counter to zero, but not thread_pool_id and disable_iostats.
   void Reset();
 
-  // "name = value, ..." in field order.
+  // Returns "name = value, ..." in field order.
   std::string ToString(bool exclude_zero_counters = false) const;
 
-  // The background pool the thread belongs to, as Env::Priority; meaningless on user threads.
+  // The thread's background pool as Env::Priority; meaningless on user threads.
   uint64_t thread_pool_id = 0;
 
   uint64_t bytes_written = 0;
@@ -55,11 +55,11 @@ struct VARVE_EXPORT IOStatsContext {
 
   FileIOByTemperature file_io_stats_by_temperature;
 
-  // For I/O that should not be counted.
+  // Set during I/O that should not be counted.
   bool disable_iostats = false;
 };
 
-// The calling thread's context; never null, valid until the thread ends.
+// Returns the calling thread's context, never null, valid until the thread ends.
 VARVE_EXPORT IOStatsContext* get_iostats_context();
 
 }  // namespace varve

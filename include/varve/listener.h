@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Callbacks on what the engine does in the background.
+// Callbacks for events of the engine's background work.
 
 #include <chrono>
 #include <cstddef>
@@ -31,20 +31,20 @@ struct ConfigOptions;
 
 enum class CompactionReason : int {
   kUnknown = 0,
-  kLevelL0FilesNum,             // level0_file_num_compaction_trigger.
-  kLevelMaxLevelSize,           // A level above its target size.
-  kUniversalSizeAmplification,  // The next three: universal style.
+  kLevelL0FilesNum,             // level0_file_num_compaction_trigger was reached.
+  kLevelMaxLevelSize,           // A level exceeds its target size.
+  kUniversalSizeAmplification,  // This and the next two: universal style.
   kUniversalSizeRatio,
   kUniversalSortedRunNum,
-  kFIFOMaxSize,  // The next three: FIFO style.
+  kFIFOMaxSize,  // This and the next two: FIFO style.
   kFIFOReduceNumFiles,
   kFIFOTtl,
   kManualCompaction,
-  kFilesMarkedForCompaction,  // SuggestCompactRange, or a collector asked for it.
+  kFilesMarkedForCompaction,  // SuggestCompactRange, or a collector requested it.
   kBottommostFiles,           // Last-level entries that no snapshot needs any more.
   kTtl,
   kFlush,                 // Not a compaction: a flush treated as one.
-  kExternalSstIngestion,  // Likewise.
+  kExternalSstIngestion,  // A file ingestion, not a compaction.
   kPeriodicCompaction,
   kChangeTemperature,
   kForcedBlobGC,
@@ -74,7 +74,7 @@ enum class FlushReason : int {
 };
 VARVE_EXPORT const char* GetFlushReasonString(FlushReason reason);
 
-// What was being done when a background error arose.
+// The operation in which a background error occurred.
 enum class BackgroundErrorReason {
   kFlush,
   kCompaction,
@@ -109,7 +109,7 @@ struct TableFileCreationInfo : public TableFileCreationBriefInfo {
 
   uint64_t file_size = 0;
   TableProperties table_properties;
-  Status status;  // Not OK: the file is not usable.
+  Status status;  // If not OK, the file is unusable.
   std::string file_checksum;
   std::string file_checksum_func_name;
 };
@@ -122,7 +122,7 @@ struct FileDeletionInfo {
   std::string db_name;
   std::string file_path;
   int job_id = 0;
-  Status status;  // Of the deletion.
+  Status status;  // Result of the deletion.
 };
 
 struct TableFileDeletionInfo : public FileDeletionInfo {};
@@ -187,7 +187,7 @@ struct IOErrorInfo {
   uint64_t offset;
 };
 
-// Of blobs, which this engine keeps in tables: the types of callbacks that are never called.
+// Types of blob file callbacks, which are never called, as values are kept in tables.
 struct BlobFileCreationBriefInfo : public FileCreationBriefInfo {
   BlobFileCreationReason reason = BlobFileCreationReason::kFlush;
 };
@@ -233,7 +233,7 @@ struct SubcompactionJobInfo {
   Status status;
   uint64_t thread_id = 0;
   int job_id = 0;
-  int subcompaction_job_id = 0;  // From 0 within the job.
+  int subcompaction_job_id = 0;  // Starts at 0 within the job.
   int base_input_level = 0;
   int output_level = 0;
   CompactionReason compaction_reason = CompactionReason::kUnknown;
@@ -248,22 +248,22 @@ struct CompactionJobInfo {
   Status status;
   uint64_t thread_id = 0;
   int job_id = 0;
-  int num_l0_files = 0;  // In L0 when the job ended.
+  int num_l0_files = 0;  // Number of L0 files when the job ended.
   int base_input_level = 0;
   int output_level = 0;
   bool aborted = false;
   std::vector<std::string> input_files;
-  std::vector<CompactionFileInfo> input_file_infos;  // Same order.
+  std::vector<CompactionFileInfo> input_file_infos;  // In the same order.
   std::vector<std::string> output_files;
-  std::vector<CompactionFileInfo> output_file_infos;  // Same order.
-  TablePropertiesCollection table_properties;         // Of inputs and outputs.
+  std::vector<CompactionFileInfo> output_file_infos;  // In the same order.
+  TablePropertiesCollection table_properties;         // Properties of inputs and outputs.
   CompactionReason compaction_reason = CompactionReason::kUnknown;
   CompressionType compression = kNoCompression;
   CompactionJobStats stats;
   CompressionType blob_compression_type = kNoCompression;
 };
 
-// A flush that was asked for by a call.
+// A flush requested by a call.
 struct ManualFlushInfo {
   uint32_t cf_id = 0;
   std::string cf_name;
@@ -272,8 +272,8 @@ struct ManualFlushInfo {
 
 struct MemTableInfo {
   std::string cf_name;
-  SequenceNumber first_seqno = 0;     // Of the first entry.
-  SequenceNumber earliest_seqno = 0;  // No entry is older.
+  SequenceNumber first_seqno = 0;     // Sequence number of the first entry.
+  SequenceNumber earliest_seqno = 0;  // No entry has a smaller one.
   uint64_t num_entries = 0;
   uint64_t num_deletes = 0;
   std::string newest_udt;  // Always empty.
@@ -287,22 +287,22 @@ struct ExternalFileIngestionInfo {
   TableProperties table_properties;
 };
 
-// What a call that copies or moves whole files has done. Varve's own.
+// Result of a call that copied or moved whole files. Not in RocksDB.
 struct DataMoveInfo {
   enum class Kind { kCheckpoint, kExport, kImport, kBackup, kRestore, kPromotion };
 
   Kind kind = Kind::kCheckpoint;
-  std::string path;                   // The directory that was written, or read.
+  std::string path;                   // Directory that was written or read.
   std::vector<std::string> families;  // Empty: all.
-  uint64_t files = 0;                 // Written, linked ones too.
+  uint64_t files = 0;                 // Files written, including linked ones.
   uint64_t bytes_copied = 0;
   uint64_t bytes_linked = 0;
-  SequenceNumber sequence = 0;  // That is contained; 0: does not apply.
+  SequenceNumber sequence = 0;  // Last one contained; 0: not applicable.
   uint64_t micros = 0;
   Status status;
 };
 
-// A named position of a change stream has lost its logs. Varve's own.
+// Reports that the logs of a change stream's named position were lost. Not in RocksDB.
 struct ChangeStreamExpiryInfo {
   std::string name;
   SequenceNumber first_lost = 0;
@@ -317,8 +317,8 @@ struct WriteStallInfo {
   } condition;
 };
 
-// How busy background jobs are, without the one that is just over. Varve has one pool for
-// compactions of all levels: the numbers of the bottom one are 0.
+// Load of background jobs, excluding the job that just ended. Varve has one pool for compactions of
+// all levels, so the numbers of the bottom pool are 0.
 struct BackgroundJobPressure {
   int compaction_scheduled = 0;  // Jobs that wait for a thread.
   int compaction_running = 0;
@@ -329,152 +329,154 @@ struct BackgroundJobPressure {
   int flush_scheduled = 0;
   int flush_running = 0;
 
-  // How far the nearest family has come on its way to where writes are delayed, or stopped where
-  // nothing delays them: 0 nothing stands against them, 100 and more they are.
+  // How near the nearest column family is to the point at which writes are delayed, or stopped if
+  // nothing delays them: from 0 to 100; 100 or more: they are delayed or stopped.
   int write_stall_proximity_pct = 0;
 
-  // Compactions hurry, as a stall is near.
+  // Compactions are sped up because a stall is near.
   bool compaction_speedup_active = false;
 };
 
 struct BackgroundErrorRecoveryInfo {
-  Status old_bg_error;  // What was being recovered from.
+  Status old_bg_error;  // The error before the recovery.
   Status new_bg_error;  // OK: recovered.
 };
 
-// What an opening found and did about it; also the property "varve.recovery", as text and as a map.
+// Results of opening a database; also the property "varve.recovery", as text and as a map.
 struct RecoveryInfo {
   std::string db_name;
   bool read_only = false;
-  Status status;  // Not OK: the database was refused, for this reason, and nothing was changed.
+  Status status;  // Not OK: the reason why the database was refused; nothing was changed.
 
-  // Logs. Dropped bytes are those from the first damage of a log on that were not replayed, as far
-  // as they can be counted: after a crash that is the unfinished end of the newest log.
+  // Logs. Dropped bytes are those from the first damage in a log on that were not replayed, as far
+  // as countable: after a crash, the incomplete end of the newest log.
   uint64_t logs_read = 0;
   uint64_t records_replayed = 0;
   uint64_t bytes_replayed = 0;
   uint64_t dropped_bytes = 0;
-  // Bytes that had been synced and are not there: no crash does that. At least so many.
+  // Minimum number of bytes that had been synced and are missing, which no crash causes.
   uint64_t synced_bytes_lost = 0;
-  // The first damage met; the path is empty if there was none.
+  // First damage found; the path is empty if there was none.
   std::string first_bad_file;
-  uint64_t first_bad_log = 0;  // Its number.
+  uint64_t first_bad_log = 0;  // Number of the log.
   uint64_t first_bad_offset = 0;
   std::string first_bad_reason;
-  // Sequence numbers of writes that were logged and not replayed, from the first to the last that
-  // is known of; both 0 if none is.
+  // First and last known sequence numbers of writes that were logged and not replayed; 0 if none is
+  // known.
   SequenceNumber first_lost_sequence = 0;
   SequenceNumber last_lost_sequence = 0;
-  SequenceNumber last_sequence = 0;  // That was given out: new writes get larger ones.
+  SequenceNumber last_sequence = 0;  // Last one in use: new writes get larger ones.
 
-  // With best_efforts_recovery: column families that are older than they were, by name, and paths
-  // of tables that are the reason: missing, or not as the MANIFEST has them.
+  // With best_efforts_recovery: names of column families that were set back to an older state, and
+  // paths of the tables that caused it, which are missing or differ from the MANIFEST.
   std::vector<std::string> families_set_back;
   std::vector<std::string> tables_missing;
 
-  // Paths. Logs that should have been there; what was moved to lost/, where it is now; and what
-  // should have been moved there and could not be.
+  // Paths: of logs that are missing; of files moved to lost/, at their new place; of files that
+  // could not be moved there.
   std::vector<std::string> files_missing;
   std::vector<std::string> files_set_aside;
   std::vector<std::string> files_not_moved;
 
-  // Transactions that are prepared and undecided; and names of decisions about ones that were not
-  // in the logs, as they are in tables already (up to 100).
+  // Names of transactions that are prepared and undecided; and of decided ones that were not in the
+  // logs, as they are in tables already (up to 100).
   std::vector<std::string> prepared_transactions;
   std::vector<std::string> unknown_decisions;
 
-  // Microseconds: reading the MANIFEST; reading logs; writing tables, a log and a MANIFEST; all.
+  // Microseconds of reading the MANIFEST; reading logs; writing tables, a log and a MANIFEST; in
+  // total.
   uint64_t manifest_micros = 0;
   uint64_t logs_micros = 0;
   uint64_t install_micros = 0;
   uint64_t micros = 0;
 };
 
-// Callbacks run on the engine's threads, several at once, and hold the work up: be quick, keep no
-// reference. No exceptions may escape.
+// Callbacks run on the engine's threads, several at once, and block the work: they should be fast,
+// keep no reference, and must not throw.
 //
-// They may call the DB, as may every other function that users register. A call that would wait for
-// the very work that it is made from is refused: Status::Busy, which names the callback, with
-// nothing changed; from another thread it is made. That is
-//   in any                     Close, unless the callback says that nothing is held up
-//   of a flush                 Flush (with wait) and what flushes first (CompactRange and
+// Callbacks, like every function that users register, may call the DB. A call that would wait for
+// the work it is made from returns Status::Busy with the callback's name and changes nothing; from
+// another thread it is executed. This applies to:
+//   in any callback            Close, unless the callback says that it blocks nothing
+//   of a flush                 Flush (with wait) and calls that flush first (CompactRange and
 //                              GetLiveFiles with data in memory, WaitForCompact with flush),
 //                              WaitForCompact, PauseBackgroundWork, Resume; a write, while writes
 //                              are stopped
 //   of a compaction            WaitForCompact, PauseBackgroundWork, CompactRange that has to wait
 //                              for it; a write or Flush, while writes are stopped
 //   OnMemTableSealed           every write, Flush, LockWAL, CreateColumnFamily, DropColumnFamily
-// CancelAllBackgroundWork and DisableManualCompaction do not wait there for what called them. None
-// but those of the recovery (db/recovery/README.md) is called before DB::Open has given what it
-// gives.
+// CancelAllBackgroundWork and DisableManualCompaction do not wait for the work they are called
+// from. Before DB::Open returns, only the callbacks of recovery (db/recovery/README.md) are called.
 class VARVE_EXPORT EventListener : public Customizable {
  public:
   ~EventListener() override = default;
 
   static const char* Type() { return "EventListener"; }
-  // A registered object: its name, or "id=name;option=value;...", in braces or not; null for ""
-  // and "nullptr". NotSupported: no such name is registered.
+  // Accepts a registered object: its name, or "id=name;option=value;...", with or without braces;
+  // null for "" and "nullptr". NotSupported: no such name is registered.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  std::shared_ptr<EventListener>* result);
   const char* Name() const override { return ""; }
 
-  // Around a flush.
+  // Called before and after a flush.
   virtual void OnFlushBegin(DB* /*db*/, const FlushJobInfo& /*info*/) {}
   virtual void OnFlushCompleted(DB* /*db*/, const FlushJobInfo& /*info*/) {}
 
-  // DB::Flush is about to have these families flushed, before it waits for that. On its thread.
+  // Called by DB::Flush on its thread, before it waits for the flush of these column families.
   virtual void OnManualFlushScheduled(DB* /*db*/, const std::vector<ManualFlushInfo>& /*info*/) {}
 
-  // Around a compaction; Completed after its outputs are installed.
+  // Called before and after a compaction; Completed runs after its outputs are installed.
   virtual void OnCompactionBegin(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
   virtual void OnCompactionCompleted(DB* /*db*/, const CompactionJobInfo& /*info*/) {}
   virtual void OnSubcompactionBegin(const SubcompactionJobInfo& /*info*/) {}
   virtual void OnSubcompactionCompleted(const SubcompactionJobInfo& /*info*/) {}
 
-  // Around the writing of a table; Created once it is whole, before it comes into force, and not
-  // for one that could not be written. Deleted also if it did not come into force.
+  // Called before and after a table is written; Created runs when it is complete, before it is
+  // installed, and not if writing failed. Deleted is also called for tables that were never
+  // installed.
   virtual void OnTableFileCreationStarted(const TableFileCreationBriefInfo& /*info*/) {}
   virtual void OnTableFileCreated(const TableFileCreationInfo& /*info*/) {}
   virtual void OnTableFileDeleted(const TableFileDeletionInfo& /*info*/) {}
 
-  // Never called: this engine writes no files of blobs.
+  // Never called, as there are no blob files.
   virtual void OnBlobFileCreationStarted(const BlobFileCreationBriefInfo& /*info*/) {}
   virtual void OnBlobFileCreated(const BlobFileCreationInfo& /*info*/) {}
   virtual void OnBlobFileDeleted(const BlobFileDeletionInfo& /*info*/) {}
 
-  // A memtable became immutable. Runs on a writer's thread, while no other writer is let in.
+  // A memtable became immutable. Called on a writer's thread, while all other writers are blocked.
   virtual void OnMemTableSealed(const MemTableInfo& /*info*/) {}
 
-  // DB::DestroyColumnFamilyHandle is about to delete it. Nothing is held up.
+  // Called before DB::DestroyColumnFamilyHandle deletes the handle. Blocks nothing.
   virtual void OnColumnFamilyHandleDeletionStarted(ColumnFamilyHandle* /*handle*/) {}
-  // For each file, when readers see it.
+  // Called for each file, when readers see it.
   virtual void OnExternalFileIngested(DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
 
-  // A checkpoint, export, import, backup, restore or promotion is over, whatever came of it. `db`
-  // is null after a restore. Nothing is held up. Varve's own.
+  // A checkpoint, export, import, backup, restore or promotion has ended, with or without success.
+  // `db` is null after a restore. Blocks nothing. Not in RocksDB.
   virtual void OnDataMoved(DB* /*db*/, const DataMoveInfo& /*info*/) {}
 
-  // Logs that a named position needs are about to be deleted, as its bounds say. Varve's own.
+  // Logs that a named position needs are about to be deleted because its limits are exceeded. Not
+  // in RocksDB.
   virtual void OnChangeStreamExpired(DB* /*db*/, const ChangeStreamExpiryInfo& /*info*/) {}
 
-  // Before the database turns to an error state. Setting *bg_error to OK suppresses that: only
-  // for those who know what they lose. A batch that did not get into memory whole is an error all
-  // the same.
+  // Called before the database enters an error state. Setting *bg_error to OK suppresses the error,
+  // which can lose data. A batch that was only partly inserted into memtables is an error
+  // nevertheless.
   virtual void OnBackgroundError(BackgroundErrorReason /*reason*/, Status* /*bg_error*/) {}
 
-  // A column family begins or ends slowing or stopping writes. Nothing but what the thread does
-  // next is held up: a flush, a compaction, or the call that changed the condition.
+  // A column family starts or stops slowing or stopping writes. Blocks only the thread's next work:
+  // a flush, a compaction, or the call that changed the condition.
   virtual void OnStallConditionsChanged(const WriteStallInfo& /*info*/) {}
 
-  // A flush or a compaction of a background thread is over, whatever came of it; also where nothing
-  // has changed since the call before. Not told of those that run in a caller's thread.
+  // A flush or a compaction on a background thread has ended, with or without success; also called
+  // if nothing has changed since the previous call. Not called for jobs on a caller's thread.
   virtual void OnBackgroundJobPressureChanged(DB* /*db*/,
                                               const BackgroundJobPressure& /*pressure*/) {}
 
-  // Each operation on a file of the database, but for the lines of its LOG, if
-  // ShouldBeNotifiedOnFileIO() returns true when the database is opened. Logs are then written by
-  // calls, not by stores into mapped files, and reads of one MultiGet follow each other: expect
-  // that to cost. What is thrown here is dropped.
+  // Called for each operation on a file of the database, except lines of its LOG, if
+  // ShouldBeNotifiedOnFileIO() returned true when the database was opened. Logs are then written by
+  // calls instead of stores into mapped files, and reads of one MultiGet are serial, which costs
+  // speed. Exceptions thrown here are dropped.
   virtual void OnFileReadFinish(const FileOperationInfo& /*info*/) {}
   virtual void OnFileWriteFinish(const FileOperationInfo& /*info*/) {}
   virtual void OnFileFlushFinish(const FileOperationInfo& /*info*/) {}
@@ -484,23 +486,23 @@ class VARVE_EXPORT EventListener : public Customizable {
   virtual void OnFileCloseFinish(const FileOperationInfo& /*info*/) {}
   virtual bool ShouldBeNotifiedOnFileIO() { return false; }
 
-  // Automatic recovery from an error; setting *auto_recovery to false leaves it to DB::Resume.
-  // Asked once of each error: the answer counts until the database has recovered, or has a worse
-  // error. A compaction that fails when it is tried again is the same error.
+  // Called when automatic recovery from an error begins; if it sets *auto_recovery to false,
+  // recovery is left to DB::Resume. Called once per error: the answer holds until the database has
+  // recovered or has a worse error. A compaction that fails again when retried is the same error.
   virtual void OnErrorRecoveryBegin(BackgroundErrorReason /*reason*/, Status /*bg_error*/,
                                     bool* /*auto_recovery*/) {}
-  // The database has recovered, by itself or by DB::Resume: of an error of compactions, when one
+  // The database has recovered, by itself or by DB::Resume; from an error of compactions when one
   // has succeeded or none is due any more. OnErrorRecoveryEnd follows.
   virtual void OnErrorRecoveryCompleted(Status /*old_bg_error*/) {}
-  // After each attempt, with what came of it.
+  // Called after each attempt, with its result.
   virtual void OnErrorRecoveryEnd(const BackgroundErrorRecoveryInfo& /*info*/) {}
 
-  // A database was opened, or was found and refused. Runs before DB::Open returns; there is no DB
-  // yet. Not told of openings that fail before the directory is read. Varve's own.
+  // A database was opened, or was refused. Called before DB::Open returns, when there is no DB yet.
+  // Not called if the open fails before the directory is read. Not in RocksDB.
   virtual void OnDatabaseRecovered(const RecoveryInfo& /*info*/) {}
 
-  // An operation on a file failed, for those who are notified of them; or a pass over all tables
-  // has found damage.
+  // An operation on a file failed, for listeners of file operations; or a verification pass found
+  // damage.
   virtual void OnIOError(const IOErrorInfo& /*info*/) {}
 };
 

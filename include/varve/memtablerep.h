@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// The choice of a memtable's data structure, ColumnFamilyOptions::memtable_factory.
+// Selects the data structure of memtables, in ColumnFamilyOptions::memtable_factory.
 
 #include <cstddef>
 #include <memory>
@@ -15,14 +15,14 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Opaque: one of the classes below. A class derived elsewhere is NotSupported at open.
+/// Opaque: one of the classes below. Opening with any other derived class returns NotSupported.
 class MemTableRepFactory : public Customizable {
  public:
   ~MemTableRepFactory() override = default;
 
   static const char* Type() { return "MemTableRepFactory"; }
-  /// As GetMemTableRepFactoryFromString(), and registered objects. Nothing is made for "";
-  /// "nullptr" is NotSupported.
+  /// Accepts the texts of GetMemTableRepFactoryFromString(), and registered objects. Leaves *result
+  /// unchanged for ""; "nullptr" is NotSupported.
   VARVE_EXPORT static Status CreateFromString(const ConfigOptions& config_options,
                                               const std::string& value,
                                               std::unique_ptr<MemTableRepFactory>* result);
@@ -30,18 +30,18 @@ class MemTableRepFactory : public Customizable {
                                               const std::string& value,
                                               std::shared_ptr<MemTableRepFactory>* result);
 
-  /// Whether many threads may insert at once.
+  /// True if many threads may insert at once.
   virtual bool IsInsertConcurrentlySupported() const { return false; }
-  /// Whether a key with a sequence number already present is found out at insertion.
+  /// True if insertion detects an existing key with the same sequence number.
   virtual bool CanHandleDuplicatedKey() const { return false; }
 };
 
-/// The default: a skip list, with concurrent insertion. Its nodes are blocks, unless it is to be a
-/// plain one, whose nodes are single entries: the reference, slower in most uses, whose reads by
-/// key have no index.
+/// The default: a skip list with concurrent insertion. Its nodes are blocks of entries; with
+/// `blocked` false they are single entries, a reference implementation that is slower in most uses
+/// and has no index for point reads.
 class SkipListFactory : public MemTableRepFactory {
  public:
-  /// `lookahead` is accepted and kept for GetId(); Varve's lists need no such hint.
+  /// `lookahead` is only kept for GetId(), as Varve's lists need no such hint.
   explicit SkipListFactory(size_t lookahead = 0, bool blocked = true)
       : lookahead_(lookahead), blocked_(blocked) {}
 
@@ -50,7 +50,8 @@ class SkipListFactory : public MemTableRepFactory {
   static const char* kPlainNickName() { return "plain_skip_list"; }
   const char* Name() const override { return kClassName(); }
   const char* NickName() const override { return blocked_ ? kNickName() : kPlainNickName(); }
-  /// RocksDB, which does not know "plain_skip_list", opens such an OPTIONS file with its own list.
+  /// RocksDB does not know "plain_skip_list", and opens such an OPTIONS file with its own skip
+  /// list.
   std::string GetId() const override {
     if (lookahead_ == 0) return blocked_ ? kClassName() : kPlainNickName();
     return std::string(NickName()) + ":" + std::to_string(lookahead_);
@@ -64,15 +65,15 @@ class SkipListFactory : public MemTableRepFactory {
   const bool blocked_;
 };
 
-/// For loads of data that is not read before it is flushed: entries are appended to an array, by
-/// several threads at once if need be. The first read after a write sorts what was added since the
-/// last one, and copies the rest: its time and memory are in proportion to the memtable. A flush is
-/// one such read. A key with a sequence number that is already present is not found out, and both
-/// entries stay.
+/// For bulk loads that are not read before their flush: entries are appended to an array, also by
+/// several threads at once. The first read after a write sorts the entries added since the previous
+/// read and copies the others, so its time and memory are proportional to the memtable. A flush is
+/// one such read. An existing key with the same sequence number is not detected, and both entries
+/// stay.
 class VectorRepFactory : public MemTableRepFactory {
  public:
-  /// `count` is accepted and kept for GetId(); Varve's array grows in pieces that never move, and
-  /// needs no such hint.
+  /// `count` is only kept for GetId(), as Varve's array grows in pieces that never move and needs
+  /// no such hint.
   explicit VectorRepFactory(size_t count = 0) : count_(count) {}
 
   static const char* kClassName() { return "VectorRepFactory"; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Descriptions of a database's files, as DB::GetLiveFilesMetaData and its kin return them.
+// Descriptions of a database's files, returned by DB::GetLiveFilesMetaData etc.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,22 +15,22 @@
 namespace varve {
 
 struct FileStorageInfo {
-  std::string relative_filename;  // Within `directory`, no leading slash.
+  std::string relative_filename;  // Within `directory`, without leading slash.
   std::string directory;
-  uint64_t file_number = 0;  // 0 where it has none.
+  uint64_t file_number = 0;  // 0 if the file has none.
   FileType file_type = kTempFile;
   uint64_t size = 0;  // Bytes.
   Temperature temperature = Temperature::kUnknown;
-  std::string file_checksum;            // Of the whole file; empty: unknown.
-  std::string file_checksum_func_name;  // Likewise.
+  std::string file_checksum;            // Of the whole file; empty if unknown.
+  std::string file_checksum_func_name;  // Empty if unknown.
 };
 
 struct LiveFileStorageInfo : public FileStorageInfo {
-  std::string replacement_contents;  // Not empty: copy these bytes instead of the file.
-  bool trim_to_size = false;         // The file may have grown past `size`.
+  std::string replacement_contents;  // If not empty, copy this instead of the file.
+  bool trim_to_size = false;         // True if the file may be longer than `size`.
 };
 
-// Ordered newest first within L0 and by key elsewhere.
+// Files are ordered newest first within L0 and by key in other levels.
 struct SstFileMetaData : public FileStorageInfo {
   SstFileMetaData() { file_type = kTableFile; }
 
@@ -44,15 +44,14 @@ struct SstFileMetaData : public FileStorageInfo {
   uint64_t num_deletions = 0;
   uint64_t oldest_blob_file_number = 0;
   uint64_t oldest_ancester_time = 0;  // Seconds since 1970; 0: unknown.
-  uint64_t file_creation_time = 0;    // Likewise.
+  uint64_t file_creation_time = 0;    // Seconds since 1970; 0: unknown.
   uint64_t epoch_number = 0;          // Order of L0 files; 0: unknown.
 
   // Older names: relative_filename with a leading slash; directory.
   std::string name;
   std::string db_path;
 
-  // Internal keys: user key, sequence number, kind. Only what Checkpoint::ExportColumnFamily gives
-  // has them.
+  // Internal keys: user key, sequence number, kind. Set only by Checkpoint::ExportColumnFamily.
   std::string smallest;
   std::string largest;
 };
@@ -62,7 +61,7 @@ struct LiveFileMetaData : SstFileMetaData {
   int level = 0;
 };
 
-// What Checkpoint::ExportColumnFamily has written, for DB::CreateColumnFamilyWithImport.
+// Result of Checkpoint::ExportColumnFamily, for DB::CreateColumnFamilyWithImport.
 struct ExportImportFilesMetaData {
   std::string db_comparator_name;
   std::vector<LiveFileMetaData> files;
@@ -101,7 +100,7 @@ struct ColumnFamilyMetaData {
   std::string name;
   std::vector<LevelMetaData> levels;
 
-  uint64_t blob_file_size = 0;  // Always 0: no blob files.
+  uint64_t blob_file_size = 0;  // Always 0, as there are no blob files.
   size_t blob_file_count = 0;
   std::vector<BlobMetaData> blob_files;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// PerfContext: what the operations of one thread cost, counter by counter.
+// PerfContext counts the cost of the operations of one thread.
 //
-// Every thread has its own context and only that thread may touch it. Counters whose name ends in
-// _time or _nanos are nanoseconds and move only when the thread's PerfLevel asks for clocks; all
-// others are event counts or bytes and move from PerfLevel kEnableCount on.
-// The order of the fields is the order in which ToString() prints them.
+// Every thread has its own context, which no other thread may use. Counters whose names end in
+// _time or _nanos are nanoseconds and change only if the thread's PerfLevel includes times; all
+// others are event counts or bytes and change from PerfLevel kEnableCount on. ToString() prints the
+// fields in the order of their declaration.
 
 #include <cstdint>
 #include <map>
@@ -17,11 +17,11 @@
 
 namespace varve {
 
-// Point-lookup counters of one LSM level.
+// Counters of point lookups in one LSM level.
 struct VARVE_EXPORT PerfContextByLevel {
-  uint64_t bloom_filter_useful = 0;              // file reads a filter saved
-  uint64_t bloom_filter_full_positive = 0;       // filter let the lookup through
-  uint64_t bloom_filter_full_true_positive = 0;  // ... and the key was there
+  uint64_t bloom_filter_useful = 0;              // file reads saved by a filter
+  uint64_t bloom_filter_full_positive = 0;       // lookups not excluded by a filter
+  uint64_t bloom_filter_full_true_positive = 0;  // those of them whose key existed
   uint64_t user_key_return_count = 0;            // keys found here and returned
   uint64_t get_from_table_nanos = 0;
   uint64_t block_cache_hit_count = 0;
@@ -31,26 +31,26 @@ struct VARVE_EXPORT PerfContextByLevel {
   void Reset();
 };
 
-// The flat counters. Split from PerfContext so that they can be copied and cleared as one value.
+// The flat counters, separate from PerfContext so that they can be copied and reset as one value.
 struct PerfContextBase {
-  // Comparator calls of any kind (three-way, equality) made on user keys, merge heaps included.
+  // Comparator calls of any kind (three-way, equality) on user keys, also by merging iterators.
   uint64_t user_key_comparison_count = 0;
 
-  // Block reads. "read" means file I/O; "hit" means the block cache had it.
+  // Block reads. "read" means file I/O; "hit" means found in the block cache.
   uint64_t block_cache_hit_count = 0;
   uint64_t block_read_count = 0;
   uint64_t block_read_byte = 0;
   uint64_t block_read_time = 0;
   uint64_t block_read_cpu_time = 0;
   uint64_t block_cache_index_hit_count = 0;
-  // Secondary-cache lookups that stayed outside / were promoted into the primary cache.
+  // Secondary cache hits that stayed outside / were promoted into the primary cache.
   uint64_t block_cache_standalone_handle_count = 0;
   uint64_t block_cache_real_handle_count = 0;
   uint64_t index_block_read_count = 0;
   uint64_t block_cache_filter_hit_count = 0;
   uint64_t filter_block_read_count = 0;
   uint64_t compression_dict_block_read_count = 0;
-  // Bytes of blocks served by the cache.
+  // Bytes of blocks found in the cache.
   uint64_t block_cache_index_read_byte = 0;
   uint64_t block_cache_filter_read_byte = 0;
   uint64_t block_cache_compression_dict_read_byte = 0;
@@ -65,7 +65,7 @@ struct PerfContextBase {
   uint64_t block_checksum_time = 0;
   uint64_t block_decompress_time = 0;
 
-  // User bytes handed out: values for Get and MultiGet, keys and values for iterators.
+  // User bytes returned: values by Get and MultiGet, keys and values by iterators.
   uint64_t get_read_bytes = 0;
   uint64_t multiget_read_bytes = 0;
   uint64_t iter_read_bytes = 0;
@@ -77,17 +77,17 @@ struct PerfContextBase {
   uint64_t blob_checksum_time = 0;
   uint64_t blob_decompress_time = 0;
 
-  // Entries an iterator stepped over without returning them: superseded versions, and the entry it
-  // stood on when moved (so every Next() adds at least one).
+  // Entries that iterators skipped without returning them: hidden versions, and the entry at which
+  // the iterator was when moved (so every Next() adds at least one).
   uint64_t internal_key_skipped_count = 0;
-  // Tombstones an iterator stepped over; the versions below them count as skipped keys instead.
+  // Tombstones that iterators skipped; the versions below them count as skipped keys instead.
   uint64_t internal_delete_skipped_count = 0;
-  // Entries too new for the iterator's snapshot.
+  // Entries newer than the iterator's snapshot.
   uint64_t internal_recent_skipped_count = 0;
-  // Merge operands (without base values) fed to the operator by iterators / by point lookups.
+  // Merge operands (without base values) merged by iterators / by point lookups.
   uint64_t internal_merge_count = 0;
   uint64_t internal_merge_point_lookup_count = 0;
-  // Seeks a merging iterator made to jump over a range deletion.
+  // Seeks of merging iterators to the end of a range deletion.
   uint64_t internal_range_del_reseek_count = 0;
 
   // Parts of Get.
@@ -109,13 +109,13 @@ struct PerfContextBase {
   uint64_t seek_internal_seek_time = 0;
   uint64_t find_next_user_entry_time = 0;
 
-  // Parts of Write. The last one is what the other four leave over.
+  // Parts of Write. The last one is the time not in the other four.
   uint64_t write_wal_time = 0;
   uint64_t write_memtable_time = 0;
   uint64_t write_delay_time = 0;
   uint64_t write_scheduling_flushes_compactions_time = 0;
   uint64_t write_pre_and_post_process_time = 0;
-  // Waiting for the other members of a write group.
+  // Time of waiting for the other members of a write group.
   uint64_t write_thread_wait_nanos = 0;
 
   uint64_t db_mutex_lock_nanos = 0;
@@ -130,17 +130,17 @@ struct PerfContextBase {
   uint64_t block_seek_nanos = 0;
   uint64_t find_table_nanos = 0;
 
-  // Filters: "hit" means the filter said "maybe", "miss" that it ruled the key out.
+  // Filters: "hit" means that the key may exist, "miss" that the filter excluded it.
   uint64_t bloom_memtable_hit_count = 0;
   uint64_t bloom_memtable_miss_count = 0;
   uint64_t bloom_sst_hit_count = 0;
   uint64_t bloom_sst_miss_count = 0;
 
-  // Waiting for key locks of transactions.
+  // Waits for key locks of transactions.
   uint64_t key_lock_wait_time = 0;
   uint64_t key_lock_wait_count = 0;
 
-  // File-system calls, filled by a timing Env only.
+  // File system calls, measured by a timing Env only.
   uint64_t env_new_sequential_file_nanos = 0;
   uint64_t env_new_random_access_file_nanos = 0;
   uint64_t env_new_writable_file_nanos = 0;
@@ -168,7 +168,7 @@ struct PerfContextBase {
   uint64_t iter_prev_cpu_nanos = 0;
   uint64_t iter_seek_cpu_nanos = 0;
 
-  // Calls made on DB iterators.
+  // Number of calls of DB iterators.
   uint64_t iter_next_count = 0;
   uint64_t iter_prev_count = 0;
   uint64_t iter_seek_count = 0;
@@ -178,7 +178,7 @@ struct PerfContextBase {
 
   uint64_t number_async_seek = 0;
 
-  // IngestExternalFile, whole call, and the part of it that held up live writes.
+  // Time of IngestExternalFile, and the part of it in which writes were blocked.
   uint64_t file_ingestion_nanos = 0;
   uint64_t file_ingestion_blocking_live_writes_nanos = 0;
 };
@@ -187,23 +187,23 @@ struct VARVE_EXPORT PerfContext : public PerfContextBase {
   PerfContext() = default;
   ~PerfContext();
 
-  // Copies carry the per-level counters along.
+  // Copies include the per-level counters.
   PerfContext(const PerfContext& other);
   PerfContext& operator=(const PerfContext& other);
   PerfContext(PerfContext&& other) noexcept;
 
-  // Sets all counters, per-level ones included, to zero. Keeps per-level counting switched as is.
+  // Resets all counters, also per-level ones. Per-level counting stays enabled or disabled.
   void Reset();
 
-  // "name = value, name = value, ..." in field order, then "name = value@level0, ..." for the
-  // counters of levels that have any (non-zero ones only).
+  // Returns "name = value, name = value, ..." in field order, then "name = value@level0, ..." for
+  // counters of levels that are not zero.
   std::string ToString(bool exclude_zero_counters = false) const;
 
-  // Starts keeping PerfContextByLevel for every level that is touched.
+  // Enables PerfContextByLevel for every level that is accessed.
   void EnablePerLevelPerfContext();
-  // Stops; what was counted stays readable.
+  // Disables it; the counters stay readable.
   void DisablePerLevelPerfContext();
-  // Stops and frees the counters.
+  // Disables it and frees the counters.
   void ClearPerLevelPerfContext();
 
   // Owned. Null until EnablePerLevelPerfContext().
@@ -211,7 +211,7 @@ struct VARVE_EXPORT PerfContext : public PerfContextBase {
   bool per_level_perf_context_enabled = false;
 };
 
-// The calling thread's context; never null, valid until the thread ends.
+// Returns the calling thread's context, never null, valid until the thread ends.
 VARVE_EXPORT PerfContext* get_perf_context();
 
 }  // namespace varve

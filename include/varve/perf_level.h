@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How much work a thread spends on measuring itself.
+// How much a thread measures its own work.
 
 #include <cstdint>
 
@@ -9,29 +9,29 @@
 
 namespace varve {
 
-// Each level includes everything below it.
+// Each level includes those before it.
 enum PerfLevel : unsigned char {
   kUninitialized = 0,
   // Nothing is counted.
   kDisable = 1,
-  // Event counts only; no clock is ever read. What a new thread starts with.
+  // Event counts only, which read no clock. The default of new threads.
   kEnableCount = 2,
-  // Also time a thread spends blocked (delays, waiting for a write group).
+  // Also time in which a thread is blocked (delays, waiting for a write group).
   kEnableWait = 3,
-  // Also wall time of each step, but not of taking mutexes.
+  // Also wall time of each step, except for locking mutexes.
   kEnableTimeExceptForMutex = 4,
   // Also CPU time of whole operations.
   kEnableTimeAndCPUTimeExceptForMutex = 5,
-  // Also time spent taking mutexes.
+  // Also time of locking mutexes.
   kEnableTime = 6,
-  // One past the last level; never valid as a level.
+  // Number of levels; not a valid level.
   kOutOfBounds = 7,
 };
 
 // Sets the calling thread's level. kUninitialized and kOutOfBounds or above are ignored.
 VARVE_EXPORT void SetPerfLevel(PerfLevel level);
 
-// The calling thread's level.
+// Returns the calling thread's level.
 VARVE_EXPORT PerfLevel GetPerfLevel();
 
 }  // namespace varve

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Ranges of user keys, as arguments of calls. None of them owns its keys.
+// Ranges of user keys, as arguments of calls. They do not own their keys.
 
 #include "varve/slice.h"
 
 namespace varve {
 
-// [start, limit).
+// The range [start, limit).
 struct Range {
   Range() = default;
   Range(const Slice& s, const Slice& l) : start(s), limit(l) {}
@@ -16,7 +16,7 @@ struct Range {
   Slice limit;
 };
 
-// nullptr: no limit on that side.
+// A range with optional bounds; nullptr: unbounded on that side.
 struct RangePtr {
   RangePtr() = default;
   RangePtr(const Slice* s, const Slice* l) : start(s), limit(l) {}
@@ -25,7 +25,7 @@ struct RangePtr {
   const Slice* limit = nullptr;
 };
 
-// The same with optional limits: nullptr or absent means no limit on that side.
+// Like RangePtr, with optional slices; nullptr or absent means unbounded on that side.
 struct RangeOpt {
   RangeOpt() = default;
   RangeOpt(const OptSlice& s, const OptSlice& l) : start(s), limit(l) {}

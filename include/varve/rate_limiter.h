@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// RateLimiter: one budget of bytes per second, shared by everything that is given the same object.
+// RateLimiter limits the bytes per second of all users of the same object.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace varve {
 
-// Thread safe. Implementations must not throw.
+// Thread-safe. Implementations must not throw.
 class VARVE_EXPORT RateLimiter {
  public:
   enum class OpType {
@@ -21,7 +21,7 @@ class VARVE_EXPORT RateLimiter {
     kWrite,
   };
 
-  // Which operations have to pay.
+  // Operations that are limited.
   enum class Mode {
     kReadsOnly,
     kWritesOnly,
@@ -33,40 +33,40 @@ class VARVE_EXPORT RateLimiter {
   RateLimiter& operator=(const RateLimiter&) = delete;
   virtual ~RateLimiter();
 
-  // Changes the rate from the next refill on. Requires bytes_per_second > 0.
+  // Sets the rate from the next refill on. Requires bytes_per_second > 0.
   virtual void SetBytesPerSecond(int64_t bytes_per_second) = 0;
 
-  // Changes the largest single grant; 0 returns to one refill's worth. Default: NotSupported.
+  // Sets the largest single grant; 0: the bytes of one refill. NotSupported by default.
   virtual Status SetSingleBurstBytes(int64_t single_burst_bytes);
 
-  // Blocks until `bytes` are granted. Requires 0 <= bytes <= GetSingleBurstBytes().
-  // Implementations override one of the three forms; the longer ones fall back on the shorter.
+  // Blocks until `bytes` are granted. Requires 0 <= bytes <= GetSingleBurstBytes(). Implementations
+  // override one of the three forms; the longer ones call the shorter by default.
   virtual void Request(int64_t bytes, Env::IOPriority pri);
   // `stats` may be null; counts NUMBER_RATE_LIMITER_DRAINS.
   virtual void Request(int64_t bytes, Env::IOPriority pri, Statistics* stats);
-  // Returns at once when operations of `op_type` are not limited.
+  // Returns at once if operations of `op_type` are not limited.
   virtual void Request(int64_t bytes, Env::IOPriority pri, Statistics* stats, OpType op_type);
 
-  // Blocks for as much of `bytes` as one grant may hold and returns that number. With alignment > 0
-  // the grant is rounded down to a multiple of it, but is at least one `alignment`.
+  // Blocks until a grant of up to `bytes`, limited to one grant, and returns its size. With
+  // alignment > 0 the grant is rounded down to a multiple of it, but is at least `alignment`.
   virtual size_t RequestToken(size_t bytes, size_t alignment, Env::IOPriority io_priority,
                               Statistics* stats, OpType op_type);
 
-  // Largest number of bytes one Request may ask for.
+  // Returns the largest number of bytes for one Request.
   virtual int64_t GetSingleBurstBytes() const = 0;
 
-  // Bytes and requests granted so far at `pri`; Env::IO_TOTAL sums all priorities.
+  // Return the bytes and requests granted so far at `pri`; Env::IO_TOTAL: at all priorities.
   virtual int64_t GetTotalBytesThrough(Env::IOPriority pri = Env::IO_TOTAL) const = 0;
   virtual int64_t GetTotalRequests(Env::IOPriority pri = Env::IO_TOTAL) const = 0;
 
-  // Requests now waiting. Default: NotSupported.
+  // Returns the number of waiting requests. NotSupported by default.
   virtual Status GetTotalPendingRequests(int64_t* total_pending_requests,
                                          Env::IOPriority pri = Env::IO_TOTAL) const;
 
-  // The rate in force, which auto-tuning may have moved.
+  // Returns the current rate, which auto-tuning may have changed.
   virtual int64_t GetBytesPerSecond() const = 0;
 
-  // Whether operations of this type have to pay.
+  // True if operations of this type are limited.
   virtual bool IsRateLimited(OpType op_type);
 
  protected:
@@ -76,14 +76,14 @@ class VARVE_EXPORT RateLimiter {
   const Mode mode_;
 };
 
-// A token bucket. The caller owns the result (hand it to a shared_ptr).
+// Makes a token bucket. The caller owns the result and should hand it to a shared_ptr.
 //
-// rate_bytes_per_sec: > 0. The rate, or with auto_tuned the upper end of it.
-// refill_period_us: > 0. Tokens arrive once per period; longer periods mean larger bursts.
-// fairness: 1..100; others are clamped. A waiting lower priority goes ahead of a higher one with
-//   probability 1/fairness per refill, so that it is never starved.
-// auto_tuned: follows demand within [rate / 20, rate].
-// single_burst_bytes: largest grant; 0 means the bytes of one refill.
+// rate_bytes_per_sec: > 0. The rate, or with auto_tuned its upper limit.
+// refill_period_us: > 0. Microseconds between refills; longer periods mean larger bursts.
+// fairness: 1..100; others are clamped. A waiting lower priority is served before a higher one with
+//   probability 1/fairness per refill, so that it never starves.
+// auto_tuned: the rate follows demand within [rate / 20, rate].
+// single_burst_bytes: largest grant; 0: the bytes of one refill.
 // Out-of-range rates and periods are raised to 1.
 VARVE_EXPORT RateLimiter* NewGenericRateLimiter(
     int64_t rate_bytes_per_sec, int64_t refill_period_us = 100 * 1000, int32_t fairness = 10,

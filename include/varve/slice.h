@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// Slice: a borrowed run of bytes. PinnableSlice: a result that either borrows engine memory and
-// knows how to give it back, or holds its own copy. SliceParts: a value scattered over slices.
+// Slice: a borrowed sequence of bytes. PinnableSlice: a result that either borrows engine memory
+// and releases it, or owns a copy. SliceParts: a value in several slices.
 
 #include <cassert>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace varve {
 
 struct SliceParts;
 
-/// Pointer and length; owns nothing. The maker of a Slice keeps the bytes alive while it is used.
+/// A pointer and a length; owns nothing. The creator keeps the bytes alive while the Slice is used.
 /// Any byte value may occur. Const methods may be called by many threads at once.
 class VARVE_EXPORT Slice {
  public:
@@ -26,10 +26,10 @@ class VARVE_EXPORT Slice {
   constexpr Slice(const char* d, size_t n) : data_(d), size_(n) {}
   /* implicit */ Slice(const std::string& s) : data_(s.data()), size_(s.size()) {}
   /* implicit */ constexpr Slice(const std::string_view& sv) : data_(sv.data()), size_(sv.size()) {}
-  /// Up to, without, the terminating zero. Null makes an empty slice.
+  /// Excludes the terminating zero. Null makes an empty slice.
   /* implicit */ constexpr Slice(const char* s)
       : data_(s), size_(s == nullptr ? 0 : std::char_traits<char>::length(s)) {}
-  /// Joins `parts` in `*buf` and refers to it.
+  /// Concatenates `parts` in `*buf` and refers to it.
   Slice(const SliceParts& parts, std::string* buf);
 
   constexpr const char* data() const { return data_; }
@@ -44,7 +44,7 @@ class VARVE_EXPORT Slice {
 
   constexpr void clear() { *this = Slice(); }
 
-  /// Drop n bytes at the front or the back; requires n <= size().
+  /// Drop n bytes at the front or the back. Require n <= size().
   constexpr void remove_prefix(size_t n) {
     assert(n <= size_);
     data_ += n;
@@ -55,15 +55,15 @@ class VARVE_EXPORT Slice {
     size_ -= n;
   }
 
-  /// A copy of the bytes, or with `hex` two upper-case digits for each byte.
+  /// Returns a copy of the bytes, or with `hex` two upper-case digits per byte.
   std::string ToString(bool hex = false) const;
   constexpr std::string_view ToStringView() const { return std::string_view(data_, size_); }
 
-  /// Reads this slice as hex digits of either case. False, with `*result` unspecified, when the
-  /// length is odd, a character is no hex digit or `result` is null.
+  /// Decodes this slice as hex digits of either case. Returns false, with `*result` unspecified, if
+  /// the length is odd, a character is no hex digit or `result` is null.
   bool DecodeHex(std::string* result) const;
 
-  /// Unsigned bytewise order, a prefix before its extensions: <0, 0 or >0.
+  /// Compares unsigned bytes, a prefix before its extensions: <0, 0 or >0.
   int compare(const Slice& b) const;
 
   bool starts_with(const Slice& x) const {
@@ -73,10 +73,10 @@ class VARVE_EXPORT Slice {
     return size_ >= x.size_ && std::memcmp(data_ + (size_ - x.size_), x.data_, x.size_) == 0;
   }
 
-  /// Length of the common prefix.
+  /// Returns the length of the common prefix.
   size_t difference_offset(const Slice& b) const;
 
-  // Public so that a Slice can be laid over foreign buffers; treat as read-only elsewhere.
+  // Public so that a Slice can be overlaid on foreign buffers; treat as read-only elsewhere.
   const char* data_;
   size_t size_;
 };
@@ -95,7 +95,7 @@ inline int Slice::compare(const Slice& b) const {
   return (size_ > b.size_ ? 1 : 0) - (size_ < b.size_ ? 1 : 0);
 }
 
-/// A value given as the concatenation of `num_parts` slices. Borrows the array and the bytes.
+/// A value that is the concatenation of `num_parts` slices. Borrows the array and the bytes.
 struct SliceParts {
   SliceParts() = default;
   SliceParts(const Slice* _parts, int _num_parts) : parts(_parts), num_parts(_num_parts) {}
@@ -104,7 +104,7 @@ struct SliceParts {
   int num_parts = 0;
 };
 
-/// A Slice or nothing, in the space of a Slice. Nothing differs from an empty slice.
+/// An optional Slice in the space of a Slice. An absent slice differs from an empty one.
 class OptSlice {
  public:
   OptSlice() : slice_(nullptr, 0) {}
@@ -112,7 +112,7 @@ class OptSlice {
   /* implicit */ OptSlice(const Slice& s) : slice_(s) {}
   /* implicit */ OptSlice(const std::string& s) : slice_(s) {}
   /* implicit */ OptSlice(const std::string_view& s) : slice_(s) {}
-  /// Null makes nothing.
+  /// Null makes it absent.
   /* implicit */ OptSlice(const char* s) : slice_(s) {}
   OptSlice(const char* data, size_t size) : slice_(data, size) {}
 
@@ -127,7 +127,7 @@ class OptSlice {
   const Slice& operator*() const { return value(); }
   const Slice* operator->() const { return &value(); }
 
-  /// Null stands for nothing. The pointer is valid as long as this object is.
+  /// A null pointer means absent. The returned pointer is valid as long as this object.
   static OptSlice CopyFromPtr(const Slice* s) { return s == nullptr ? OptSlice() : OptSlice(*s); }
   const Slice* AsPtr() const { return has_value() ? &slice_ : nullptr; }
 
@@ -135,27 +135,28 @@ class OptSlice {
   Slice slice_;
 };
 
-/// The result of a read. Pinned: it points into engine memory, held by cleanups until Reset(),
-/// reuse or destruction, all of which must come before the DB is closed. Otherwise: it points into
-/// its buffer, which is its own or a string given at construction. Movable only. Not thread-safe.
+/// The result of a read. If pinned, it points into engine memory, which cleanups release on
+/// Reset(), reuse or destruction, all of which must happen before the DB is closed. Otherwise it
+/// points into its buffer, its own or a string given at construction. Movable only. Not
+/// thread-safe.
 class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
  public:
   PinnableSlice() : buffer_(&own_) {}
-  /// Copies go to `*buf`, which must outlive this object.
+  /// Copies are stored in `*buf`, which must outlive this object.
   explicit PinnableSlice(std::string* buf) : buffer_(buf) {}
 
   PinnableSlice(const PinnableSlice&) = delete;
   PinnableSlice& operator=(const PinnableSlice&) = delete;
-  /// The source becomes empty with a buffer of its own; an external buffer moves along.
+  /// Makes the source empty, with its own buffer; an external buffer moves along.
   PinnableSlice(PinnableSlice&& other) noexcept;
   PinnableSlice& operator=(PinnableSlice&& other) noexcept;
 
-  /// Point at `s` and run `f(arg1, arg2)` when it is no longer needed. Requires !IsPinned().
+  /// Points at `s`; runs `f(arg1, arg2)` when it is no longer needed. Requires !IsPinned().
   void PinSlice(const Slice& s, CleanupFunction f, void* arg1, void* arg2) {
     Pin(s);
     RegisterCleanup(f, arg1, arg2);
   }
-  /// The same, taking over all cleanups of `cleanable`; null when the bytes need none.
+  /// Points at `s`, and takes all cleanups of `cleanable`, which is null if there are none.
   void PinSlice(const Slice& s, Cleanable* cleanable) {
     Pin(s);
     if (cleanable != nullptr) cleanable->DelegateCleanupsTo(this);
@@ -164,7 +165,7 @@ class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
   /// Copies `slice` into the buffer and points there. Requires !IsPinned().
   void PinSelf(const Slice& slice) {
     assert(!pinned_);
-    // As in a loop over values of one size: the string need not look at its room.
+    // For values of equal size, as in a loop, the string's capacity need not be checked.
     if (slice.size() == buffer_->size()) {
       if (!slice.empty()) std::memmove(buffer_->data(), slice.data(), slice.size());
     } else {
@@ -172,13 +173,13 @@ class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
     }
     PointAtBuffer();
   }
-  /// Points at the buffer as filled through GetSelf(). Requires !IsPinned().
+  /// Points at the buffer, which was filled through GetSelf(). Requires !IsPinned().
   void PinSelf() {
     assert(!pinned_);
     PointAtBuffer();
   }
 
-  /// Pinned: narrows the view. Not pinned: edits the buffer as well, external or not.
+  /// If pinned, narrow the view; otherwise also change the buffer, external or not.
   void remove_suffix(size_t n);
   void remove_prefix(size_t n);
 
@@ -189,7 +190,7 @@ class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
     size_ = 0;
   }
 
-  /// The buffer; call PinSelf() after a change. Never null.
+  /// Returns the buffer, never null; call PinSelf() after a change.
   std::string* GetSelf() { return buffer_; }
   bool IsPinned() const { return pinned_; }
 

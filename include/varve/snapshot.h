@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// Snapshot: a state of the DB that stays readable until it is released.
+// Snapshot is a state of the DB that stays readable until it is released.
 
 #include <cstdint>
 
@@ -12,15 +12,15 @@ namespace varve {
 
 class DB;
 
-/// From DB::GetSnapshot(); released by DB::ReleaseSnapshot(), never deleted. Immutable, so any
-/// number of threads may use it.
+/// Made by DB::GetSnapshot() and released by DB::ReleaseSnapshot(), never deleted. Immutable, so
+/// any number of threads may use it.
 class Snapshot {
  public:
-  /// The newest write that is visible.
+  /// Returns the sequence number of the newest visible write.
   virtual SequenceNumber GetSequenceNumber() const = 0;
-  /// When it was taken, seconds since 1970.
+  /// Returns the time of creation in seconds since 1970.
   virtual int64_t GetUnixTime() const = 0;
-  /// User timestamp of a timestamped snapshot, otherwise the maximum.
+  /// Returns the user timestamp of a timestamped snapshot, otherwise the maximum.
   virtual uint64_t GetTimestamp() const = 0;
 
  protected:
@@ -30,9 +30,9 @@ class Snapshot {
 /// Holds a snapshot for a scope. The DB must outlive it.
 class VARVE_EXPORT ManagedSnapshot {
  public:
-  /// Takes a new one.
+  /// Takes a new snapshot.
   explicit ManagedSnapshot(DB* db);
-  /// Takes `_snapshot` over.
+  /// Takes ownership of `_snapshot`.
   ManagedSnapshot(DB* db, const Snapshot* _snapshot);
   ManagedSnapshot(const ManagedSnapshot&) = delete;
   ManagedSnapshot& operator=(const ManagedSnapshot&) = delete;

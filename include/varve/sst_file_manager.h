@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the tables of one or several databases may take, and how fast they are deleted.
+// Limits the space of the tables of one or several databases, and the rate of their deletion.
 
 #include <cstdint>
 #include <memory>
@@ -18,56 +18,56 @@ class FileSystem;
 class Logger;
 class Statistics;
 
-// Made by NewSstFileManager alone: databases refuse others. Give it to each database's
-// DBOptions::sst_file_manager. Knows the tables of a database from its opening to its closing.
+// Made by NewSstFileManager; databases refuse other implementations. Set it in
+// DBOptions::sst_file_manager of each database. It tracks the tables of a database while that is
+// open.
 //
-// Thread safety: all methods from any thread; they wait for no file.
+// Thread safety: all methods may be called from any thread; none waits for file I/O.
 class VARVE_EXPORT SstFileManager {
  public:
   virtual ~SstFileManager() = default;
 
-  // Bytes that all tables together may take; 0, the default: any number. A flush or compaction
-  // that reaches it leaves its database with an error of subcode kSpaceLimit, and writes fail until
-  // there is room, or the limit was raised, and DB::Resume was called or the database has tried
-  // again. DeleteFilesInRanges and DropColumnFamily work meanwhile, and make room; CompactRange and
-  // CompactFiles do not. A compaction that might pass it while it runs is not run.
+  // Limits the bytes of all tables; 0, the default: no limit. A flush or compaction that reaches
+  // the limit puts its database into an error state with subcode kSpaceLimit, and writes fail until
+  // there is space, or a higher limit, and DB::Resume or an automatic attempt succeeds. Meanwhile
+  // DeleteFilesInRanges and DropColumnFamily work and free space; CompactRange and CompactFiles
+  // fail. A compaction that might exceed the limit while it runs is not started.
   virtual void SetMaxAllowedSpaceUsage(uint64_t max_allowed_space) = 0;
-  // Bytes that each compaction has to leave free beside what it may write. Default 0.
+  // Sets the bytes that each compaction must leave free beyond its output. Default: 0.
   virtual void SetCompactionBufferSize(uint64_t compaction_buffer_size) = 0;
   virtual bool IsMaxAllowedSpaceReached() = 0;
-  // The same if what compactions under way may write were there already.
+  // Like IsMaxAllowedSpaceReached, counting also what running compactions may write.
   virtual bool IsMaxAllowedSpaceReachedIncludingCompactions() = 0;
 
-  // Bytes of the tables that it knows. What waits for its deletion is not among them.
+  // Returns the bytes of all tracked tables, without those waiting for deletion.
   virtual uint64_t GetTotalSize() = 0;
-  // Their paths, and bytes.
+  // Returns the paths of tracked tables and their bytes.
   virtual std::unordered_map<std::string, uint64_t> GetTrackedFiles() = 0;
 
-  // Bytes a second at which obsolete tables are deleted: they get names that end with ".trash", and
-  // a thread deletes them bit by bit, so that a disk is not kept busy by one large deletion.
-  // DestroyDB waits for that. 0 or less: at once.
+  // Rate in bytes per second of deleting obsolete tables: they are renamed to end with ".trash",
+  // and a thread deletes them piece by piece, so that one large deletion does not keep a disk busy.
+  // DestroyDB waits for that. 0 or less: they are deleted at once.
   virtual int64_t GetDeleteRateBytesPerSecond() = 0;
   virtual void SetDeleteRateBytesPerSecond(int64_t delete_rate) = 0;
-  // While what waits is more than this share of the tables, an open database deletes at once.
+  // While waiting files exceed this share of the tables, an open database deletes files at once.
   virtual double GetMaxTrashDBRatio() = 0;
   virtual void SetMaxTrashDBRatio(double ratio) = 0;
-  // Bytes that wait.
+  // Returns the bytes of files waiting for deletion.
   virtual uint64_t GetTotalTrashSize() = 0;
 
-  // Counts FILES_MARKED_TRASH, FILES_DELETED_FROM_TRASH_QUEUE and FILES_DELETED_IMMEDIATELY.
-  // nullptr: nobody does.
+  // Sets the statistics that count FILES_MARKED_TRASH, FILES_DELETED_FROM_TRASH_QUEUE and
+  // FILES_DELETED_IMMEDIATELY. nullptr: none.
   virtual void SetStatisticsPtr(const std::shared_ptr<Statistics>& stats) = 0;
 };
 
-// The caller owns it, and shares it with databases. What waits when the last of them lets go stays
-// behind, and is deleted when its database is opened again.
+// The caller owns the result and shares it with databases. Files that still wait when the last of
+// them releases it are deleted when their database is opened again.
 //
-// `env` and `fs`: where the files are; `fs` may be nullptr, then it is the Env's. `info_log` may be
-// nullptr. `trash_dir` is ignored. `delete_existing_trash`: what an earlier process has left is
-// deleted at that rate; false: at once. `status`, if it is not nullptr, is set to OK, or to
-// InvalidArgument with nullptr returned: there is no Env, or the ratio is negative.
-// `bytes_max_delete_chunk`: of larger files that have one name as many bytes at a time are cut off;
-// 0: each goes as a whole.
+// `env` and `fs`: location of the files; a null `fs` means the Env's. `info_log` may be nullptr.
+// `trash_dir` is ignored. `delete_existing_trash`: files left by an earlier process are deleted at
+// the rate; false: at once. `status`, unless nullptr, is set to OK, or to InvalidArgument with
+// nullptr returned if `env` is null or the ratio is negative. `bytes_max_delete_chunk`: bytes by
+// which larger files with a single name are truncated at a time; 0: each is deleted as a whole.
 VARVE_EXPORT SstFileManager* NewSstFileManager(
     Env* env, std::shared_ptr<FileSystem> fs, std::shared_ptr<Logger> info_log = nullptr,
     const std::string& trash_dir = "", int64_t rate_bytes_per_sec = 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads one table by itself: one that SstFileWriter has made, or one of a database's.
+// SstFileReader reads a single table, made by SstFileWriter or by a database.
 
 #include <cstddef>
 #include <memory>
@@ -18,19 +18,19 @@
 
 namespace varve {
 
-// Shows what a database would show that has this table alone: the newest visible version of each
-// key, operands merged by the options' merge_operator, deletions and deleted ranges applied. Of a
-// table that a database has ingested the sequence numbers are those in the file, 0 unless
-// write_global_seqno was set; and of one that a database has cut to a part of its range all is
-// shown, as only the database's MANIFEST tells.
+// Shows what a database with only this table would show: the newest visible version of each key,
+// operands merged by the options' merge_operator, deletions and range deletions applied. For a
+// table that a database has ingested, sequence numbers are those in the file, 0 unless
+// write_global_seqno was set. If a database has cut a table to a part of its range, all of it is
+// shown, as only the MANIFEST has that range.
 //
-// The options must have the comparator that the table was written with. Those that reads use are
-// env, table_factory, comparator, prefix_extractor, merge_operator, statistics, info_log, and
+// The options must have the comparator with which the table was written. Reads use env,
+// table_factory, comparator, prefix_extractor, merge_operator, statistics, info_log,
 // allow_mmap_reads and use_direct_reads.
 //
-// Thread safety: once Open has returned OK all methods from any thread.
+// Thread safety: after Open has returned OK all methods may be called from any thread.
 // Ownership: borrows the options' pointers. Iterators and pinned values may outlive the reader.
-// Errors: before Open has returned OK each call is InvalidArgument.
+// Errors: before Open has returned OK each call returns InvalidArgument.
 class VARVE_EXPORT SstFileReader {
  public:
   explicit SstFileReader(const Options& options);
@@ -38,14 +38,14 @@ class VARVE_EXPORT SstFileReader {
   SstFileReader(const SstFileReader&) = delete;
   SstFileReader& operator=(const SstFileReader&) = delete;
 
-  // Opens the file, and looks at what it is: Corruption if that is no table, or one whose parts
-  // contradict each other, InvalidArgument for another comparator, or if a file is open already.
+  // Opens and checks the file: Corruption if it is not a consistent table, InvalidArgument for
+  // another comparator, or if a file is open already.
   Status Open(const std::string& file_path);
 
-  // As DB::NewIterator; owned by the caller. A snapshot stands for its sequence number.
+  // Like DB::NewIterator; the caller owns the result. A snapshot is used for its sequence number.
   Iterator* NewIterator(const ReadOptions& options);
 
-  // As DB::Get and DB::MultiGet.
+  // Like DB::Get and DB::MultiGet.
   Status Get(const ReadOptions& options, const Slice& key, std::string* value);
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
@@ -53,27 +53,27 @@ class VARVE_EXPORT SstFileReader {
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                std::vector<PinnableSlice>* values);
 
-  // results[i]: false if the table's filter proves that it has no entry of the key. Keys have no
-  // timestamps.
+  // Sets results[i] to false if the table's filter proves that it has no entry of keys[i]. Keys
+  // have no timestamps.
   void MayMatch(const ReadOptions& options, const Slice* keys, size_t num_keys, bool* results);
   void MayMatch(const Slice* keys, size_t num_keys, bool* results) {
     MayMatch(ReadOptions(), keys, num_keys, results);
   }
 
-  // Every point entry, deletions and older versions too. Keys are internal keys, which
-  // ParseTableIteratorKey takes apart, and so are the targets of seeks: utilities/types_util.h
-  // makes them. Null before Open has returned OK.
+  // Iterates over every point entry, including deletions and older versions. Keys, also those of
+  // seeks, are internal keys: ParseTableIteratorKey parses them, utilities/types_util.h makes them.
+  // Returns null before Open has returned OK.
   std::unique_ptr<Iterator> NewTableIterator();
-  // *parsed_key points into `raw_table_key`. InvalidArgument if that is no internal key.
+  // *parsed_key points into `raw_table_key`. InvalidArgument if that is not an internal key.
   Status ParseTableIteratorKey(const Slice& raw_table_key, ParsedEntryInfo* parsed_key) const;
 
-  // Null before Open has returned OK.
+  // Returns null before Open has returned OK.
   std::shared_ptr<const TableProperties> GetTableProperties() const;
 
-  // Reads the whole file, past the block cache, and compares each block's checksum.
+  // Reads the whole file, bypassing the block cache, and compares each block's checksum.
   Status VerifyChecksum(const ReadOptions& options);
   Status VerifyChecksum() { return VerifyChecksum(ReadOptions()); }
-  // Reads all entries: Corruption unless they are in order, found by the table's index, and as many
+  // Reads all entries. Corruption unless they are in order, found by the table's index, and as many
   // as its properties say.
   Status VerifyNumEntries(const ReadOptions& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tables written by a program, one sorted file after the other, to be ingested into a database
+// SstFileWriter writes tables, one sorted file at a time, to be ingested into a database
 // (DB::IngestExternalFile) or read with SstFileReader.
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class WideColumn {
 };
 using WideColumns = std::vector<WideColumn>;
 
-// What SstFileWriter::Finish says of the file. Keys are user keys, with their timestamps.
+// Result of SstFileWriter::Finish. Keys are user keys, with their timestamps.
 struct ExternalSstFileInfo {
   ExternalSstFileInfo() = default;
   ExternalSstFileInfo(const std::string& _file_path, const std::string& _smallest_key,
@@ -52,56 +52,56 @@ struct ExternalSstFileInfo {
         num_entries(_num_entries),
         version(_version) {}
 
-  std::string file_path;  // As Open was given it.
+  std::string file_path;  // The argument of Open.
 
-  // Of points; both empty if there is none.
+  // Smallest and largest point key; both empty if there is none.
   std::string smallest_key;
   std::string largest_key;
 
-  // The smallest begin and the largest end, which is exclusive, of the deleted ranges; both empty
-  // if there is none.
+  // Smallest begin and largest end (exclusive) of range deletions; both empty if there is none.
   std::string smallest_range_del_key;
   std::string largest_range_del_key;
 
-  // Of the whole file, with DBOptions::file_checksum_gen_factory; else both are empty.
+  // Checksum of the whole file, with DBOptions::file_checksum_gen_factory; else both are empty.
   std::string file_checksum;
   std::string file_checksum_func_name;
 
-  SequenceNumber sequence_number = 0;  // Of all entries of the file.
+  SequenceNumber sequence_number = 0;  // Sequence number of all entries.
   uint64_t file_size = 0;              // Bytes.
-  uint64_t num_entries = 0;            // Points.
+  uint64_t num_entries = 0;            // Point entries.
   uint64_t num_range_del_entries = 0;
-  int32_t version = 0;  // Of the form of such files: 2.
+  int32_t version = 0;  // Format version of such files: 2.
 };
 
-// Points come in strictly ascending order of the comparator, an equal key is refused; deleted
-// ranges come in any order, and may overlap. A deleted range never hides a point of the same file.
+// Point entries must come in strictly ascending order of the comparator; range deletions come in
+// any order, and may overlap. A range deletion never hides a point entry of the same file.
 //
-// The table gets the options' bottommost_compression, if set, else the last of
-// compression_per_level, else compression, with CompressionOptions::parallel_threads threads that
-// compress beside the caller's. The options' table_factory, comparator, prefix_extractor,
+// The table's codec is the options' bottommost_compression, if set, else the last of
+// compression_per_level, else compression; CompressionOptions::parallel_threads threads compress
+// beside the caller's. The options' table_factory, comparator, prefix_extractor,
 // table_properties_collector_factories, env, rate_limiter and file_checksum_gen_factory are used as
 // by a database.
 //
-// Errors: what a call refuses as InvalidArgument changes nothing, and the file goes on. After any
-//   other error each call returns that error, up to Finish, which deletes the file. A writer that
-//   is destroyed before Finish returned OK deletes it, too. What a comparator or a collector throws
-//   becomes such an error: Aborted.
+// Errors: a call that returns InvalidArgument changes nothing, and the file can be continued. After
+//   any other error each call returns that error, up to Finish, which deletes the file. A writer
+//   destroyed before Finish returned OK deletes it, too. Exceptions of a comparator or a collector
+//   become such an error: Aborted.
 // Thread safety: none.
-// Ownership: borrows the options' pointers and the comparator. The column family's handle is used
-//   by the constructor only.
+// Ownership: borrows the options' pointers and the comparator. Only the constructor uses the column
+//   family's handle.
 class VARVE_EXPORT SstFileWriter {
  public:
-  // column_family: the one that the files are for, recorded in them; other families refuse them.
-  // Null: any.
-  // invalidate_page_cache: the file's data leave the operating system's page cache when the file is
-  // finished; what an ingestion reads stays.
-  // io_priority: of the writes at the rate limiter of env_options, or else of the options.
-  // IO_TOTAL: they are not limited.
+  // column_family: the target of the files, stored in them; other column families refuse them.
+  // Null:
+  //   any.
+  // invalidate_page_cache: removes the file's data from the operating system's page cache when the
+  //   file is finished, except what an ingestion reads.
+  // io_priority: priority of the writes at the rate limiter of env_options, or else of the options.
+  //   IO_TOTAL: they are not limited.
   SstFileWriter(const EnvOptions& env_options, const Options& options,
                 ColumnFamilyHandle* column_family = nullptr, bool invalidate_page_cache = true,
                 Env::IOPriority io_priority = Env::IOPriority::IO_TOTAL);
-  // Older form: the comparator in place of the options'.
+  // Older form, with the comparator as an argument instead of the options'.
   SstFileWriter(const EnvOptions& env_options, const Options& options,
                 const Comparator* user_comparator, ColumnFamilyHandle* column_family = nullptr,
                 bool invalidate_page_cache = true,
@@ -110,45 +110,47 @@ class VARVE_EXPORT SstFileWriter {
   SstFileWriter(const SstFileWriter&) = delete;
   SstFileWriter& operator=(const SstFileWriter&) = delete;
 
-  // Begins a file. One that is there is replaced: if it has other names, as one that was ingested
-  // by link has, those keep what they have. InvalidArgument: another file is not finished, or the
-  // options are such that no table can be written; then no file is made.
+  // Begins a file, replacing an existing one; other hard links of that, made by an ingestion for
+  // instance, keep the old content. InvalidArgument, without creating a file: another file is not
+  // finished, or no table can be written with the options.
   Status Open(const std::string& file_path, Temperature temperature = Temperature::kUnknown);
 
-  // A value for the key, in the second form at a timestamp. InvalidArgument: the key does not sort
-  // after the one before it; key or value is too large (together 4 GiB less 66 KiB); or there is a
-  // timestamp where the comparator has none, none where it has, or one of another size. With
-  // persist_user_defined_timestamps false only the smallest timestamp is taken, and not stored.
+  // Adds a value for the key, in the second form at a timestamp. InvalidArgument: the key does not
+  // sort after the previous one; key and value are too large (together 4 GiB less 66 KiB); or a
+  // timestamp is missing, has another size, or is given although the comparator has none. With
+  // persist_user_defined_timestamps false only the smallest timestamp is allowed, and it is not
+  // stored.
   Status Put(const Slice& user_key, const Slice& value);
   Status Put(const Slice& user_key, const Slice& timestamp, const Slice& value);
 
-  // An operand for the options' merge operator, or that of the family which takes the file.
-  // InvalidArgument as Put, and under a comparator with timestamps.
+  // Adds an operand for the merge operator of the options, or of the column family that ingests the
+  // file. InvalidArgument like Put, and for a comparator with timestamps.
   Status Merge(const Slice& user_key, const Slice& value);
 
-  // NotSupported.
+  // Returns NotSupported.
   Status PutEntity(const Slice& user_key, const WideColumns& columns);
 
-  // As Put.
+  // Adds a deletion of the key; errors as for Put.
   Status Delete(const Slice& user_key);
   Status Delete(const Slice& user_key, const Slice& timestamp);
 
-  // Deletes all keys in [begin_key, end_key) of the database that takes the file, in the second
-  // form up to a timestamp; the keys have none. OK and nothing where both are equal;
-  // InvalidArgument where the end is before the begin.
+  // Deletes all keys in [begin_key, end_key) of the database that ingests the file, in the second
+  // form up to a timestamp; the keys themselves have none. OK without effect if both are equal;
+  // InvalidArgument if the end is before the begin.
   Status DeleteRange(const Slice& begin_key, const Slice& end_key);
   Status DeleteRange(const Slice& begin_key, const Slice& end_key, const Slice& timestamp);
 
   // Completes the file, makes its content durable (not its name: sync the directory for that) and
-  // closes it; then Open may begin the next. InvalidArgument, and the file goes on, if nothing was
-  // added. On any other error the file is deleted. *file_info, unless null, is set with OK alone.
+  // closes it; Open may then begin the next. InvalidArgument, with the file still open, if nothing
+  // was added. On any other error the file is deleted. *file_info, unless null, is set only with
+  // OK.
   Status Finish(ExternalSstFileInfo* file_info = nullptr);
 
-  // Bytes written to the file so far; its size once it is finished. 0 before the first Open.
+  // Returns the bytes written to the file so far, its size when finished. 0 before the first Open.
   uint64_t FileSize();
 
-  // Whether these are properties of a file that an SstFileWriter, of this library or of RocksDB,
-  // has written.
+  // True if these are properties of a file written by an SstFileWriter of this library or of
+  // RocksDB.
   static bool CreatedBySstFileWriter(const TableProperties& properties);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Statistics: counters (tickers) and distributions (histograms) of everything a database does.
-// One object may serve several databases; their numbers then add up.
+// Statistics counts (tickers) and measures (histograms) the operations of a database. One object
+// may serve several databases, whose numbers are then added up.
 
 #include <atomic>
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace varve {
 
 struct ConfigOptions;
 
-// Counters, in the order dashboards and language bindings know them. Some name parts of an engine
-// this library does not have; they exist to keep the numbering and stay zero.
+// Counters, in the order that dashboards and language bindings expect. Some belong to features that
+// Varve does not have: they keep the numbering and stay zero.
 enum Tickers : uint32_t {
-  // Block cache. The _MISS, _HIT and _ADD totals are the sums of their index, filter, data and
+  // Block cache. The _MISS, _HIT and _ADD totals are sums of their index, filter, data and
   // compression-dictionary parts.
   BLOCK_CACHE_MISS = 0,
   BLOCK_CACHE_HIT,
@@ -48,14 +48,14 @@ enum Tickers : uint32_t {
   BLOCK_CACHE_COMPRESSION_DICT_HIT,
   BLOCK_CACHE_COMPRESSION_DICT_ADD,
   BLOCK_CACHE_COMPRESSION_DICT_BYTES_INSERT,
-  // Blocks read and inserted although another thread had inserted the same one.
+  // Blocks read and inserted after another thread had inserted the same one.
   BLOCK_CACHE_ADD_REDUNDANT,
   BLOCK_CACHE_INDEX_ADD_REDUNDANT,
   BLOCK_CACHE_FILTER_ADD_REDUNDANT,
   BLOCK_CACHE_DATA_ADD_REDUNDANT,
   BLOCK_CACHE_COMPRESSION_DICT_ADD_REDUNDANT,
 
-  // Second-tier caches.
+  // Secondary caches.
   SECONDARY_CACHE_HITS,
   SECONDARY_CACHE_FILTER_HITS,
   SECONDARY_CACHE_INDEX_HITS,
@@ -65,8 +65,8 @@ enum Tickers : uint32_t {
   COMPRESSED_SECONDARY_CACHE_PROMOTIONS,
   COMPRESSED_SECONDARY_CACHE_PROMOTION_SKIPS,
 
-  // Table filters in point lookups. USEFUL: the filter ruled the key out; POSITIVE: it let the
-  // lookup through; TRUE_POSITIVE: and the key was there.
+  // Table filters in point lookups. USEFUL: the filter excluded the key; POSITIVE: it did not;
+  // TRUE_POSITIVE: it did not, and the key existed.
   BLOOM_FILTER_USEFUL,
   BLOOM_FILTER_FULL_POSITIVE,
   BLOOM_FILTER_FULL_TRUE_POSITIVE,
@@ -79,25 +79,24 @@ enum Tickers : uint32_t {
   SIM_BLOCK_CACHE_HIT,
   SIM_BLOCK_CACHE_MISS,
 
-  // Where point lookups found their answer.
+  // Point lookups by the place of their result.
   MEMTABLE_HIT,
   MEMTABLE_MISS,
   GET_HIT_L0,
   GET_HIT_L1,
   GET_HIT_L2_AND_UP,
 
-  // Entries compaction dropped, by reason: shadowed by a newer version, obsolete tombstone, covered
-  // by a
-  // range deletion, rejected by the compaction filter.
+  // Entries dropped by compactions, by reason: shadowed by a newer version, obsolete tombstone,
+  // covered by a range deletion, rejected by the compaction filter.
   COMPACTION_KEY_DROP_NEWER_ENTRY,
   COMPACTION_KEY_DROP_OBSOLETE,
   COMPACTION_KEY_DROP_RANGE_DEL,
   COMPACTION_KEY_DROP_USER,
-  // Range deletions that had nothing left to cover.
+  // Range deletions dropped because they covered nothing.
   COMPACTION_RANGE_DEL_DROP_OBSOLETE,
   // Tombstones dropped above the last level because no file below overlaps the key.
   COMPACTION_OPTIMIZED_DEL_DROP_OBSOLETE,
-  // Given up for lack of space / on request.
+  // Compactions ended for lack of space / on request.
   COMPACTION_CANCELLED,
   COMPACTION_ABORTED,
 
@@ -115,16 +114,16 @@ enum Tickers : uint32_t {
   NUMBER_DB_NEXT_FOUND,
   NUMBER_DB_PREV_FOUND,
   ITER_BYTES_READ,
-  // Internal entries iterators stepped over, and seeks made instead of stepping.
+  // Internal entries skipped by iterators, and seeks made instead of skipping.
   NUMBER_ITER_SKIP,
   NUMBER_OF_RESEEKS_IN_ITERATION,
   NO_ITERATOR_CREATED,
   NO_ITERATOR_DELETED,
   NO_FILE_OPENS,
   NO_FILE_ERRORS,
-  // Microseconds writers were held up by flush or compaction debt.
+  // Microseconds that writers were delayed because of flush or compaction debt.
   STALL_MICROS,
-  // Microseconds waiting for the DB mutex; only at StatsLevel kAll.
+  // Microseconds of waiting for the DB mutex; only at StatsLevel kAll.
   DB_MUTEX_WAIT_MICROS,
 
   NUMBER_MULTIGET_CALLS,
@@ -142,13 +141,13 @@ enum Tickers : uint32_t {
   WAL_PRECREATE_WAITED,
   WAL_PRECREATE_WAIT_MICROS,
   WAL_PRECREATE_FAILED,
-  // Batches written by their own thread / by the leader of a group for another thread. There are no
-  // groups: every batch counts as the former.
+  // Batches written by their own thread / by the leader of a write group for another thread. As
+  // there are no write groups, every batch counts as the former.
   WRITE_DONE_BY_SELF,
   WRITE_DONE_BY_OTHER,
   WRITE_WITH_WAL,
 
-  // Background work, bytes.
+  // Bytes read and written by background work.
   COMPACT_READ_BYTES,
   COMPACT_WRITE_BYTES,
   FLUSH_WRITE_BYTES,
@@ -164,8 +163,8 @@ enum Tickers : uint32_t {
   NUMBER_SUPERVERSION_RELEASES,
   NUMBER_SUPERVERSION_CLEANUPS,
 
-  // Compression of table blocks. BYPASSED: stored raw without trying; REJECTED: tried, not worth
-  // it.
+  // Compression of table blocks. BYPASSED: stored raw without trying; REJECTED: stored raw because
+  // compression did not help.
   NUMBER_BLOCK_COMPRESSED,
   NUMBER_BLOCK_DECOMPRESSED,
   BYTES_COMPRESSED_FROM,
@@ -177,7 +176,7 @@ enum Tickers : uint32_t {
   BYTES_DECOMPRESSED_FROM,
   BYTES_DECOMPRESSED_TO,
 
-  // Cumulative time: nanoseconds, nanoseconds, CPU microseconds.
+  // Total times in nanoseconds, nanoseconds, and CPU microseconds.
   MERGE_OPERATION_TOTAL_TIME,
   FILTER_OPERATION_TOTAL_TIME,
   COMPACTION_CPU_TOTAL_TIME,
@@ -186,7 +185,7 @@ enum Tickers : uint32_t {
   ROW_CACHE_MISS,
   READ_AMP_ESTIMATE_USEFUL_BYTES,
   READ_AMP_TOTAL_READ_BYTES,
-  // Refill periods of a rate limiter that left a request waiting.
+  // Refill periods of a rate limiter after which a request still waited.
   NUMBER_RATE_LIMITER_DRAINS,
   RATE_LIMITER_BYTES_READ,
   RATE_LIMITER_BYTES_WRITE,
@@ -246,7 +245,7 @@ enum Tickers : uint32_t {
   FILES_DELETED_FROM_TRASH_QUEUE,
   FILES_DELETED_IMMEDIATELY,
 
-  // Background errors: all, those from I/O, those worth retrying; and the attempts to recover.
+  // Background errors: all, I/O errors, retryable ones; and attempts to recover.
   ERROR_HANDLER_BG_ERROR_COUNT,
   ERROR_HANDLER_BG_IO_ERROR_COUNT,
   ERROR_HANDLER_BG_RETRYABLE_IO_ERROR_COUNT,
@@ -254,7 +253,7 @@ enum Tickers : uint32_t {
   ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT,
   ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT,
 
-  // Bytes in memtables when flushed, and the part of them that was already overwritten.
+  // Bytes in flushed memtables, and those of them that were already overwritten.
   MEMTABLE_PAYLOAD_BYTES_AT_FLUSH,
   MEMTABLE_GARBAGE_BYTES_AT_FLUSH,
   VERIFY_CHECKSUM_READ_BYTES,
@@ -264,7 +263,7 @@ enum Tickers : uint32_t {
   REMOTE_COMPACT_WRITE_BYTES,
   REMOTE_COMPACT_RESUMED_BYTES,
 
-  // File reads by temperature and by place in the tree.
+  // File reads by temperature and by level.
   HOT_FILE_READ_BYTES,
   WARM_FILE_READ_BYTES,
   COOL_FILE_READ_BYTES,
@@ -280,8 +279,8 @@ enum Tickers : uint32_t {
   NON_LAST_LEVEL_READ_BYTES,
   NON_LAST_LEVEL_READ_COUNT,
 
-  // Iterator seeks per sorted run: stopped by a filter, passed by a filter, touched data, and
-  // touched data that was then read by the user.
+  // Iterator seeks per sorted run: excluded by a filter, not excluded by a filter, reading data,
+  // and reading data that the user then read.
   LAST_LEVEL_SEEK_FILTERED,
   LAST_LEVEL_SEEK_FILTER_MATCH,
   LAST_LEVEL_SEEK_DATA,
@@ -294,12 +293,12 @@ enum Tickers : uint32_t {
   NON_LAST_LEVEL_SEEK_DATA_USEFUL_FILTER_MATCH,
 
   BLOCK_CHECKSUM_COMPUTE_COUNT,
-  // Every detection counts, also of a block found bad before.
+  // Counts every detection, also repeated ones of one block.
   BLOCK_CHECKSUM_MISMATCH_COUNT,
   MULTIGET_COROUTINE_COUNT,
   READ_ASYNC_MICROS,
   ASYNC_READ_ERROR_COUNT,
-  // Metadata reads of a table open served / not served by the prefetched end of the file.
+  // Metadata reads when opening a table: not served / served by the prefetched end of the file.
   TABLE_OPEN_PREFETCH_TAIL_MISS,
   TABLE_OPEN_PREFETCH_TAIL_HIT,
   TIMESTAMP_FILTER_TABLE_CHECKED,
@@ -308,7 +307,7 @@ enum Tickers : uint32_t {
   FIFO_MAX_SIZE_COMPACTIONS,
   FIFO_TTL_COMPACTIONS,
   FIFO_CHANGE_TEMPERATURE_COMPACTIONS,
-  // Readahead during user scans: bytes fetched, bytes of them used, reads saved.
+  // Read-ahead of user scans: bytes fetched, fetched bytes that were used, reads saved.
   PREFETCH_BYTES,
   PREFETCH_BYTES_USEFUL,
   PREFETCH_HITS,
@@ -348,7 +347,7 @@ enum Tickers : uint32_t {
   TICKER_ENUM_MAX,
 };
 
-// Name of each ticker ("rocksdb.block.cache.miss", ...); entry i belongs to ticker i.
+// Pairs of each ticker and its name ("rocksdb.block.cache.miss", ...); entry i is ticker i.
 VARVE_EXPORT extern const std::vector<std::pair<Tickers, std::string>> TickersNameMap;
 
 // Distributions, with the same rules as Tickers.
@@ -372,8 +371,8 @@ enum Histograms : uint32_t {
   DB_SEEK,
   WRITE_STALL,
 
-  // Microseconds per file read, over all activities and then by activity. The ones for user calls
-  // and checksum verification need a StatsLevel above kExceptDetailedTimers.
+  // Microseconds per file read, of all activities and by activity. Those of user calls and checksum
+  // verification need a StatsLevel above kExceptDetailedTimers.
   SST_READ_MICROS,
   FILE_READ_FLUSH_MICROS,
   FILE_READ_COMPACTION_MICROS,
@@ -398,7 +397,7 @@ enum Histograms : uint32_t {
   // Nanoseconds per block.
   COMPRESSION_TIMES_NANOS,
   DECOMPRESSION_TIMES_NANOS,
-  // Operands per merge done on behalf of a read.
+  // Operands per merge executed for a read.
   READ_NUM_MERGE_OPERANDS,
 
   // Values kept in blob files.
@@ -427,7 +426,7 @@ enum Histograms : uint32_t {
 
   ERROR_HANDLER_AUTORESUME_RETRY_COUNT,
 
-  // Asynchronous reads and readahead.
+  // Asynchronous reads and read-ahead.
   ASYNC_READ_BYTES,
   POLL_WAIT_MICROS,
   COMPACTION_PREFETCH_BYTES,
@@ -456,10 +455,10 @@ enum Histograms : uint32_t {
   HISTOGRAM_ENUM_MAX,
 };
 
-// Name of each histogram; entry i belongs to histogram i.
+// Pairs of each histogram and its name; entry i is histogram i.
 VARVE_EXPORT extern const std::vector<std::pair<Histograms, std::string>> HistogramsNameMap;
 
-// A summary of one histogram. Percentiles are interpolated inside buckets that grow by half.
+// Summary of one histogram. Percentiles are interpolated within buckets that grow by 50%.
 struct HistogramData {
   double median = 0.0;
   double percentile95 = 0.0;
@@ -472,33 +471,33 @@ struct HistogramData {
   double min = 0.0;
 };
 
-// What is collected. Each level includes everything below it.
+// Extent of collection. Each level includes those before it.
 enum StatsLevel : uint8_t {
-  // Nothing at all.
+  // Nothing.
   kDisableAll,
   kExceptTickers = kDisableAll,
   // Tickers only.
   kExceptHistogramOrTimers,
-  // Also histograms of sizes and counts; no clock is read.
+  // Also histograms of sizes and counts, which read no clock.
   kExceptTimers,
-  // Also timers, except those inside mutexes and those around compression. The default.
+  // Also timers, except those within mutexes and of compression. The default.
   kExceptDetailedTimers,
-  // Also timers around compression and per-activity file reads.
+  // Also timers of compression and of file reads by activity.
   kExceptTimeForMutex,
-  // Also time spent waiting for mutexes.
+  // Also the time of waiting for mutexes.
   kAll,
 };
 
-// Where a database records what it does. Thread safe. Overrides must not throw.
+// Records the operations of a database. Thread-safe. Overrides must not throw.
 //
-// Unknown ticker or histogram numbers are ignored on recording and read as zero.
+// Unknown ticker and histogram numbers are ignored when recording and read as zero.
 class VARVE_EXPORT Statistics : public Customizable {
  public:
   ~Statistics() override;
 
   static const char* Type() { return "Statistics"; }
-  // "BasicStatistics" or "", which are CreateDBStatistics(), or a registered object; null for
-  // "nullptr". NotSupported for another name.
+  // Accepts "BasicStatistics" or "", which are CreateDBStatistics(), or a registered object; null
+  // for "nullptr". NotSupported for another name.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  std::shared_ptr<Statistics>* result);
   const char* Name() const override { return ""; }
@@ -506,33 +505,33 @@ class VARVE_EXPORT Statistics : public Customizable {
   virtual uint64_t getTickerCount(uint32_t tickerType) const = 0;
   virtual void recordTick(uint32_t tickerType, uint64_t count = 1) = 0;
   virtual void setTickerCount(uint32_t tickerType, uint64_t count) = 0;
-  // Reads and zeroes in one step: no increment is lost or returned twice.
+  // Returns and resets the count atomically: no increment is lost or returned twice.
   virtual uint64_t getAndResetTickerCount(uint32_t tickerType) = 0;
 
   virtual void histogramData(uint32_t type, HistogramData* const data) const = 0;
-  // Multi-line rendering with percentiles and buckets; empty if not supported.
+  // Returns percentiles and buckets as text with several lines; empty if not supported.
   virtual std::string getHistogramString(uint32_t type) const;
-  // Adds one value. The default forwards to measureTime().
+  // Adds one value. The default calls measureTime().
   virtual void recordInHistogram(uint32_t histogramType, uint64_t value);
-  // Adds one duration; dropped at StatsLevel kExceptTimers and below.
+  // Adds one duration; ignored at StatsLevel kExceptTimers and below.
   virtual void reportTimeToHistogram(uint32_t histogramType, uint64_t time);
-  // Older name of recordInHistogram() for classes that override it; ignores the value otherwise.
+  // Older name of recordInHistogram() for classes that override it; the default does nothing.
   virtual void measureTime(uint32_t histogramType, uint64_t time);
 
-  // Zeroes everything. Default: NotSupported.
+  // Resets everything. NotSupported by default.
   virtual Status Reset();
 
   using Customizable::ToString;
-  // One line per ticker and histogram.
+  // Returns one line per ticker and histogram.
   virtual std::string ToString() const;
 
-  // Fills name -> count for every ticker. Returns false if not supported.
+  // Sets map[name] to the count of each ticker. Returns false if not supported.
   virtual bool getTickerMap(std::map<std::string, uint64_t>* map) const;
 
-  // Whether histogram `type` is collected at all. Override to leave some out.
+  // True if histogram `type` is collected. Override it to exclude some.
   virtual bool HistEnabledForType(uint32_t type) const { return type < HISTOGRAM_ENUM_MAX; }
 
-  // May be changed at any time; other threads notice soon.
+  // May be called at any time; other threads see the change soon.
   void set_stats_level(StatsLevel level) { stats_level_.store(level, std::memory_order_relaxed); }
   StatsLevel get_stats_level() const { return stats_level_.load(std::memory_order_relaxed); }
 
@@ -540,9 +539,9 @@ class VARVE_EXPORT Statistics : public Customizable {
   std::atomic<StatsLevel> stats_level_{kExceptDetailedTimers};
 };
 
-// The standard implementation: each thread counts for itself, in a few kilobytes, and what is read
-// is the sum. Durations of the default Env are read off the processor's counter of cycles where the
-// system keeps time by it, whose rate the first call measures in a fraction of a millisecond.
+// Returns the standard implementation: each thread has its own counters, of a few kilobytes, and
+// reads add them up. With the default Env, durations are taken from the processor's cycle counter
+// if it is the system's clock source; the first call measures its rate in less than a millisecond.
 VARVE_EXPORT std::shared_ptr<Statistics> CreateDBStatistics();
 
 }  // namespace varve

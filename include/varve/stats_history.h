@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What DB::GetStatsHistory walks through: how much each ticker of DBOptions::statistics grew from
-// one note to the next (stats_persist_period_sec).
+// The result of DB::GetStatsHistory: the growth of each ticker of DBOptions::statistics from one
+// record to the next (stats_persist_period_sec).
 
 #include <cstdint>
 #include <map>
@@ -13,9 +13,9 @@
 
 namespace varve {
 
-// Notes in the order of time. Later ones are not in it. It keeps what it shows, and may outlive the
-// database; with DBOptions::persist_stats_to_disk it reads like an iterator, and goes before the
-// database is closed. Thread safety: none.
+// Iterates over records in order of time, without those made later. It owns what it shows, and may
+// outlive the database; with DBOptions::persist_stats_to_disk it reads like an iterator, and must
+// be destroyed before the database is closed. Not thread-safe.
 class VARVE_EXPORT StatsHistoryIterator {
  public:
   virtual ~StatsHistoryIterator() = default;
@@ -25,9 +25,9 @@ class VARVE_EXPORT StatsHistoryIterator {
 
   // Each requires Valid().
   virtual void Next() = 0;
-  virtual uint64_t GetStatsTime() const = 0;           // When it was noted, in seconds since 1970.
-  virtual int GetFormatVersion() const { return -1; }  // Of the form on disk; -1: in memory.
-  // By the tickers' names; lives until Next().
+  virtual uint64_t GetStatsTime() const = 0;           // Time of the record in seconds since 1970.
+  virtual int GetFormatVersion() const { return -1; }  // Format on disk; -1: in memory.
+  // Returns growth by ticker name, valid until Next().
   virtual const std::map<std::string, uint64_t>& GetStatsMap() const = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// Status: how an operation ended. A code says the kind, a subcode narrows it, a severity tells how
-// far the database is affected, and an optional message says what and where.
+// Status is the result of an operation: a code, a subcode that narrows it, a severity that tells
+// how far the database is affected, and an optional message.
 
 #include <cstdint>
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace varve {
 
-/// A value of 16 bytes. Success and a failure without message never allocate, so they may be made
-/// on hot paths. A message for which there is no memory is left out. Const methods may be called
-/// by many threads at once.
+/// Has 16 bytes. Success and a failure without message never allocate, so both are cheap on hot
+/// paths. The message is omitted if its allocation fails. Const methods may be called by many
+/// threads at once.
 class [[nodiscard]] VARVE_EXPORT Status {
  public:
   // Values cross the C API and are stored in traces: append only.
@@ -77,11 +77,11 @@ class [[nodiscard]] VARVE_EXPORT Status {
   ~Status() = default;
   Status(const Status& other);
   Status& operator=(const Status& other);
-  /// The source becomes OK.
+  /// Makes the source OK.
   Status(Status&& other) noexcept;
   Status& operator=(Status&& other) noexcept;
 
-  /// A copy with another severity.
+  /// Copies `other` with another severity.
   Status(const Status& other, Severity severity);
   Status(Code code, SubCode subcode, Severity severity, const Slice& msg);
 
@@ -89,32 +89,32 @@ class [[nodiscard]] VARVE_EXPORT Status {
   bool operator==(const Status& rhs) const { return cause_.code == rhs.cause_.code; }
   bool operator!=(const Status& rhs) const { return cause_.code != rhs.cause_.code; }
 
-  /// Both do nothing: [[nodiscard]] does the checking. Kept for programs that call them.
+  /// Both do nothing, as [[nodiscard]] does the check. They exist for programs that call them.
   void PermitUncheckedError() const {}
   void MustCheck() const {}
 
   Code code() const { return cause_.code; }
   SubCode subcode() const { return cause_.subcode; }
   Severity severity() const { return cause_.severity; }
-  /// Zero-terminated message, or null. Lives as long as this status is not changed.
+  /// Returns the zero-terminated message, or null, valid until this status is changed.
   const char* getState() const { return state_.get(); }
 
-  /// Takes `s` over unless this is already an error; the first error is the one kept.
+  /// Assigns `s` unless this is already an error, so the first error is kept.
   Status& UpdateIfOk(Status&& s);
   Status& UpdateIfOk(const Status& s);
 
-  /// `s` with `delim` and `msg` appended to its message.
+  /// Returns `s` with `delim` and `msg` appended to its message.
   static Status CopyAppendMessage(const Status& s, const Slice& delim, const Slice& msg);
 
-  /// "OK", or the kind, the subcode's text and the message.
+  /// Returns "OK", or the code's and the subcode's text and the message.
   std::string ToString() const;
 
-  // In every factory with two texts the message reads "msg: msg2".
+  // Factories with two texts make the message "msg: msg2".
 
   static Status OK() { return Status(); }
-  /// Success that replaced an existing value.
+  /// Success that overwrote an existing value.
   static Status OkOverwritten() { return Status(kOk, kOverwritten); }
-  /// Success, with more merge operands than ReadOptions::merge_operand_count_threshold.
+  /// Success with more merge operands than ReadOptions::merge_operand_count_threshold.
   static Status OkMergeOperandThresholdExceeded() {
     return Status(kOk, kMergeOperandThresholdExceeded);
   }
@@ -254,7 +254,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
   bool IsDeadlock() const { return Is(kBusy, kDeadlock); }
   bool IsNoSpace() const { return Is(kIOError, kNoSpace); }
   bool IsIOFenced() const { return Is(kIOError, kIOFenced); }
-  /// Both an I/O error and a NotFound may carry this subcode.
+  /// True for IOError and NotFound with this subcode.
   bool IsPathNotFound() const {
     return Is(kIOError, kPathNotFound) || Is(kNotFound, kPathNotFound);
   }
@@ -266,12 +266,13 @@ class [[nodiscard]] VARVE_EXPORT Status {
   explicit Status(Code code, SubCode subcode = kNone) : cause_{code, subcode} {}
   Status(Code code, SubCode subcode, const Slice& msg, const Slice& msg2);
 
-  // All but the message, aligned so that it is copied as one word: every call returns a Status.
+  // All parts but the message, aligned so that copies take one word, as every call returns a
+  // Status.
   struct alignas(8) Cause {
     Code code = kOk;
     SubCode subcode = kNone;
     Severity severity = kNoError;
-    // The next three are set by a file system (IOStatus) and read by error handling.
+    // A file system (IOStatus) sets the next three, and error handling reads them.
     bool retryable = false;
     bool data_loss = false;
     unsigned char scope = 0;
@@ -301,7 +302,7 @@ inline Status& Status::operator=(const Status& other) {
   return *this;
 }
 
-// The message is moved; the cause is reset together with it.
+// Moves the message and resets the source's cause with it.
 inline Status::Status(Status&& other) noexcept
     : cause_(std::exchange(other.cause_, Cause())), state_(std::move(other.state_)) {}
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the clock interface: every reading of time and every sleep in the library goes through a
-// SystemClock, so that a test can supply its own.
+// SystemClock is used for every reading of time and every sleep in the library, so that a test can
+// supply its own.
 
 #include <chrono>
 #include <cstdint>
@@ -19,47 +19,48 @@ namespace varve {
 class CondVar;
 struct ConfigOptions;
 
-// Thread-safe. Exceptions must not leave an overridden function.
+// Thread-safe. Overridden functions must not throw.
 class VARVE_EXPORT SystemClock : public Customizable {
  public:
   ~SystemClock() override = default;
 
   static const char* Type() { return "SystemClock"; }
   static const char* kDefaultName() { return "DefaultClock"; }
-  // "DefaultClock", or a registered object; null for "" and "nullptr". NotSupported for another
-  // name.
+  // Accepts "DefaultClock", or a registered object; null for "" and "nullptr". NotSupported for
+  // another name.
   static Status CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                  std::shared_ptr<SystemClock>* result);
 
-  // The machine's clock. Lives until the process ends.
+  // Returns the machine's clock, which exists until the process ends.
   static const std::shared_ptr<SystemClock>& Default();
 
-  // Microseconds since the Unix epoch by the wall clock. May step back when the clock is set.
+  // Returns microseconds since the Unix epoch by the wall clock, which may step back when it is
+  // set.
   virtual uint64_t NowMicros() = 0;
 
-  // Nanoseconds since an unspecified point. The default clock is monotonic here: use it for
+  // Returns nanoseconds since an unspecified point. The default clock is monotonic: use it for
   // durations.
   virtual uint64_t NowNanos() { return NowMicros() * 1000; }
 
-  // CPU time used by the calling thread; 0 where the clock cannot tell.
+  // Return the CPU time of the calling thread; 0 if the clock does not support it.
   virtual uint64_t CPUMicros() { return 0; }
   virtual uint64_t CPUNanos() { return CPUMicros() * 1000; }
 
-  // Blocks the calling thread for at least `micros`; returns at once when micros <= 0.
+  // Blocks the calling thread for at least `micros` microseconds; returns at once if micros <= 0.
   virtual void SleepForMicroseconds(int micros) = 0;
 
   // Waits on `cv`, whose mutex the caller holds, until it is signalled or NowMicros() reaches
-  // `deadline`. Returns true when the deadline passed first. Spurious wake-ups are possible.
+  // `deadline`. Returns true if the deadline passed first. May wake up spuriously.
   virtual bool TimedWait(CondVar* cv, std::chrono::microseconds deadline);
 
-  // Seconds since the Unix epoch. *unix_time is written only on success.
+  // Returns seconds since the Unix epoch. *unix_time is changed only on success.
   virtual Status GetCurrentTime(int64_t* unix_time) = 0;
 
   // Formats seconds since the Unix epoch as local time, "YYYY/MM/DD-HH:MM:SS".
   virtual std::string TimeToString(uint64_t time) = 0;
 };
 
-// Passes every call except Name() on to `target`. Override what should differ.
+// Forwards every call except Name() to `target`. Override what should differ.
 class VARVE_EXPORT SystemClockWrapper : public SystemClock {
  public:
   explicit SystemClockWrapper(std::shared_ptr<SystemClock> t) : target_(std::move(t)) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// TableProperties: what a table file says about itself. TablePropertiesCollector: user code that
-// adds to it while the file is written.
+// TableProperties describe a table file and are stored in it. TablePropertiesCollector is user code
+// that adds properties while the file is written.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Any bytes by name. Names of the engine's own start with "rocksdb.".
+/// Any bytes by name. The engine's own names start with "rocksdb.".
 using UserCollectedProperties = std::map<std::string, std::string>;
 
-/// The names under which properties are stored.
+/// Names under which properties are stored.
 struct VARVE_EXPORT TablePropertiesNames {
   static const std::string kDbId;
   static const std::string kDbSessionId;
@@ -75,7 +75,7 @@ struct VARVE_EXPORT TablePropertiesNames {
   static const std::string kSeparateKeyValueInDataBlock;
 };
 
-/// Watches one table being written, from one thread. A failure is logged and does not fail the
+/// Observes one table being written, from one thread. A failure is logged and does not fail the
 /// table. Must not throw.
 class TablePropertiesCollector {
  public:
@@ -86,32 +86,32 @@ class TablePropertiesCollector {
     return Status::InvalidArgument("TablePropertiesCollector: neither AddUserKey nor Add is there");
   }
 
-  /// For each entry, in order. `file_size`: bytes written so far.
+  /// Called for each entry, in order. `file_size`: bytes written so far.
   virtual Status AddUserKey(const Slice& key, const Slice& value, EntryType /*type*/,
                             SequenceNumber /*seq*/, uint64_t /*file_size*/) {
     return Add(key, value);
   }
 
-  /// After each data block. The last two are estimates, and 0 when not sampled.
+  /// Called after each data block. The last two are estimates, and 0 if not sampled.
   virtual void BlockAdd(uint64_t /*block_uncomp_bytes*/, uint64_t /*block_compressed_bytes_fast*/,
                         uint64_t /*block_compressed_bytes_slow*/) {}
 
-  /// Once, at the end: puts what is to be stored in `*properties`.
+  /// Called once, at the end; sets `*properties` to those to store.
   virtual Status Finish(UserCollectedProperties* properties) = 0;
 
-  /// The same for human eyes. After Finish().
+  /// Returns the properties in readable form. Called after Finish().
   virtual UserCollectedProperties GetReadableProperties() const = 0;
 
   virtual const char* Name() const = 0;
 
-  /// True asks for the file to be compacted soon. After Finish().
+  /// True requests a compaction of the file soon. Called after Finish().
   virtual bool NeedCompact() const { return false; }
 };
 
 /// Makes a collector for each table. Must be thread-safe.
 class TablePropertiesCollectorFactory : public Customizable {
  public:
-  /// What is known about the table.
+  /// Describes the table.
   struct Context {
     static constexpr uint32_t kUnknownColumnFamily =
         static_cast<uint32_t>(std::numeric_limits<int32_t>::max());
@@ -121,29 +121,29 @@ class TablePropertiesCollectorFactory : public Customizable {
     uint32_t column_family_id = kUnknownColumnFamily;
     int level_at_creation = kUnknownLevelAtCreation;
     int num_levels = kUnknownNumLevels;
-    /// Entries up to this number belong in the last level when it is a tier of its own.
+    /// Entries up to this sequence number belong in the last level if it is a separate tier.
     SequenceNumber last_level_inclusive_max_seqno_threshold = (SequenceNumber{1} << 56) - 1;
   };
 
   ~TablePropertiesCollectorFactory() override = default;
 
   static const char* Type() { return "TablePropertiesCollectorFactory"; }
-  /// A registered object: its name, or "id=name;option=value;...", in braces or not; null for ""
-  /// and "nullptr". NotSupported: no such name is registered.
+  /// Accepts a registered object: its name, or "id=name;option=value;...", with or without braces;
+  /// null for "" and "nullptr". NotSupported: no such name is registered.
   VARVE_EXPORT static Status CreateFromString(
       const ConfigOptions& config_options, const std::string& value,
       std::shared_ptr<TablePropertiesCollectorFactory>* result);
   using Customizable::ToString;
   virtual std::string ToString() const { return Name(); }
 
-  /// Null: none for this table. Owned by the caller.
+  /// Returns a collector that the caller owns; null for none.
   virtual TablePropertiesCollector* CreateTablePropertiesCollector(Context context) = 0;
 };
 
-/// Sizes are bytes, times seconds since 1970 with 0 for unknown. Properties that a file lacks keep
+/// Sizes are bytes, times seconds since 1970 with 0 for unknown. Properties missing in a file keep
 /// the defaults below.
 struct VARVE_EXPORT TableProperties {
-  /// Number of the file when it was made; with the two ids below its identity for ever.
+  /// Number of the file when it was created; with db_id and db_session_id its permanent identity.
   uint64_t orig_file_number = 0;
   /// Data blocks with their trailers.
   uint64_t data_size = 0;
@@ -151,44 +151,44 @@ struct VARVE_EXPORT TableProperties {
   /// 0: not partitioned.
   uint64_t index_partitions = 0;
   uint64_t top_level_index_size = 0;
-  /// Whether keys in the index lack sequence number and type. 0 or 1.
+  /// 1 if keys in the index have no sequence number and type, else 0.
   uint64_t index_key_is_user_key = 0;
-  /// Whether block handles in the index are stored as differences. 0 or 1.
+  /// 1 if block handles in the index are stored as differences, else 0.
   uint64_t index_value_is_delta_encoded = 0;
   uint64_t filter_size = 0;
-  /// Before compression and prefix compression; keys with their 8-byte trailers.
+  /// Before compression and prefix compression; keys include their 8-byte trailers.
   uint64_t raw_key_size = 0;
   uint64_t raw_value_size = 0;
   uint64_t num_data_blocks = 0;
-  /// Stored plain because compression did not pay, or was not tried.
+  /// Blocks stored uncompressed because compression did not help, or was not tried.
   uint64_t num_data_blocks_compression_rejected = 0;
   uint64_t num_data_blocks_compression_bypassed = 0;
   uint64_t num_uniform_blocks = 0;
-  /// Everything, range deletions included.
+  /// All entries, including range deletions.
   uint64_t num_entries = 0;
   /// Distinct keys and prefixes in the filter.
   uint64_t num_filter_entries = 0;
-  /// Of keys and of ranges.
+  /// Deletions of keys and of ranges.
   uint64_t num_deletions = 0;
   uint64_t num_merge_operands = 0;
   uint64_t num_range_deletions = 0;
   uint64_t format_version = 0;
-  /// 0: varying.
+  /// 0: variable.
   uint64_t fixed_key_len = 0;
   uint64_t column_family_id = TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
-  /// Of the oldest file that went into this one.
+  /// Creation time of the oldest file whose data this one has.
   uint64_t creation_time = 0;
   uint64_t oldest_key_time = 0;
   uint64_t newest_key_time = 0;
   uint64_t file_creation_time = 0;
-  /// What all data blocks would take with a slow and a fast codec; 0: not sampled.
+  /// Estimated bytes of all data blocks with a slow and a fast codec; 0: not sampled.
   uint64_t slow_compression_estimated_data_size = 0;
   uint64_t fast_compression_estimated_data_size = 0;
-  /// Where in the file the global sequence number of an ingested file stands; 0: none.
+  /// Offset of an ingested file's global sequence number; 0: none.
   uint64_t external_sst_file_global_seqno_offset = 0;
-  /// Where data ends and the rest begins; 0: unknown.
+  /// Offset of the end of the data blocks; 0: unknown.
   uint64_t tail_start_offset = 0;
-  /// Whether keys still have their timestamps. 0 or 1.
+  /// 1 if keys have their timestamps, 0 if these were removed.
   uint64_t user_defined_timestamps_persisted = 1;
   /// UINT64_MAX: unknown.
   uint64_t key_largest_seqno = UINT64_MAX;
@@ -206,32 +206,32 @@ struct VARVE_EXPORT TableProperties {
   std::string comparator_name;
   std::string merge_operator_name;
   std::string prefix_extractor_name;
-  /// "[name,name]".
+  /// Has the form "[name,name]".
   std::string property_collectors_names;
   std::string compression_name;
   std::string compression_options;
   /// Encoded samples of (sequence number, time).
   std::string seqno_to_time_mapping;
 
-  /// From the collectors. The second is known only right after the table was written.
+  /// Properties from collectors. The second is known only right after the table was written.
   UserCollectedProperties user_collected_properties;
   UserCollectedProperties readable_properties;
 
-  /// One line for human eyes.
+  /// Returns one readable line.
   std::string ToString(const std::string& prop_delim = "; ",
                        const std::string& kv_delim = "=") const;
 
-  /// Adds sizes and counts; leaves what cannot be added.
+  /// Adds sizes and counts; leaves other properties unchanged.
   void Add(const TableProperties& tp);
 
-  /// What Add() adds, by the field's name.
+  /// Returns the properties that Add() adds, by field name.
   std::map<std::string, uint64_t> GetAggregatablePropertiesAsMap() const;
 
-  /// Bytes of memory, itself included.
+  /// Returns bytes of memory, including this object.
   std::size_t ApproximateMemoryUsage() const;
 };
 
-/// Older way to two counts; 0 when absent.
+/// Older functions for two counts; return 0 if absent.
 VARVE_EXPORT uint64_t GetDeletedKeys(const UserCollectedProperties& props);
 VARVE_EXPORT uint64_t GetMergeOperands(const UserCollectedProperties& props,
                                        bool* property_present);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What an environment's background threads do at a moment: Env::GetThreadList().
+// State of an environment's background threads, returned by Env::GetThreadList().
 
 #include <algorithm>
 #include <cstdint>
@@ -13,11 +13,10 @@
 
 namespace varve {
 
-// A copy: nothing of it changes. Databases that were opened with
-// DBOptions::enable_thread_tracking tell what their jobs do; threads that work for others, or for
-// nobody, are listed without an operation.
+// A copy that never changes. Databases opened with DBOptions::enable_thread_tracking report the
+// state of their jobs; all other threads are listed without an operation.
 struct VARVE_EXPORT ThreadStatus {
-  // The pool that it belongs to.
+  // The thread's pool.
   enum ThreadType : int {
     HIGH_PRIORITY = 0,
     LOW_PRIORITY,
@@ -26,7 +25,7 @@ struct VARVE_EXPORT ThreadStatus {
     NUM_THREAD_TYPES,
   };
 
-  // Only the first three occur: calls of users run on their own threads, which are not listed.
+  // Only the first three occur, as calls run on users' threads, which are not listed.
   enum OperationType : int {
     OP_UNKNOWN = 0,
     OP_COMPACTION,
@@ -61,20 +60,20 @@ struct VARVE_EXPORT ThreadStatus {
     NUM_OP_STAGES,
   };
 
-  // Places in op_properties.
+  // Indexes in op_properties.
   enum CompactionPropertyType : int {
     COMPACTION_JOB_ID = 0,
-    COMPACTION_INPUT_OUTPUT_LEVEL,  // the first input level << 32 | the output level
-    COMPACTION_PROP_FLAGS,          // bit 0: by a call, 1: only deletes files, 2: only moves them
+    COMPACTION_INPUT_OUTPUT_LEVEL,  // first input level << 32 | output level
+    COMPACTION_PROP_FLAGS,          // bit 0: requested, 1: only deletes files, 2: only moves files
     COMPACTION_TOTAL_INPUT_BYTES,
-    COMPACTION_BYTES_READ,     // once they are read
-    COMPACTION_BYTES_WRITTEN,  // once they are written
+    COMPACTION_BYTES_READ,     // set when they are read
+    COMPACTION_BYTES_WRITTEN,  // set when they are written
     NUM_COMPACTION_PROPERTIES,
   };
   enum FlushPropertyType : int {
     FLUSH_JOB_ID = 0,
     FLUSH_BYTES_MEMTABLES,
-    FLUSH_BYTES_WRITTEN,  // once they are written
+    FLUSH_BYTES_WRITTEN,  // set when they are written
     NUM_FLUSH_PROPERTIES,
   };
   static constexpr int kNumOperationProperties =
@@ -87,7 +86,7 @@ struct VARVE_EXPORT ThreadStatus {
     NUM_STATE_TYPES,
   };
 
-  // `properties`: kNumOperationProperties of them, or null for zeros.
+  // `properties` has kNumOperationProperties elements, or is null for zeros.
   ThreadStatus(uint64_t id, ThreadType type, std::string db, std::string cf,
                OperationType operation, uint64_t elapsed_micros, OperationStage stage,
                const uint64_t* properties, StateType state)
@@ -105,9 +104,9 @@ struct VARVE_EXPORT ThreadStatus {
     }
   }
 
-  uint64_t thread_id;  // as Env::GetThreadID() on that thread
+  uint64_t thread_id;  // value of Env::GetThreadID() on that thread
   ThreadType thread_type;
-  // Empty without an operation.
+  // Both are empty without an operation.
   std::string db_name;
   std::string cf_name;
   OperationType operation_type;
@@ -116,16 +115,16 @@ struct VARVE_EXPORT ThreadStatus {
   uint64_t op_properties[kNumOperationProperties];
   StateType state_type;
 
-  // For people. A number out of range gives "Unknown", or an empty name of a property.
+  // Return readable names; "Unknown" for a number out of range, an empty name for such a property.
   static std::string GetThreadTypeName(ThreadType thread_type);
   static const std::string& GetOperationName(OperationType op_type);
   static const std::string& GetOperationStageName(OperationStage stage);
   static const std::string& GetOperationPropertyName(OperationType op_type, int i);
   static const std::string& GetStateName(StateType state_type);
-  // "1.002003 s" and the like.
+  // Returns a text such as "1.002003 s".
   static std::string MicrosToString(uint64_t op_elapsed_micros);
-  // Names and values of an operation's properties, levels and flags taken apart. `op_properties`:
-  // kNumOperationProperties of them.
+  // Returns names and values of an operation's properties, with levels and flags separated.
+  // `op_properties` has kNumOperationProperties elements.
   static std::map<std::string, uint64_t> InterpretOperationProperties(
       OperationType op_type, const uint64_t* op_properties);
 };

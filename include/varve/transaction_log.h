@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reading the write-ahead log of an open database: its files, and its batches since a sequence.
+// Reads the write-ahead log of an open database: its files, and its batches from a sequence number
+// on.
 
 #include <cstdint>
 #include <memory>
@@ -27,15 +28,15 @@ class LogFile {
   LogFile() = default;
   virtual ~LogFile() = default;
 
-  // Relative to the log directory, with a leading slash.
+  // Returns the path relative to the log directory, with a leading slash.
   virtual std::string PathName() const = 0;
   virtual uint64_t LogNumber() const = 0;
   virtual WalFileType Type() const = 0;
 
-  // Of the first batch in the file; 0 if it has none.
+  // Returns the sequence number of the first batch in the file; 0 if it has none.
   virtual SequenceNumber StartSequence() const = 0;
 
-  // At the time of the listing.
+  // Returns the size at the time of the listing.
   virtual uint64_t SizeFileBytes() const = 0;
 };
 
@@ -44,12 +45,12 @@ struct BatchResult {
   std::unique_ptr<WriteBatch> writeBatchPtr;
 };
 
-// Walks the batches that were written to a database, in the order of their sequence numbers, beside
-// the writers (DB::GetUpdatesSince). Each is given out once it is visible to readers. What was
-// written with disableWAL is not among them, and a transaction of two-phase commit is one batch,
-// where it was committed.
+// Iterates over the batches written to a database, in the order of their sequence numbers,
+// concurrently with writers (DB::GetUpdatesSince). A batch is returned once it is visible to
+// readers. Writes with disableWAL are missing; a transaction of two-phase commit is one batch, at
+// its commit.
 //
-// Used by one thread at a time. While it lives, the logs that it has not read stay. It may outlive
+// Used by one thread at a time. While it exists, logs that it has not read are kept. It may outlive
 // the DB, and is not valid then.
 class TransactionLogIterator {
  public:
@@ -63,21 +64,21 @@ class TransactionLogIterator {
   TransactionLogIterator() = default;
   virtual ~TransactionLogIterator() = default;
 
-  // False where there is no batch: see status().
+  // False if there is no batch; see status().
   virtual bool Valid() = 0;
 
-  // To the next batch. Where the iterator is not valid and its status is OK or TryAgain, looks
-  // again whether there is one; after another status nothing changes.
+  // Moves to the next batch. If the iterator is not valid and its status is OK or TryAgain, checks
+  // again for one; after another status nothing changes.
   virtual void Next() = 0;
 
-  // OK: there is a batch, or all that is visible has been given out. TryAgain: something visible
-  // cannot be read yet (manual_wal_flush, or a log that failed). NotFound: no log has the sequence
-  // numbers that come next, as they were written without the log, or with one that is gone; the
-  // message has the first and the last. A new iterator can be made behind them. Others: as they
-  // say.
+  // OK: there is a batch, or all visible ones have been returned. TryAgain: a visible one cannot be
+  // read yet (manual_wal_flush, or a log that failed). NotFound: no log has the next sequence
+  // numbers, as they were written without a log, or their log was deleted; the message has the
+  // first and the last. A new iterator can be made after them. Other errors are those of reading
+  // the log.
   virtual Status status() = 0;
 
-  // The batch here and its first sequence number. Requires Valid(). Each call makes a copy.
+  // Returns a copy of the current batch and its first sequence number. Requires Valid().
   virtual BatchResult GetBatch() = 0;
 };
 

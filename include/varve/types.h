@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// Small types shared by many headers: numbers with names, and the enums of files, entries, stalls
-// and temperatures.
+// Small types shared by many headers: named numbers, and enums of files, entries, stalls and
+// temperatures.
 
 #include <cstdint>
 #include <memory>
@@ -17,18 +17,18 @@ struct TableProperties;
 
 using ColumnFamilyId = uint32_t;
 
-/// Place of a write in the order of all writes of a DB. 56 bits are usable; 0 means "older than
-/// every write that can still be told apart".
+/// Position of a write in the order of all writes of a DB. 56 bits are usable; 0 means older than
+/// every write that can still be distinguished.
 using SequenceNumber = uint64_t;
 
-/// The first number a transaction may be waiting on; 0 always counts as committed.
+/// Smallest number of a transaction that may be uncommitted; 0 always counts as committed.
 const SequenceNumber kMinUnCommittedSeq = 1;
 
-/// Keyed by the table file's full path.
+/// Properties by the table file's full path.
 using TablePropertiesCollection =
     std::unordered_map<std::string, std::shared_ptr<const TableProperties>>;
 
-/// Why a table file is written.
+/// Reason for writing a table file.
 enum class TableFileCreationReason {
   kFlush,
   kCompaction,
@@ -42,7 +42,7 @@ enum class BlobFileCreationReason {
   kRecovery,
 };
 
-/// What a file of a DB directory is, as told by its name. Values are persistent: append only.
+/// Type of a file in a DB directory, derived from its name. Values are persistent: append only.
 enum FileType {
   kWalFile,
   kDBLockFile,
@@ -58,7 +58,7 @@ enum FileType {
   kCompactionProgressFile
 };
 
-/// The kind of an entry as user code sees it, e.g. in a TablePropertiesCollector. Append only.
+/// Kind of an entry as user code sees it, e.g. in a TablePropertiesCollector. Append only.
 enum EntryType {
   kEntryPut,
   kEntryDelete,
@@ -72,7 +72,7 @@ enum EntryType {
   kEntryOther,
 };
 
-/// An internal key taken apart. The slices point into the key it was parsed from.
+/// A parsed internal key. The slices point into the key it was parsed from.
 struct ParsedEntryInfo {
   Slice user_key;
   Slice timestamp;
@@ -80,8 +80,8 @@ struct ParsedEntryInfo {
   EntryType type;
 };
 
-/// What holds writes back. The *EnumMax values end a group: causes of one column family come
-/// first, causes of the whole DB after them.
+/// Cause of slowing or stopping writes. The *EnumMax values end a group: causes of one column
+/// family come first, causes of the whole DB after them.
 enum class WriteStallCause {
   kMemtableLimit,
   kL0FileCountLimit,
@@ -98,7 +98,7 @@ enum class WriteStallCondition {
   kNormal,
 };
 
-/// Where a file system should place a file. The gaps leave room for tiers in between.
+/// Desired placement of a file by the file system. Gaps leave room for further tiers.
 enum class Temperature : uint8_t {
   kUnknown = 0,
   kHot = 0x04,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// The version of the library that a program is compiled against, and of the one it runs with.
+// Versions of the library: the one that a program is compiled against, and the one it runs with.
 
 #include <string>
 
@@ -13,7 +13,7 @@
 
 namespace varve {
 
-/// Of the linked library: "0.1.0", or "0.1" without the patch.
+/// Returns the version of the linked library: "0.1.0", or "0.1" without the patch.
 VARVE_EXPORT std::string GetVarveVersionAsString(bool with_patch = true);
 
 }  // namespace varve

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Names that RocksDB 11.9 has for what transaction_log.h declares.
+// RocksDB 11.9's names for the declarations of transaction_log.h.
 
 #include "varve/transaction_log.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// WriteBatch: updates that are applied together or not at all.
+// WriteBatch holds updates that are applied atomically.
 
 #include <atomic>
 #include <cstddef>
@@ -21,24 +21,24 @@ namespace varve {
 class ColumnFamilyHandle;
 struct SavePoints;
 
-// Not safe for use by several threads while one of them changes it. Keys and values are copied in;
-// together the two of an update must be shorter than 4 GiB, by 65 KiB: else InvalidArgument.
+// Several threads may use a batch only while none changes it. Keys and values are copied; those of
+// one update must have less than 4 GiB - 65 KiB together, else InvalidArgument.
 //
 // Keys of a column family whose comparator has timestamps end with one. Calls with `ts` append it,
-// and return InvalidArgument unless it has the comparator's size. Calls without leave room for it,
-// filled with zeros, and the batch cannot be written before UpdateTimestamps has filled it.
+// and return InvalidArgument unless it has the comparator's size. Calls without `ts` leave zeroed
+// room for it, and the batch cannot be written until UpdateTimestamps has filled it.
 class VARVE_EXPORT WriteBatch : public WriteBatchBase {
  public:
-  // reserved_bytes: capacity set aside. max_bytes: see SetMaxBytes.
+  // reserved_bytes: initial capacity. max_bytes: see SetMaxBytes.
   explicit WriteBatch(size_t reserved_bytes = 0, size_t max_bytes = 0)
       : WriteBatch(reserved_bytes, max_bytes, 0, 0) {}
 
-  // protection_bytes_per_key: 0 or 8. default_cf_ts_sz: bytes of user timestamps in the default
-  // column family, for calls without a handle or with a null one.
+  // protection_bytes_per_key: 0 or 8. default_cf_ts_sz: timestamp bytes in the default column
+  // family, used by calls without a handle or with a null one.
   explicit WriteBatch(size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
                       size_t default_cf_ts_sz);
 
-  // From serialized bytes (Data() of another batch). Checked when iterated or written.
+  // Adopts serialized bytes (Data() of another batch), which are checked when iterated or written.
   explicit WriteBatch(const std::string& rep);
   explicit WriteBatch(std::string&& rep);
 
@@ -106,8 +106,8 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   Status PopSavePoint() override;
   void SetMaxBytes(size_t max_bytes) override { max_bytes_ = max_bytes; }
 
-  // Receives the updates of a batch in order. The ...CF forms fall back to the short forms for the
-  // default column family and to InvalidArgument for others.
+  // Receives the updates of a batch in order. The ...CF methods call the short forms for the
+  // default column family and return InvalidArgument for others.
   class VARVE_EXPORT Handler {
    public:
     virtual ~Handler();
@@ -115,10 +115,10 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     virtual Status PutCF(uint32_t column_family_id, const Slice& key, const Slice& value);
     virtual void Put(const Slice& key, const Slice& value);
 
-    // A wide-column entity, still serialized. NotSupported unless overridden.
+    // Receives a wide-column entity, still serialized. NotSupported unless overridden.
     virtual Status PutEntityCF(uint32_t column_family_id, const Slice& key, const Slice& entity);
 
-    // `value` carries the write time packed after it. NotSupported unless overridden.
+    // The write time is packed after the value in `value`. NotSupported unless overridden.
     virtual Status TimedPutCF(uint32_t column_family_id, const Slice& key, const Slice& value,
                               uint64_t write_time);
 
@@ -146,13 +146,13 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     virtual Status MarkCommit(const Slice& xid);
     virtual Status MarkCommitWithTimestamp(const Slice& xid, const Slice& commit_ts);
 
-    // False ends the iteration early.
+    // Returns false to end the iteration early.
     virtual bool Continue();
 
    protected:
     friend class WriteBatchInternal;
 
-    // What the handler knows about the way its batch was written.
+    // Knowledge of the handler about how its batch was written.
     enum class OptionState {
       kUnknown,
       kDisabled,
@@ -162,14 +162,15 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
     virtual OptionState WriteBeforePrepare() const { return OptionState::kUnknown; }
   };
 
-  // Corruption if the bytes are no batch or the count is wrong; else the first error of `handler`.
+  // Returns Corruption if the bytes are no batch or the count is wrong; else the handler's first
+  // error.
   Status Iterate(Handler* handler) const;
 
-  // Serialized form: 8 bytes sequence, 4 bytes count, records.
+  // Returns the serialized form: 8 bytes sequence, 4 bytes count, records.
   const std::string& Data() const { return rep_; }
   size_t GetDataSize() const { return rep_.size(); }
 
-  // Updates that take a sequence number.
+  // Returns the number of updates, each of which takes a sequence number.
   uint32_t Count() const;
 
   bool HasPut() const;
@@ -184,28 +185,29 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   bool HasCommit() const;
   bool HasRollback() const;
 
-  // Overwrites every user timestamp, also those given with a key; both of a DeleteRange. ts_sz_func
-  // gives the timestamp size of a column family: 0 skips it, SIZE_MAX means that it is unknown. It
-  // must not throw. NotFound if it is unknown, InvalidArgument if `ts` is empty or a size is not
-  // that of `ts` or of the keys, Corruption if the bytes that were adopted are no batch or have a
-  // key shorter than its timestamp; nothing is changed then.
+  // Overwrites every user timestamp, also those given with a key and both of a DeleteRange.
+  // ts_sz_func returns the timestamp size of a column family: 0 skips it, SIZE_MAX means unknown.
+  // It must not throw. NotFound if a size is unknown, InvalidArgument if `ts` is empty or a size is
+  // not that of `ts` or of the keys, Corruption if adopted bytes are no batch or have a key shorter
+  // than its timestamp; nothing is changed then.
   Status UpdateTimestamps(const Slice& ts,
                           std::function<size_t(uint32_t column_family_id)> ts_sz_func);
 
-  // Older names of the same. The checker gets the size of the timestamp to be put in, and returns
-  // OK if that is right for the column family; it sets ts_sz to 0 if the family has none, and its
-  // key is skipped then. Any other status is returned, with nothing changed. Without a checker
-  // the families' sizes are those that keys were added with; all keys of adopted bytes have one.
+  // Older names of UpdateTimestamps. The checker gets the size of the new timestamp, and returns OK
+  // if the column family accepts it; it sets ts_sz to 0 if the column family has no timestamps,
+  // which skips its key. Any other status is returned, with nothing changed. Without a checker,
+  // sizes are those that keys were added with; all keys of adopted bytes are taken to have a
+  // timestamp.
   using TimestampChecker = std::function<Status(uint32_t column_family_id, size_t& ts_sz)>;
   Status AssignTimestamp(const Slice& ts, TimestampChecker checker = nullptr);
-  // One for each update, in order; empty for a key that has none. InvalidArgument if there are more
-  // or fewer than Count().
+  // Takes one timestamp per update, in order; empty for keys without one. InvalidArgument if their
+  // number is not Count().
   Status AssignTimestamps(const std::vector<Slice>& ts_list, TimestampChecker checker = nullptr);
 
-  // Compares the entries to their checksums, where protection is on.
+  // Compares entries with their checksums, if protection is on.
   Status VerifyChecksum() const;
 
-  // 0 or 8.
+  // Returns 0 or 8.
   size_t GetProtectionBytesPerKey() const;
 
   WriteBatch* GetWriteBatch() override { return this; }
@@ -217,26 +219,26 @@ class VARVE_EXPORT WriteBatch : public WriteBatchBase {
   friend class WriteBatchWithIndex;
 
   std::unique_ptr<SavePoints> save_points_;
-  std::unique_ptr<ProtectionInfo> protection_;  // nullptr: off.
+  std::unique_ptr<ProtectionInfo> protection_;  // nullptr if protection is off.
 
-  // Kinds of update present, found by a walk on first need for adopted bytes.
+  // Kinds of updates present; determined by iterating on first use for adopted bytes.
   mutable std::atomic<uint32_t> content_flags_;
 
   size_t max_bytes_;
   size_t default_cf_ts_sz_ = 0;
 
-  // A column family to which keys were added with room for timestamps of that many bytes.
+  // A column family to which keys were added with room for timestamps of ts_size bytes.
   struct TimestampedFamily {
     uint32_t id = 0;
     size_t ts_size = 0;
     size_t first = 0;               // offset of the first such record
-    size_t first_unset = SIZE_MAX;  // of the first one whose timestamp nobody has set, if any
-    bool skipped = false;           // by the call that sets timestamps
+    size_t first_unset = SIZE_MAX;  // offset of the first unset timestamp's record
+    bool skipped = false;           // skipped by the call that sets timestamps
   };
-  // There seldom is more than one family: it takes no allocation. The rest is in the order of
-  // `first`; a family is in it twice if its handles disagree.
+  // More than one column family is rare, so the first needs no allocation. The others are in the
+  // order of `first`; a column family appears twice if its handles disagree.
   struct TimestampedKeys {
-    uint32_t count = 0;  // of records; 0: `family` is none
+    uint32_t count = 0;  // number of records; 0: `family` is unused
     TimestampedFamily family;
     std::vector<TimestampedFamily> more;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What WriteBatch and WriteBatchWithIndex have in common: the calls that add updates.
+// WriteBatchBase declares the updating calls of WriteBatch and WriteBatchWithIndex.
 
 #include <cstddef>
 
@@ -15,8 +15,8 @@ class Status;
 class WriteBatch;
 struct SliceParts;
 
-// Updates are applied in the order in which they were added. A nullptr column family is the
-// default one. SliceParts forms concatenate the parts. `ts` is a user timestamp.
+// Updates are applied in the order of the calls. A nullptr column family means the default one.
+// SliceParts forms concatenate the parts. `ts` is a user timestamp.
 class VARVE_EXPORT WriteBatchBase {
  public:
   virtual ~WriteBatchBase() = default;
@@ -60,22 +60,22 @@ class VARVE_EXPORT WriteBatchBase {
                              const SliceParts& end_key);
   virtual Status DeleteRange(const SliceParts& begin_key, const SliceParts& end_key);
 
-  // Adds bytes that go to the log only: no sequence number, not replayed.
+  // Adds bytes that are only logged: they take no sequence number and are not replayed.
   virtual Status PutLogData(const Slice& blob) = 0;
 
   // Removes all updates and save points.
   virtual void Clear() = 0;
 
-  // The plain batch behind this one. Owned by this object.
+  // Returns the underlying plain batch, which this object owns.
   virtual WriteBatch* GetWriteBatch() = 0;
 
-  // A stack of positions to return to. Rollback and Pop return NotFound when it is empty.
+  // Maintain a stack of positions to return to. Rollback and Pop return NotFound if it is empty.
   virtual void SetSavePoint() = 0;
   virtual Status RollbackToSavePoint() = 0;
   virtual Status PopSavePoint() = 0;
 
-  // Limit of the serialized size in bytes; 0: none. Adding beyond it returns MemoryLimit and
-  // leaves the batch as it was.
+  // Sets the limit of the serialized size in bytes; 0: none. Calls that would exceed it return
+  // MemoryLimit and leave the batch unchanged.
   virtual void SetMaxBytes(size_t max_bytes) = 0;
 };
 

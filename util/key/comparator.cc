@@ -82,7 +82,7 @@ class BytewiseOrder final : public Comparator {
     if (s.size() != t.size()) return false;
     size_t i = s.difference_offset(t);
     if (i == s.size() || ByteAt(s, i) + 1 != ByteAt(t, i)) return false;
-    // As numbers, t == s + 1 requires that after the carry s is all ones and t all zeros.
+    // In numbers, t == s + 1 requires that after the carry s is all ones and t all zeros.
     for (++i; i < s.size(); ++i) {
       if (ByteAt(s, i) != kMaxByte || ByteAt(t, i) != 0) return false;
     }

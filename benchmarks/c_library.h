@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A library with the C API that is loaded by name at run time, so that one program measures this
-// engine and any other.
+// Loads a library with the C API by name at run time, so that one program can measure this engine
+// and any other.
 
 #include <dlfcn.h>
 
@@ -21,15 +21,16 @@ struct Opaque;
   std::exit(1);
 }
 
-// Functions by their names after a prefix. Ends the program when the library, a function or a call
-// fails; never closed. The types of arguments are those of the parameters.
+// Finds functions of a library by their names without a prefix. The program ends when the library,
+// a function or a call fails. The library is never unloaded. Argument types are those of the
+// parameters.
 class Library {
  public:
   explicit Library(const std::string& path, std::string prefix = "rocksdb_")
       : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)), prefix_(std::move(prefix)) {
     if (handle_ == nullptr) Die(dlerror());
   }
-  // Looked up once, for calls whose cost counts.
+  // Returns a function for the caller to keep, so that calls whose cost matters do not look it up.
   template <typename Signature>
   Signature* Function(const char* name) const {
     void* const symbol = dlsym(handle_, (prefix_ + name).c_str());
@@ -40,7 +41,7 @@ class Library {
   Result Call(const char* name, Args... args) const {
     return Function<Result(Args...)>(name)(args...);
   }
-  // For functions whose last argument is the place of an error.
+  // Calls a function whose last argument receives the error.
   template <typename Result, typename... Args>
   Result Checked(const char* name, Args... args) const {
     char* error = nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The block cache under 1 to 32 threads: entries found by key, entries reached through slots, and
-// insertions into a full cache.
+// Measures the block cache under 1 to 32 threads: entries found by key, entries reached through
+// slots, and insertions into a full cache.
 //
-// Entries stand for blocks of 4 KiB, but carry none, so that what is measured is the cache. The
+// Entries stand for blocks of 4 KiB but carry no data, so that only the cache is measured. The
 // argument is the number of entries.
 
 #include <benchmark/benchmark.h>
@@ -40,7 +40,7 @@ BlockCacheKey KeyOf(uint64_t n) {
   return BlockCacheKey(0x9e3779b97f4a7c15 * (n + 1), n);
 }
 
-// A cache, and a slot for each of `keys` blocks.
+// Holds a cache, and a slot for each of `keys` blocks.
 struct Fixture {
   Fixture(size_t keys, size_t capacity_blocks) : slots(keys) {
     LRUCacheOptions options;
@@ -85,7 +85,7 @@ void Clear(const benchmark::State&) {
   fixture.reset();
 }
 
-// Draws numbers below n; each thread its own.
+// Draws numbers below n. Each thread has its own.
 class Draw {
  public:
   Draw(int thread, uint64_t n) : state_(static_cast<uint64_t>(thread) * 7919 + 1), n_(n) {}
@@ -125,7 +125,8 @@ void BM_FollowSlot(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-// A cache for half of the blocks: every other read inserts, and evicts another block.
+// The cache has room for half of the blocks, so that every other read inserts one and evicts
+// another.
 void BM_ReadThrough(benchmark::State& state) {
   Draw draw(state.thread_index(), static_cast<uint64_t>(state.range(0)));
   Cache& cache = *fixture->cache;

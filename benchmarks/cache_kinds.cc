@@ -35,7 +35,7 @@ using c_library::Opaque;
 constexpr size_t kValueBytes = 100;
 constexpr size_t kEntryBytes = 16 + kValueBytes + 16;  // with what a block adds
 constexpr int kThreads[] = {1, 2, 8};
-// Numbers of the C API.
+// These are values of the C API's enums.
 constexpr int kCountingLevel = 2;
 constexpr int kBlockReadCount = 2;
 
@@ -68,13 +68,13 @@ std::string KeyOf(uint64_t i) {
 class Draw {
  public:
   explicit Draw(uint64_t seed) : state_(seed * 2 + 1) {}
-  // Of [0, 1).
+  // Returns a number in [0, 1).
   double Uniform() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<double>(state_ >> 11) * 0x1p-53;
   }
-  // Each power of two of the keys is asked for as often as the next; neighbours in that order are
-  // far apart in the order of keys.
+  // Returns a skewed number: each power of two of the keys is asked for as often as the next. Keys
+  // that are neighbours by popularity lie far apart in key order.
   uint64_t Skewed(uint64_t n) {
     const auto rank = static_cast<uint64_t>(std::exp2(Uniform() * std::log2(double(n)))) - 1;
     return rank * 2654435761u % n;
@@ -107,7 +107,7 @@ void Fill(const Library& library, const std::string& directory, uint64_t num) {
   library.Call<void>("options_destroy", options);
 }
 
-// Reads until told to stop, and adds what it counted.
+// Reads until told to stop, and adds its counts to the shared ones.
 void ReadSome(const Library& library, Opaque* db, const Case& run, uint64_t num, uint64_t seed,
               const std::atomic<bool>& stop, std::atomic<uint64_t>* reads,
               std::atomic<uint64_t>* from_file) {
@@ -150,7 +150,7 @@ void Measure(const Library& library, const std::string& directory, const Setting
   Opaque* const options = NewOptions(library);
   library.Call<void>("options_set_block_based_table_factory", options, table);
   auto* const db = library.Checked<Opaque*>("open", options, directory.c_str());
-  // The first time the cache fills.
+  // The first pass fills the cache.
   for (const bool counts : {false, true}) {
     std::atomic<bool> stop{false};
     std::atomic<uint64_t> reads{0};

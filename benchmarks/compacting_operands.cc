@@ -93,7 +93,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
   return arguments->num > 0 && arguments->num < 2147483648 && arguments->rounds > 0;
 }
 
-// Lists with commas.
+// Joins operands with commas.
 class Append final : public varve::MergeOperator {
  public:
   explicit Append(bool partial) : partial_(partial) {}
@@ -141,8 +141,8 @@ std::string KeyOf(uint64_t number) {
   return std::string(text, 16);
 }
 
-// A walk through all of [0, n) that looks like chance: steps of the golden section, which evades
-// all that repeats itself, or a little more, so that each number comes once in n steps.
+// Returns the successor of a number in a walk that visits each number of [0, n) once in n steps and
+// looks random. The step is the golden section of n, or a little more.
 uint64_t StepThrough(uint64_t n) {
   auto step = static_cast<uint64_t>(static_cast<double>(n) * 0.618033988749895) + 1;
   while (std::gcd(step, n) != 1) step++;
@@ -182,7 +182,7 @@ class Run {
     return varve::DB::Open(options_, arguments_.db, &db_);
   }
 
-  // The first and the last key in one table of the last level.
+  // Puts the first and the last key into one table of the last level.
   varve::Status CoverBeneath() {
     varve::Status s = db_->Put(varve::WriteOptions(), "", "first");
     if (s.ok()) s = db_->Put(varve::WriteOptions(), "~", "last");

@@ -70,7 +70,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
 using c_library::Die;
 using c_library::Opaque;
 
-// One open database through the C API of one library.
+// Holds one open database through the C API of one library.
 class Database : private c_library::Library {
  public:
   explicit Database(const Arguments& arguments) : Library(arguments.library) {

@@ -104,7 +104,7 @@ struct Shape {
   bool compacts = true;  // by itself
 };
 
-// One open database of one library.
+// Holds one open database of one library.
 class Database {
  public:
   Database(const Library& library, const std::string& path, const Shape& shape)
@@ -175,7 +175,7 @@ class Database {
     return number;
   }
   uint64_t Bytes() { return Number("rocksdb.live-sst-files-size"); }
-  // In tables, deletions among them.
+  // Returns the number of entries in tables, deletions included.
   uint64_t Entries() {
     auto* const files = library_.Call<Opaque*>("livefiles", db_);
     const int count = library_.Call<int>("livefiles_count", files);
@@ -251,7 +251,7 @@ std::vector<uint64_t> Shuffled(uint64_t n, uint32_t seed) {
   return numbers;
 }
 
-// --- The rows. Each returns what it has reached, as text.
+// --- The rows. Each returns its result as text.
 
 std::string Deleted(const Library& library, const std::string& path, bool dynamic, bool all) {
   Shape shape;

@@ -97,7 +97,7 @@ class Batches : private c_library::Library {
       Function<void(Opaque*, char**)>("writebatch_wi_rollback_to_save_point");
 };
 
-// Nanoseconds for each of `operations`. `prepare` is not measured.
+// Returns nanoseconds per operation, for `operations` of them. `prepare` is not measured.
 double Measure(uint64_t rounds, uint64_t operations, const std::function<void()>& prepare,
                const std::function<void()>& run) {
   using Clock = std::chrono::steady_clock;
@@ -139,7 +139,7 @@ void MeasureOrder(const char* order, const std::vector<std::string>& keys, uint6
       });
 }
 
-// The batch has the keys.
+// Measures reads of a batch that has the keys.
 void MeasureReads(const std::vector<std::string>& keys, uint64_t rounds, Batches* batches) {
   const auto nothing = [] {};
   std::vector<std::string> mixed;

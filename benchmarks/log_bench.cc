@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What one record of 140 bytes costs in a log: reserve, fill, wait until it is whole. Mapped
-// against buffered, by one and two threads. VARVE_BENCH_DIR names the directory, and so the file
-// system.
+// Measures the cost of one record of 140 bytes in a log: reserve, fill, wait until it is whole. It
+// compares mapped with buffered logs, with one and two threads. VARVE_BENCH_DIR names the
+// directory, and so the file system.
 
 #include <benchmark/benchmark.h>
 
@@ -20,7 +20,7 @@
 namespace varve {
 namespace {
 
-// A log is left behind when it is this large, as a memtable's would be.
+// A new log begins at this size, as with a memtable.
 constexpr uint64_t kLogBytes = uint64_t{64} << 20;
 constexpr size_t kRecordBytes = 140;
 
@@ -43,7 +43,7 @@ std::unique_ptr<wal::CommitLog> MakeLog(FileSystem* fs, bool mapped) {
   return std::make_unique<wal::BufferedLog>(std::make_unique<wal::LogWriter>(std::move(file), 1));
 }
 
-// The name goes at once: the next log must be another file, as the other thread may still be
+// The name is removed at once, so that the next log is another file: the other thread may still be
 // storing into this one.
 std::unique_ptr<wal::CommitLog> NewLog(bool mapped) {
   FileSystem* const fs = FileSystem::Default().get();

@@ -32,7 +32,7 @@ double MillisSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A database with `families` families beside the default one.
+// Holds a database with `families` families beside the default one.
 class Families {
  public:
   Families(const Library& library, std::string db, size_t families)
@@ -54,7 +54,7 @@ class Families {
                                     options.data(), handles_.data());
     return MillisSince(start);
   }
-  // All at once: the option is there only to make them.
+  // Makes all families in one opening; the option serves only for that.
   void MakeAll() {
     library_.Call<void>("options_set_create_missing_column_families", options_,
                         static_cast<unsigned char>(1));

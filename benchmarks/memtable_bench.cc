@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Memtables of every representation side by side: inserts, gets and scans of 16-byte keys and
-// 100-byte values.
+// Compares memtables of every representation: inserts, gets and scans of 16-byte keys and 100-byte
+// values.
 
 #include <benchmark/benchmark.h>
 
@@ -24,11 +24,11 @@ namespace {
 
 constexpr size_t kKeyBytes = 16;
 constexpr size_t kValueBytes = 100;
-// Fills what a write buffer of 64 MB holds.
+// Number of entries that fill a write buffer of 64 MB.
 constexpr size_t kEntries = 450000;
 
 enum Shape : int { kRandom, kSequential, kClustered, kOverwrite, kOneKey };
-// What keys begin with in tables of keys that share their first bytes.
+// First bytes of the keys in tables whose keys share them.
 constexpr char kPrefix[] = "user:000";
 
 const InternalKeyComparator& Order() {
@@ -36,14 +36,14 @@ const InternalKeyComparator& Order() {
   return order;
 }
 
-// Of a benchmark that adds all entries in each iteration.
+// Counts entries for a benchmark that adds all of them in each iteration.
 void CountEntries(benchmark::State* state) {
   state->counters["ns/entry"] = benchmark::Counter(
       static_cast<double>(kEntries) * static_cast<double>(state->iterations()) / 1e9,
       benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// Keys in the form of db_bench: a big-endian number, then '0's.
+// Keys have the form of db_bench: a big-endian number, then '0's.
 class Keys {
  public:
   Keys(size_t n, int shape) : bytes_(n * kKeyBytes, '0') {
@@ -91,7 +91,7 @@ void Fill(MemTable* mem, const Keys& keys, size_t begin, size_t end) {
   }
 }
 
-// The first argument of a benchmark: its number in the registry.
+// Returns the representation that the first argument of a benchmark numbers in the registry.
 const MemTableRepType* RepOf(benchmark::State* state) {
   const MemTableRepType* const rep = kMemTableReps[state->range(0)];
   state->SetLabel(rep->name);
@@ -133,7 +133,8 @@ BENCHMARK(BM_Insert)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// Random decimal keys that share their first eight bytes; `told`: as all tables but the first are.
+// Inserts random decimal keys that share their first eight bytes. If `told`, the table knows it, as
+// all tables but the first do.
 void BM_InsertPrefixed(benchmark::State& state) {
   std::mt19937_64 random(301);
   std::vector<std::string> keys(kEntries);
@@ -158,7 +159,7 @@ void BM_InsertPrefixed(benchmark::State& state) {
 }
 BENCHMARK(BM_InsertPrefixed)->ArgName("told")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
-// One thread, in batches; and then the walk of the flush if `walked`.
+// Inserts in batches with one thread, and then walks as the flush does if `walked`.
 void BM_InsertBatch(benchmark::State& state) {
   const MemTableRepType* const rep = RepOf(&state);
   const Keys keys(kEntries, static_cast<int>(state.range(1)));
@@ -216,14 +217,14 @@ void BM_Get(benchmark::State& state) {
   state.counters["bytes/entry"] =
       static_cast<double>(mem->MemoryUsage()) / static_cast<double>(kEntries);
 }
-// The first reads of a table, and later ones. The first are few: the more there are, the later.
+// Few iterations measure a table's first reads, many iterations the later ones.
 BENCHMARK(BM_Get)
     ->ArgNames({"rep", "hit", "warm"})
     ->ArgsProduct({kReps, {1}, {0}})
     ->Iterations(20000);
 BENCHMARK(BM_Get)->ArgNames({"rep", "hit", "warm"})->ArgsProduct({kReps, {1, 0}, {1}});
 
-// One of two operations is a read, from the first entry on.
+// Half of the operations are reads, from the first entry on.
 void BM_InsertAndGet(benchmark::State& state) {
   const Keys keys(kEntries, kRandom);
   const std::string content(kValueBytes, 'v');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reading merge operands with Varve.
+// Measures reads of merge operands with Varve.
 
 #include "varve/cache.h"
 #include "varve/db.h"

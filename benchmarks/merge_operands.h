@@ -64,14 +64,15 @@ inline bool Parse(int argc, char** argv, Arguments* arguments) {
   return arguments->rounds > 0 && arguments->seconds > 0;
 }
 
-// The largest value, handed out where it lies. Flushes find nothing to combine, so that tables have
-// as many operands as memtables had.
+// Returns the largest value without a copy. Flushes combine nothing, so that tables have as many
+// operands as memtables had.
 class Largest final : public kv::MergeOperator {
  public:
   const char* Name() const override { return "merge_operands.Largest"; }
 
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
-    // From nothing on, as comparing one with itself would read all its bytes.
+    // The search begins without a candidate, as comparing a value with itself would read all its
+    // bytes.
     kv::Slice largest = in.existing_value != nullptr ? *in.existing_value : kv::Slice();
     for (const kv::Slice& operand : in.operand_list) {
       if (largest.compare(operand) < 0) largest = operand;
@@ -85,14 +86,14 @@ class Largest final : public kv::MergeOperator {
   }
 };
 
-// A number as a key of 16 bytes that sorts as it does.
+// Returns a number as a key of 16 bytes that sorts as the number does.
 inline std::string Key(uint64_t number) {
   std::string key(16, '0');
   for (size_t i = 0; i < 8; ++i) key[i] = static_cast<char>(number >> (8 * (7 - i)));
   return key;
 }
 
-// A fresh database in one memtable, which goes with this.
+// Owns a fresh database in one memtable.
 class TestDb {
  public:
   explicit TestDb(const std::string& path) : path_(path) {
@@ -114,7 +115,7 @@ class TestDb {
   TestDb(const TestDb&) = delete;
   TestDb& operator=(const TestDb&) = delete;
 
-  // `count` operands of `bytes` each, into keys below `keys`: in turn, or at random.
+  // Merges `count` operands of `bytes` each into keys below `keys`, in turn or at random.
   void Merge(uint64_t count, size_t bytes, uint64_t keys, bool at_random) {
     kv::WriteOptions write;
     write.disableWAL = true;
@@ -193,7 +194,7 @@ class Bench {
     Report(name, micros, note);
   }
 
-  // Seconds of a walk over everything.
+  // Returns the seconds of a scan of everything.
   static double Scan(kv::DB* db, uint64_t* keys) {
     const double start = Now();
     uint64_t bytes = 0;
@@ -232,7 +233,7 @@ class Bench {
     Report(name, micros, "");
   }
 
-  // Microseconds of a call, on average.
+  // Returns the average microseconds of a call.
   double ReadOperands(kv::DB* db, uint64_t seed, uint64_t count, size_t bytes,
                       uint64_t keys) const {
     std::mt19937_64 random(seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reading merge operands with RocksDB.
+// Measures reads of merge operands with RocksDB.
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>

@@ -27,7 +27,7 @@ constexpr size_t kKeys = 1 << 18;
 
 using Run = std::vector<std::string>;
 
-// Walks a run forward. The keys stay, as a memtable's do.
+// Walks a run forward. The keys stay valid, as a memtable's do.
 class RunIterator final : public InternalIterator {
  public:
   explicit RunIterator(const Run* run) : run_(*run) {}
@@ -83,7 +83,7 @@ uint64_t ComparisonsSoFar() {
   return get_perf_context()->user_key_comparison_count;
 }
 
-// Per key, for a heap that remembers the smaller child of its root.
+// Returns the comparisons per key of a heap that remembers the smaller child of its root.
 double PrefixComparisons(const std::vector<Run>& runs) {
   struct Head {
     uint64_t key_prefix;

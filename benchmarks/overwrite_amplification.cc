@@ -90,7 +90,7 @@ class Database {
     if (arguments.compression >= 0) {
       api.Call<void>("options_set_compression", options_, arguments.compression);
     }
-    // There may be none.
+    // Destroying may fail, as there may be no database.
     char* ignored = nullptr;
     api.Call<void>("destroy_db", options_, arguments.db.c_str(), &ignored);
     db_ = api.Checked<Opaque*>("open", options_, arguments.db.c_str());
@@ -115,7 +115,7 @@ class Database {
     clear_(batch_);
   }
 
-  // Until nothing is being compacted or waits for it.
+  // Waits until no compaction runs or is pending.
   void Settle() {
     for (int quiet = 0; quiet < 5;) {
       const bool busy = Number("rocksdb.num-running-compactions") != 0 ||
@@ -145,7 +145,7 @@ class Database {
   }
 
  private:
-  // From a line "name COUNT : number".
+  // Returns COUNT of a line "name COUNT : number".
   static uint64_t Ticker(const std::string& all, const std::string& name) {
     const size_t at = all.find(name + " COUNT : ");
     if (at == std::string::npos) Die(("the statistics have no " + name).c_str());
@@ -157,13 +157,13 @@ class Database {
   Opaque* const write_;
   Opaque* const batch_;
   Opaque* db_ = nullptr;
-  // Looked up once, as they run millions of times.
+  // Functions that run millions of times and are therefore looked up once.
   void (*put_)(Opaque*, const char*, size_t, const char*, size_t) = nullptr;
   void (*write_batch_)(Opaque*, Opaque*, Opaque*, char**) = nullptr;
   void (*clear_)(Opaque*) = nullptr;
 };
 
-// Writes `count` keys below `num`: in a scattered order, or at random. Returns seconds.
+// Writes `count` keys below `num`, in a scattered order or at random. Returns seconds.
 double Write(Database* database, const Arguments& arguments, uint64_t count, bool load) {
   std::mt19937_64 random(load ? 1 : 2);
   std::string pool(1 << 20, '\0');

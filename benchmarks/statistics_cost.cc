@@ -38,7 +38,7 @@ std::string KeyOf(uint64_t number) {
   return key;
 }
 
-// A database that is filled, compacted and in its cache.
+// Holds a filled and compacted database whose blocks are all cached.
 class Subject {
  public:
   Subject(const Library* library, std::string directory, bool statistics)
@@ -64,7 +64,7 @@ class Subject {
   Subject(const Subject&) = delete;
   Subject& operator=(const Subject&) = delete;
 
-  // Nanoseconds of so many reads, the same at each call.
+  // Returns the nanoseconds of a fixed number of reads, which are the same at each call.
   double Read() {
     const auto start = std::chrono::steady_clock::now();
     uint64_t state = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reading one table of a million entries (16-byte keys, 100-byte values) whose blocks are all in
-// the block cache: point reads, short range reads, a full scan; and a merge of eight walks.
+// Measures reads of one table of a million entries (16-byte keys, 100-byte values) with all blocks
+// in the block cache: point reads, short range reads, a full scan, and a merge of eight iterators.
 
 #include <benchmark/benchmark.h>
 
@@ -30,7 +30,7 @@ uint64_t Scramble(uint64_t n) {
   return n * 0xd6e8feb86659fd93;
 }
 
-// 16 bytes: a number that spreads over eight bytes, then digits. As db_bench's keys do, keys
+// Returns a key of 16 bytes: a number spread over eight bytes, then digits. As with db_bench, keys
 // differ early.
 std::string Key(uint64_t n) {
   char text[32];
@@ -68,7 +68,7 @@ class MemoryReadFile final : public FSRandomAccessFile {
   const std::string* const content_;
 };
 
-// A table with all blocks cached; made once. `keys` ascend.
+// Holds a table with all blocks cached, made once. Requires ascending `keys`.
 struct World {
   explicit World(const std::vector<std::string>& keys, size_t block_size = 4096) {
     options.table.block_size = block_size;
@@ -120,7 +120,7 @@ World& TheWorld() {
   return world;
 }
 
-// How the keys of a table are made. All have the same length.
+// Says how the keys of a table are made. All have the same length.
 enum class Shape : uint8_t {
   kPlain,      // they differ early
   kTwoGroups,  // half of them begin with the same 40 bytes
@@ -164,7 +164,7 @@ void BM_GetPresent(benchmark::State& state) {
   Get(state, true);
 }
 
-// What an index costs whose separators have much in common: arguments are shape and block size.
+// Measures an index whose separators share long prefixes. The arguments are shape and block size.
 void BM_GetShaped(benchmark::State& state) {
   const auto shape = static_cast<Shape>(state.range(0));
   std::vector<std::string> keys;
@@ -183,7 +183,7 @@ void BM_GetShaped(benchmark::State& state) {
     if (lookup.state() != PointLookup::State::kFound) state.SkipWithError("a key is missing");
   }
 }
-// All that is touched fits the processor's caches: what the instructions cost.
+// Measures the cost of the instructions: all data fits the processor's caches.
 void BM_GetHot(benchmark::State& state) {
   Get(state, true, 1000);
 }
@@ -234,7 +234,7 @@ void BM_ScanBackwards(benchmark::State& state) {
   benchmark::DoNotOptimize(bytes);
 }
 
-// Eight walks of the same table, each seeing every eighth run of `range` keys.
+// One of eight iterators over the same table, each of which sees every eighth run of `range` keys.
 class Stripe final : public InternalIterator {
  public:
   Stripe(std::unique_ptr<InternalIterator> base, uint64_t phase, uint64_t run)
@@ -271,7 +271,7 @@ class Stripe final : public InternalIterator {
   uint64_t at_ = 0;
 };
 
-// Each key is also walked over by the seven children it does not belong to; subtract eight scans.
+// Each key is also passed by the seven children it does not belong to; subtract eight scans.
 void BM_MergeEight(benchmark::State& state) {
   World& world = TheWorld();
   const ReadOptions read;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// User timestamps with Varve.
+// Measures user timestamps with Varve.
 
 #include "varve/cache.h"
 #include "varve/comparator.h"

@@ -51,7 +51,7 @@ inline bool Parse(int argc, char** argv, Arguments* arguments) {
   return arguments->rounds > 0 && arguments->num > 0;
 }
 
-// A key, and the 8 bytes that follow it in one of the two ways.
+// Holds a key and the 8 bytes that follow it in one of the two ways.
 struct KeyWithTimestamp {
   static constexpr size_t kKeyBytes = 16;
   static constexpr size_t kStampBytes = 8;
@@ -68,13 +68,13 @@ struct KeyWithTimestamp {
   char bytes[kKeyBytes + kStampBytes] = {};
 };
 
-// Microseconds of an operation.
+// Microseconds per operation.
 struct Costs {
   double fill = 0;
   double read = 0;
 };
 
-// A fresh database, which goes with this.
+// Owns a fresh database.
 class TestDb {
  public:
   TestDb(const std::string& path, uint64_t num, bool stamped)
@@ -152,7 +152,7 @@ class TestDb {
     return Micros(start);
   }
 
-  // Of each of the operations since `start`.
+  // Returns the microseconds per operation since `start`.
   double Micros(double start) const {
     return (Now() - start) * 1e6 / static_cast<double>(newest_.size());
   }

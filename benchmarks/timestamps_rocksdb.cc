@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// User timestamps with RocksDB.
+// Measures user timestamps with RocksDB.
 
 #include <rocksdb/cache.h>
 #include <rocksdb/comparator.h>

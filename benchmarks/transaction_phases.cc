@@ -33,7 +33,7 @@ constexpr uint64_t kKeys = 200'000;
 using c_library::Die;
 using c_library::Opaque;
 
-// Microseconds.
+// Returns the microseconds that `run` takes.
 double Timed(const std::function<void()>& run) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -56,7 +56,7 @@ struct Shape {
   bool bypasses;
 };
 
-// A database with locks, filled, and transactions one after the other.
+// Holds a filled transaction database, and runs one transaction after the other.
 class Subject : private c_library::Library {
  public:
   Subject(const std::string& library, const std::string& directory, const Shape& shape)
@@ -111,7 +111,8 @@ class Subject : private c_library::Library {
   void Close() { Call<void>("transactiondb_close", db_); }
 
  private:
-  // A cycle through all numbers below the largest power of two that is not above kKeys.
+  // Returns the next number of a cycle through all numbers below the largest power of two that is
+  // not above kKeys.
   static uint64_t Next(uint64_t* state) {
     constexpr uint64_t kCycle = 131'072;
     static_assert(kCycle <= kKeys);
@@ -119,7 +120,7 @@ class Subject : private c_library::Library {
     return *state;
   }
 
-  // Without a transaction if `txn` is null.
+  // Puts without a transaction if `txn` is null.
   void Put(Opaque* txn, uint64_t number) {
     char key[24];
     const auto size = static_cast<size_t>(

@@ -54,7 +54,7 @@ struct Settings {
   std::string only;
 };
 
-// splitmix64.
+// Draws numbers by splitmix64.
 class Draw {
  public:
   explicit Draw(uint64_t seed) : state_(seed) {}
@@ -84,7 +84,7 @@ bool WritesBatches(Kind kind) {
   return kind == Kind::kBatch || kind == Kind::kLooseBatch || kind == Kind::kPreparedBatch;
 }
 
-// A database of one kind, filled, and what is done with it. Thread-safe.
+// Holds a filled database of one kind and runs operations on it. Thread-safe.
 class Subject : private c_library::Library {
  public:
   Subject(const Settings& settings, Kind kind)
@@ -122,7 +122,7 @@ class Subject : private c_library::Library {
     if (error != nullptr) Die(error);
   }
 
-  // A batch is used again.
+  // Writes the keys in a batch, which is reused.
   void WriteBatch(Opaque** batch, const std::vector<uint64_t>& keys) {
     if (*batch == nullptr) *batch = new_batch_();
     clear_batch_(*batch);
@@ -139,7 +139,7 @@ class Subject : private c_library::Library {
     if (batch != nullptr) forget_batch_(batch);
   }
 
-  // Begins one; `old` is used again.
+  // Begins a transaction, reusing `old`.
   Opaque* Begin(Opaque* old) const {
     return kind_ == Kind::kLocked ? begin_locked_(db_, write_, txn_options_, old)
                                   : begin_checked_(db_, write_, txn_options_, old);
@@ -147,7 +147,7 @@ class Subject : private c_library::Library {
   void Forget(Opaque* txn) const {
     if (txn != nullptr) forget_(txn);
   }
-  // False if another transaction is in the way; any other failure ends the program.
+  // Returns false on a conflict with another transaction; any other failure ends the program.
   bool Put(Opaque* txn, const std::string& key) const {
     char* error = nullptr;
     txn_put_(txn, key.data(), key.size(), value_.data(), value_.size(), &error);
@@ -173,7 +173,7 @@ class Subject : private c_library::Library {
   }
 
  private:
-  // As the published measure of unordered writes has it.
+  // Uses the options of the published measurement of unordered writes.
   void UseBatches() {
     const auto on = static_cast<unsigned char>(kind_ != Kind::kBatch);
     Call<void>("options_set_unordered_write", options_, on);
@@ -287,7 +287,7 @@ const std::vector<Row>& Rows() {
   return rows;
 }
 
-// What a thread uses again and again.
+// Objects that a thread reuses.
 struct Worker {
   explicit Worker(int thread) : draw(static_cast<uint64_t>(thread) + 1) {}
   Draw draw;
@@ -295,7 +295,7 @@ struct Worker {
   Opaque* txn = nullptr;  // or a batch
 };
 
-// One transaction, batch or plain put. False if it was refused.
+// Runs one transaction, batch or plain put. Returns false if it was refused.
 bool RunOnce(const Row& row, uint64_t keys, Subject* subject, Worker* worker) {
   std::vector<uint64_t>& chosen = worker->chosen;
   chosen.resize(static_cast<size_t>(row.puts));
@@ -323,7 +323,7 @@ bool RunOnce(const Row& row, uint64_t keys, Subject* subject, Worker* worker) {
 
 void Measure(const Settings& settings, const Row& row, int threads, Subject* subject) {
   const uint64_t keys = row.hot ? kHotKeys : settings.num;
-  // Neither publishes anything.
+  // Relaxed order is enough: neither publishes anything.
   std::atomic<bool> over{false};
   std::atomic<uint64_t> done{0};
   std::atomic<uint64_t> refused{0};

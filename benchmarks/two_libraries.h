@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What programs share that are written once against the API that both engines have. The file that
-// includes one of them, after the engine's headers, names the engine before: `namespace kv =
+// Shared by programs that are written once against the API that both engines have. A file that
+// includes one of them first includes the engine's headers and names the engine: `namespace kv =
 // varve;`.
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline void Check(const kv::Status& s, const char* what) {
   std::exit(1);
 }
 
-// Seconds.
+// Returns the time in seconds.
 inline double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

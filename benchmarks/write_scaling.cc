@@ -67,7 +67,7 @@ constexpr Mode kModes[] = {
     {"two queues", false, false, true, true},
 };
 
-// Counts the system calls of this process, where the kernel lets it.
+// Counts the system calls of this process, where the kernel allows it.
 class SystemCalls {
  public:
   SystemCalls() {
@@ -200,7 +200,7 @@ double Predict(const Terms& model, int threads, int cores) {
   return model[0] * factors[0] + model[1] * factors[1] + model[2] * factors[2];
 }
 
-// Solves a * x = b of n <= 3 unknowns by elimination. False when it has no one solution.
+// Solves a * x = b of n <= 3 unknowns by elimination. Returns false if it has no unique solution.
 bool Solve(std::array<Terms, 3> a, Terms b, size_t n, Terms* x) {
   for (size_t i = 0; i < n; i++) {
     size_t pivot = i;
@@ -230,7 +230,7 @@ double Error(const std::vector<Run>& runs, const Terms& model, int cores) {
   return sum;
 }
 
-// Least squares of relative errors over the terms of `subset`, the others being 0.
+// Fits the terms of `subset` by least squares of relative errors, with the other terms 0.
 bool FitSubset(const std::vector<Run>& runs, int cores, unsigned subset, Terms* model) {
   std::vector<size_t> used;
   for (size_t i = 0; i < 3; i++) {
@@ -254,7 +254,7 @@ bool FitSubset(const std::vector<Run>& runs, int cores, unsigned subset, Terms* 
   return std::ranges::all_of(*model, [](double term) { return term >= 0; });
 }
 
-// No term is negative: of all subsets of terms, the one that fits best.
+// Returns the best fit among all subsets of terms that has no negative term.
 Terms Fit(const std::vector<Run>& runs, int cores) {
   Terms best{};
   double least = HUGE_VAL;

@@ -33,7 +33,7 @@ constexpr int kReportFile = 3;
 constexpr int kSampleMilliseconds = 20;
 constexpr double kKibibytesInMb = 1e6 / 1024;
 
-// A line of /proc/<process>/status, in MB.
+// Returns the value of a line of /proc/<process>/status, in MB.
 double MemoryOf(const std::string& process, const std::string& what) {
   std::ifstream lines("/proc/" + process + "/status");
   for (std::string line; std::getline(lines, line);) {
@@ -46,8 +46,9 @@ double MemoryOf(const std::string& process, const std::string& what) {
 
 // ---- The parent's side ----
 
-// The variables of this process, and one for libraries with more thread-local variables than a
-// program usually has room for once it runs, such as a build of ours without optimisation.
+// Returns the environment of this process, and one more variable for libraries with more
+// thread-local variables than a running program usually has room for, such as an unoptimised build
+// of ours.
 std::vector<std::string> Variables() {
   std::vector<std::string> variables;
   std::string tunables = "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536";
@@ -69,8 +70,8 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   return pointers;
 }
 
-// Starts a child with `words` and hands on each line that it reports; false unless it ends well.
-// The second argument of `line` is the peak of the child's own memory so far.
+// Starts a child with `words` and passes on each line that it reports. Returns false unless it ends
+// well. The second argument of `line` is the peak of the child's own memory so far.
 bool RunChild(const std::vector<std::string>& words,
               const std::function<void(const std::string&, double)>& line) {
   int ends[2];
@@ -122,7 +123,7 @@ std::vector<std::string> Words(const char* task, const Contender& library, const
           scale.compresses ? "1" : "0"};
 }
 
-// A line of the child's report, see Report.
+// Parses a line of the child's report, see Report.
 void Take(const std::string& line, double own_mb, Sample* sample) {
   std::istringstream words(line);
   std::string verb;
@@ -173,7 +174,7 @@ Task TaskOf(char** words, int count) {
   return task;
 }
 
-// Whole or not at all, so that an interrupted build is not taken for a data set.
+// Builds the data set whole or not at all, so that an interrupted build is not taken for one.
 void BuildOnce(const Task& task, const std::string& set, Engine* engine) {
   const std::string path = task.folders.sets + "/" + set;
   if (set.empty() || fs::exists(path)) return;
@@ -278,7 +279,7 @@ void BeChildIfStartedAsOne(int argc, char** argv) {
   }
   std::fclose(report);
   std::fflush(nullptr);
-  // Libraries leave threads and options behind.
+  // _exit() is used because libraries leave threads and options behind.
   _exit(0);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBatch = 1000;
 
-// 0 to count - 1, each taken modulo n.
+// Returns the numbers 0 to count - 1, each modulo n, shuffled.
 std::vector<uint64_t> Shuffled(uint64_t count, uint64_t n, uint64_t seed) {
   std::vector<uint64_t> numbers(count);
   for (uint64_t i = 0; i < count; i++) numbers[i] = i % n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The databases that rows begin with. Each library builds its own of each, once; rows get copies.
+// The databases that rows begin with. Each library builds each of them once; rows get copies.
 
 #include <string>
 
@@ -21,7 +21,7 @@ inline constexpr char kYcsb[] = "ycsb";    // YcsbKeys() values of 1,000 bytes u
 uint64_t LargeKeys(const Scale& scale);
 uint64_t YcsbKeys(const Scale& scale);
 
-// Into the folder `path`, which is not there yet.
+// Builds the data set in the folder `path`. Requires that the folder does not exist.
 void BuildDataSet(const std::string& name, Engine* engine, const std::string& path,
                   const Scale& scale);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A checksum of what was read, so that a library that is quick because it answers wrongly is
-// noticed: all libraries must come to the same one in a row. It depends on the order; those of
-// threads are added up, which does not.
+// A checksum of what was read, which exposes a library that is fast because it answers wrongly: all
+// libraries must reach the same digest in a row. It depends on the order of reads within a thread.
+// The digests of threads are summed, so their order does not matter.
 
 #include <cstdint>
 #include <cstring>
@@ -13,8 +13,8 @@ namespace compare {
 
 class Digest {
  public:
-  // Of values, kStamps covers the key's number at their beginning only: what does not depend on
-  // which of two writes came first.
+  // The part of a value that counts. kStamps covers only the key's number at its beginning, which
+  // does not depend on which of two writes came first.
   enum class Covers { kWhole, kStamps };
 
   explicit Digest(Covers covers = Covers::kWhole) : covers_(covers) {}
@@ -24,7 +24,7 @@ class Digest {
     state_ ^= state_ >> 32;
     count_++;
   }
-  // As AddValue() does of a value with that stamp, of which only the stamp counts.
+  // Does what AddValue() does for a value with that stamp when only stamps count.
   void AddStamp(uint64_t stamp) { Add(stamp * kStampFactor); }
   void AddValue(std::string_view value) { Add(WordOf(value)); }
   void AddEntry(std::string_view key, std::string_view value) {
@@ -32,7 +32,7 @@ class Digest {
     if (count_ == 0 && value.size() >= 8) first_stamp_ = Load(value.data());
     Add(word + (key.size() < 8 ? key.size() : Load(key.data()) * 0xff51afd7ed558ccdu));
   }
-  // Another thread's.
+  // Adds the digest of another thread.
   void Join(const Digest& other) {
     state_ += other.state_;
     count_ += other.count_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What rows ask of a storage engine: the same calls, whichever library is behind them. One file an
-// engine implements it over that engine's C functions.
+// The interface of a storage engine to the rows: the same calls for every library. Each engine has
+// one file that implements it over the engine's C functions.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Opaque;
 
 namespace compare {
 
-// What an acknowledged write has survived: nothing, the end of the process, the end of the machine.
+// What an acknowledged write survives: nothing, the end of the process, or the end of the machine.
 enum class Durability { kNoLog, kLogged, kSynced };
 
-// How a row opens its database. Whatever is not named here is each library's default.
+// Says how a row opens its database. Everything else is each library's default.
 struct Settings {
   size_t cache_bytes = size_t{4} << 30;
   size_t write_buffer = size_t{64} << 20;
@@ -33,7 +33,7 @@ struct Settings {
   bool compresses = false;    // LZ4; Snappy for LevelDB
 };
 
-// What not every engine can do. A row that needs it is left out for the others.
+// Names what not every engine can do. A row that needs an ability is left out for the others.
 struct Abilities {
   bool compacts = false;            // there is something to compact
   bool holds_compaction = false;    // automatic compaction can be switched off
@@ -43,46 +43,47 @@ struct Abilities {
   bool has_rocksdb_api = false;  // rocksdb() gives something
 };
 
-// An open database behind RocksDB's C API, for rows of calls that only that API has.
+// Holds an open database behind RocksDB's C API, for rows of calls that only that API has.
 struct RocksDbHandles {
   const c_library::Library* library = nullptr;
   c_library::Opaque* db = nullptr;
   c_library::Opaque* options = nullptr;  // that it was opened with
 };
 
-// One thread's calls on an open database. Ended before the database is closed. Failures end the
-// process.
+// Makes one thread's calls on an open database. It must end before the database is closed. A
+// failing call ends the process.
 class Session {
  public:
   virtual ~Session() = default;
   virtual void Put(std::string_view key, std::string_view value, Durability durability) = 0;
-  // An atomic batch is what BatchPut() was given since the last BatchWrite().
+  // The atomic batch holds what BatchPut() was given since the last BatchWrite().
   virtual void BatchPut(std::string_view key, std::string_view value) = 0;
   virtual void BatchWrite(Durability durability) = 0;
-  // Adds the value to `digest`; false if there is none.
+  // Adds the value to `digest`. Returns false if there is none.
   virtual bool Get(std::string_view key, Digest* digest) = 0;
-  // Adds the values that are there, in the order of the keys.
+  // Adds the values that exist, in the order of the keys.
   virtual void MultiGet(std::span<const std::string_view> keys, Digest* digest) = 0;
-  // Adds up to `limit` entries from the first key that is not before `from`, or from the first or
-  // the last one if that is empty; returns how many.
+  // Adds up to `limit` entries, beginning at the first key at or after `from`, or at the first or
+  // last key if `from` is empty. Returns the number of entries.
   virtual uint64_t Scan(std::string_view from, uint64_t limit, bool forward, Digest* digest) = 0;
 };
 
 class Engine {
  public:
   virtual ~Engine() = default;
-  // The library's, such as "RocksDB 11.8.1"; may create files in the empty folder `scratch`.
+  // Returns the library's name, such as "RocksDB 11.8.1". May create files in the empty folder
+  // `scratch`.
   virtual std::string Name(const std::string& scratch) = 0;
   virtual Abilities abilities() const = 0;
   virtual void Open(const std::string& path, const Settings& settings) = 0;
   virtual void Close() = 0;
   virtual std::unique_ptr<Session> NewSession() = 0;
   virtual void Compact() = 0;
-  // Of the open database; nulls without that API.
+  // Returns the handles of the open database, or nulls if the library lacks that API.
   virtual RocksDbHandles rocksdb() { return {}; }
 };
 
-// Each loads the library at `path`.
+// Each function returns an engine that loads the library at `path`.
 std::unique_ptr<Engine> NewRocksDbEngine(const std::string& path);
 std::unique_ptr<Engine> NewLevelDbEngine(const std::string& path);
 std::unique_ptr<Engine> NewLmdbEngine(const std::string& path);

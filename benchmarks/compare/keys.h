@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keys, values and the order in which rows choose them: all from numbers and a seed, so that every
-// library gets the same.
+// Keys, values and the order in which rows choose them. All come from numbers and a seed, so that
+// every library gets the same.
 
 #include <array>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace compare {
 
-// Bijective on 64 bits: neighbours go far apart.
+// Returns a bijection of 64-bit numbers that moves neighbours far apart.
 constexpr uint64_t Scramble(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -30,9 +30,8 @@ class Random {
   uint64_t state_;
 };
 
-// Ranks below n, of which few are frequent: Zipf's distribution with exponent 0.99, drawn in
-// constant time after Gray and others, "Quickly Generating Billion-Record Synthetic Databases"
-// (1994), as YCSB does.
+// Draws ranks below n by Zipf's distribution with exponent 0.99, in constant time after Gray and
+// others, "Quickly Generating Billion-Record Synthetic Databases" (1994), as YCSB does.
 class Zipfian {
  public:
   explicit Zipfian(uint64_t n);
@@ -47,7 +46,7 @@ class Zipfian {
 
 constexpr size_t kKeySize = 16;
 
-// Of 16 bytes, ordered as numbers are.
+// Stores a key of 16 bytes. Keys are ordered as their numbers are.
 class Key {
  public:
   Key() : Key(0) {}
@@ -55,7 +54,8 @@ class Key {
     for (size_t i = 0; i < 8; i++) bytes_[i] = static_cast<char>(number >> (56 - 8 * i));
     for (size_t i = 8; i < kKeySize; i++) bytes_[i] = '0';
   }
-  // The number in decimal digits, as programs write keys that people read: the first are alike.
+  // Returns the number in decimal digits, as people write keys, so that keys share their first
+  // bytes.
   static Key Text(uint64_t number) {
     Key key;
     for (size_t i = kKeySize; i > 0; i--, number /= 10) {
@@ -63,7 +63,7 @@ class Key {
     }
     return key;
   }
-  // After the key of the same number, before that of the next.
+  // Turns the key into a missing one, between the key of its number and that of the next number.
   void MakeMissing() { bytes_[12] = 'x'; }
   std::string_view view() const { return {bytes_.data(), kKeySize}; }
 
@@ -71,13 +71,13 @@ class Key {
   std::array<char, kKeySize> bytes_;
 };
 
-// Makes values that begin with the number of their key, the stamp, and can be compressed to about
-// half. For one thread.
+// Makes values that begin with the number of their key, the stamp, and compress to about half. One
+// thread may use it.
 class Values {
  public:
   // Requires: size >= 16.
   explicit Values(size_t size);
-  // Valid until the next call.
+  // Returns a value that is valid until the next call.
   std::string_view Of(uint64_t stamp, uint64_t version = 0);
 
  private:

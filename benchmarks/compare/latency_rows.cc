@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of how long single calls take while flushes and compactions run beside them: one thread
+// Rows that measure the latency of single calls while flushes and compactions run: one thread
 // overwrites and one reads, each by a timetable that does not wait for slow calls (an open loop). A
 // call's latency counts from when it was due, so that a stall is charged to every call it delays.
 
@@ -31,7 +31,7 @@ struct Percentile {
 };
 constexpr Percentile kPercentiles[] = {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1}};
 
-// Calls at `rate` for `seconds`; returns their latencies in microseconds.
+// Calls at `rate` for `seconds`. Returns the latencies in microseconds.
 std::vector<float> OpenLoop(uint64_t rate, double seconds, const std::function<void()>& call) {
   const auto calls =
       std::max<uint64_t>(static_cast<uint64_t>(static_cast<double>(rate) * seconds), 1);
@@ -43,7 +43,7 @@ std::vector<float> OpenLoop(uint64_t rate, double seconds, const std::function<v
     const auto due =
         start + std::chrono::nanoseconds(static_cast<int64_t>(static_cast<double>(i) * step));
     for (auto now = steady_clock::now(); now < due; now = steady_clock::now()) {
-      // Closer than a sleep is exact, the processor is kept.
+      // The loop spins for the last part, as a sleep is not exact enough.
       if (due - now > std::chrono::microseconds(200)) {
         std::this_thread::sleep_for(std::chrono::microseconds(60));
       }
@@ -74,7 +74,7 @@ double BytesIn(const std::string& folder) {
   return sum;
 }
 
-// Writes drawn keys; for one thread.
+// Writes drawn keys. One thread may use it.
 class Writer {
  public:
   explicit Writer(Run* run)
@@ -96,7 +96,7 @@ class Writer {
   Values values_;
 };
 
-// Watches how much the disk holds at most while it lives.
+// Records the peak of the disk space in use while it lives.
 class DiskWatch {
  public:
   explicit DiskWatch(std::string folder) : folder_(std::move(folder)) {}
@@ -120,7 +120,8 @@ class DiskWatch {
   std::thread thread_{[this] { Watch(); }};
 };
 
-// Whether the key has no value, or one that is its own: which one, the writer decides.
+// Returns true if the key has no value, or one of its own. The version depends on the writer's
+// progress.
 bool ReadsItsOwn(Session* session, uint64_t number) {
   Digest found(Digest::Covers::kStamps);
   Digest expected(Digest::Covers::kStamps);
@@ -128,7 +129,7 @@ bool ReadsItsOwn(Session* session, uint64_t number) {
   return !session->Get(Key(number).view(), &found) || found.state() == expected.state();
 }
 
-// The timetables of a writer and a reader, beside each other.
+// Runs the timetables of a writer and a reader at the same time.
 void RunTimetables(Run* run, Writer* writer) {
   const double seconds = run->scale().seconds;
   const DiskWatch disk(run->path());
@@ -148,7 +149,7 @@ void RunTimetables(Run* run, Writer* writer) {
   run->digest().Add(wrong);
 }
 
-// 5n writes, then the timetables.
+// Writes 5n keys, then runs the timetables.
 void Latencies(Run* run, bool small) {
   Settings settings = run->settings();
   settings.cache_bytes = kTailCacheBytes;

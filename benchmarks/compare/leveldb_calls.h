@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What LevelDB's C API and RocksDB's, which grew out of it, have in common: writing and scanning,
-// under names that differ in the prefix. Reading single keys is each engine's own.
+// The common part of LevelDB's C API and RocksDB's, which grew out of it: writing and scanning,
+// under names that differ in the prefix. Each engine reads single keys in its own way.
 
 #include <array>
 #include <string>
@@ -16,7 +16,7 @@ inline void Check(char* error) {
   if (error != nullptr) c_library::Die(error);
 }
 
-// An open database, with the options of its calls. They are left to the end of the process.
+// Holds an open database, with the options of its calls. The options are never freed.
 struct Handles {
   c_library::Opaque* db = nullptr;
   c_library::Opaque* reads = nullptr;
@@ -46,7 +46,7 @@ struct LevelDbCalls {
   void (*iterator_error)(Opaque*, char**);
 };
 
-// The session of such a library, but for reads of single keys.
+// The session of such a library, except for reads of single keys.
 class LevelDbCallsSession : public Session {
  public:
   LevelDbCallsSession(const LevelDbCalls& calls, const Handles& handles);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// LevelDB, through its C API. It has no MultiGet: keys are read one after the other.
+// Runs LevelDB through its C API. It has no MultiGet, so keys are read one after the other.
 
 #include "benchmarks/c_library.h"
 #include "benchmarks/compare/engine.h"

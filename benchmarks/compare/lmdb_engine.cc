@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// LMDB: a B+ tree in a mapped file. It has neither a log nor compactions; a batch is a transaction.
-// It writes without waiting for the device, as the others do by default: the end of the process
-// loses nothing.
+// Runs LMDB, a B+ tree in a mapped file. It has neither a log nor compactions; a batch is a
+// transaction. It writes without waiting for the device, as the others do by default, so the end of
+// the process loses nothing.
 
 #include <sys/types.h>
 
@@ -22,7 +22,7 @@ constexpr unsigned kNoSync = 0x10000;
 constexpr unsigned kTransactionsBelongToNoThread = 0x200000;
 constexpr unsigned kReadOnly = 0x20000;
 constexpr int kNotFound = -30798;
-// Moves of a cursor.
+// These are LMDB's cursor operations.
 constexpr int kFirst = 0;
 constexpr int kLast = 6;
 constexpr int kNext = 8;

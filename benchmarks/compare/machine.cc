@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a reader of figures must know of the machine.
+// Describes the machine for the reader of the figures.
 
 #include <sched.h>
 #include <sys/utsname.h>

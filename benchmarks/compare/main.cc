@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// compare: the same work through the C API on this engine and on every other that is found here or
+// compare runs the same work through the C API on this engine and on every other that is found or
 // named, in turn, in one run. See benchmarks/README.md.
 
 #include <gflags/gflags.h>
@@ -70,7 +70,7 @@ Scale ScaleFromFlags() {
   return {FLAGS_n, FLAGS_seconds, FLAGS_seed, FLAGS_compression == "lz4"};
 }
 
-// A folder of our own, made anew.
+// Creates an empty folder of our own and returns it.
 std::string WorkFolder() {
   std::string parent = FLAGS_dir;
   if (parent.empty()) parent = fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
@@ -97,8 +97,8 @@ std::vector<std::string> PeerPaths() {
   return paths;
 }
 
-// Prints what is known of each library. Ours is the first; without a fit one there is no
-// comparison.
+// Prints what is known of each library and returns them, ours first. Ends the program if ours is
+// unfit.
 std::vector<Contender> FindLibraries(const std::string& work) {
   const std::string build = BuildFolder();
   std::vector<std::string> paths = PeerPaths();
@@ -136,7 +136,7 @@ class Comparison {
  public:
   Comparison(const Setting& setting, std::string work) : setting_(setting), work_(work) {}
 
-  // Rounds are interleaved: each begins with another library.
+  // Runs the rounds interleaved: each begins with another library.
   void Run(const Row& row) {
     const std::vector<Contender>& libraries = setting_.libraries;
     std::vector<std::vector<Sample>> samples(libraries.size());
@@ -155,7 +155,7 @@ class Comparison {
     Take(samples);
   }
 
-  // The rows in one process of each library, for tests.
+  // Runs the rows of each library in one process, for tests.
   void RunTogether(const std::vector<Row>& rows) {
     std::vector<std::vector<Sample>> all;
     for (size_t i = 0; i < setting_.libraries.size(); i++) {
@@ -168,7 +168,7 @@ class Comparison {
     }
   }
 
-  // No row that follows needs it.
+  // Deletes a data set that no later row needs.
   void Drop(const std::string& data_set) {
     for (size_t i = 0; i < setting_.libraries.size() && !data_set.empty(); i++) {
       fs::remove_all(FoldersOf(i).sets + "/" + data_set);
@@ -197,7 +197,7 @@ class Comparison {
   std::vector<std::string> problems_;
 };
 
-// tools/chart reads the CSV.
+// Draws the charts by tools/chart, which reads the CSV.
 bool Draw(const Setting& setting, const std::string& csv, const std::string& chart) {
   std::vector<std::string> words = {VARVE_CHART_PROGRAM, "comparison", csv, chart,
                                     CaptionOf(setting)};
@@ -212,7 +212,7 @@ bool Draw(const Setting& setting, const std::string& csv, const std::string& cha
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
-// False, with a message, if one of the files could not be written.
+// Returns false, with a message, if one of the files could not be written.
 bool WriteFiles(const Setting& setting, const std::vector<Line>& lines, const std::string& work) {
   bool written = true;
   const auto check = [&](bool ok, const std::string& path) {
@@ -268,7 +268,7 @@ int Main(const std::string& command) {
   return written ? 0 : 1;
 }
 
-// As it was typed.
+// Returns the command as it was typed.
 std::string CommandText(int argc, char** argv) {
   std::string text = argv[0];
   for (int i = 1; i < argc; i++) text += std::string(" ") + argv[i];

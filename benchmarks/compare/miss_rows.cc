@@ -27,7 +27,7 @@ struct Shape {
   uint64_t threads = 1;
 };
 
-// What all threads together do.
+// Returns the number of operations of all threads together.
 uint64_t OperationsOf(Access access, uint64_t n) {
   switch (access) {
     case Access::kGet:

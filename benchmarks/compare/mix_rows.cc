@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The mixes A to F of YCSB: four threads, keys by Zipf's distribution, values of 1,000 bytes, a
-// block cache of 8 MiB.
+// Runs the mixes A to F of YCSB: four threads, keys by Zipf's distribution, values of 1,000 bytes,
+// a block cache of 8 MiB.
 
 #include <algorithm>
 #include <memory>
@@ -33,7 +33,7 @@ constexpr Mix kMixes[] = {
     {"e", 0, 0, 0.05, 0.95, 0, false}, {"f", 0.5, 0, 0, 0, 0.5, false},
 };
 
-// One thread's part. What it inserts, no other thread reads, so that answers depend on no race.
+// Does one thread's part. No other thread reads what it inserts, so answers depend on no race.
 class Client {
  public:
   Client(const Mix& mix, const Zipfian& popularity, uint64_t keys, int thread, uint64_t seed)
@@ -54,7 +54,7 @@ class Client {
     } else if ((at -= mix_.inserts) < 0) {
       Write(session, first_insert_ + inserts_++);
     } else if ((at -= mix_.scans) < 0) {
-      // Others may insert after the first entry.
+      // Only stamps count, as other threads may insert after the first entry.
       Digest scan(Digest::Covers::kStamps);
       session->Scan(KeyOf(Choose()).view(), 1 + random_.Below(kLongestScan), true, &scan);
       digest->Add(scan.first_stamp());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of data that moves in whole files or as logs: tables written by a program and taken in,
-// checkpoints, backups, the log read as a stream, a second instance that catches up. They use calls
-// that only RocksDB's API has. A table of these rows holds 1,000 keys; times of one call are the
-// median of five.
+// Rows about data that moves in whole files or as logs: ingested tables, checkpoints, backups, the
+// log read as a stream, and a secondary instance that catches up. They use calls that only
+// RocksDB's API has. A table of these rows holds 1,000 keys; times of one call are the median of
+// five.
 
 #include <sched.h>
 
@@ -47,12 +47,12 @@ void ReportMicros(Run* run, const std::string& name, double seconds) {
   run->Report(name, Unit::kMicroseconds, seconds * 1e6);
 }
 
-// Everything that a row makes is in its folder.
+// Returns a path in the row's folder, which holds everything that a row makes.
 std::string PlaceOf(const Run& run, const std::string& name) {
   return run.path() + "/" + name;
 }
 
-// Opens the row's database with flushed runs left as they are, as a bulk load would.
+// Opens the row's database without automatic compactions, as a bulk load would.
 void OpenQuiet(Run* run, size_t write_buffer) {
   Settings settings = run->settings();
   settings.compacts = false;
@@ -63,7 +63,7 @@ void OpenQuiet(Run* run, size_t write_buffer) {
 
 // ---- Tables in a database
 
-// Puts as many drawn keys as there are.
+// Puts as many drawn keys as the data set has.
 void PutDrawn(Run* run, bool text) {
   const auto session = run->engine().NewSession();
   Values values(kValueSize);
@@ -93,7 +93,7 @@ void MakeTables(Run* run, uint64_t tables) {
   }
 }
 
-// Closes the database, and reads back the one in `folder` in its place.
+// Closes the database, and opens and reads back the one in `folder` in its place.
 void ReadBackFrom(Run* run, const std::string& folder) {
   run->Measured();
   run->engine().Close();
@@ -137,7 +137,7 @@ void Ingest(const RocksDbHandles& h, const std::vector<std::string>& paths) {
                            static_cast<const char* const*>(names.data()), names.size(), options);
 }
 
-// With zstd, which two threads may use, if `compresses`.
+// Writes with zstd, by up to two threads, if `compresses`.
 void WriteOutside(Run* run, bool compresses) {
   OpenQuiet(run, run->settings().write_buffer);
   const RocksDbHandles h = run->engine().rocksdb();
@@ -153,8 +153,9 @@ void WriteOutside(Run* run, bool compresses) {
   run->engine().Close();
 }
 
-// How long writes last beside something else. The processor is to serve the writer first, where
-// the system lets a program ask for that: what counts is how long a library holds it.
+// Measures how long writes take beside other work. The writer's thread gets scheduling priority
+// where the system lets a program ask for it, so that the time measured is the time the library
+// holds it up.
 class WatchedWriter {
  public:
   WatchedWriter(Run* run, uint64_t key) : thread_([this, run, key] { Write(run, Key(key)); }) {
@@ -194,9 +195,9 @@ class WatchedWriter {
   std::thread thread_;
 };
 
-// Takes in `tables` files whose keys are in no other, after `in_memory` of their keys were put.
-// Beside a writer, of a key behind all files, its longest write is reported instead of the time: a
-// library that lets it write leaves less of the processor to the call.
+// Ingests `tables` files with disjoint keys, after `in_memory` of their keys were put. With a
+// writer beside it, whose key lies behind all files, its longest write is reported instead of the
+// time: a library that lets it write leaves less of the processor to the call.
 void IngestTables(Run* run, uint64_t tables, uint64_t in_memory, bool beside_writer) {
   OpenQuiet(run, in_memory == 0 ? run->settings().write_buffer : kLargeBuffer);
   const RocksDbHandles h = run->engine().rocksdb();
@@ -330,7 +331,7 @@ std::vector<Row> MovingRows() {
   add("table-writer/zstd", [](Run* run) { WriteOutside(run, true); });
   add("ingest", [](Run* run) { IngestTables(run, TablesOf(*run), 0, false); });
   add("ingest-beside-writer", [](Run* run) { IngestTables(run, TablesOf(*run), 0, true); });
-  // About 24 MB of a memtable.
+  // The memtable holds about 24 MB.
   add("ingest-over-memtable", [](Run* run) { IngestTables(run, 1, run->scale().n / 5, true); });
   add("checkpoint/1", [](Run* run) { Checkpoints(run, 1); });
   add("checkpoint/tenth",

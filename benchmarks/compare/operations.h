@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kinds of reads that rows are made of, over keys numbered 0 to n - 1.
+// Declares the kinds of reads that rows consist of, over keys numbered 0 to n - 1.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace compare {
 constexpr size_t kKeysAtOnce = 32;  // of a MultiGet
 constexpr uint64_t kSeekLength = 10;
 
-// Does one, and returns how many it counts for..
+// Does one operation and returns how many it counts as.
 using Operation = std::function<uint64_t(Session*, Random*, Digest*)>;
 
 Operation GetOf(uint64_t n);
 Operation GetOfMissing(uint64_t n);
-// Counts keys. They are `stride` apart, or drawn if that is 0.
+// Counts keys. They are `stride` apart, or drawn if `stride` is 0.
 Operation MultiGetOf(uint64_t n, uint64_t stride);
-// To a drawn key, and ten entries from there.
+// Seeks to a drawn key and reads ten entries from there.
 Operation SeekOf(uint64_t n);
 
 }  // namespace compare

@@ -40,9 +40,9 @@ bool HasWord(std::string_view bytes, const std::string& word) {
   return bytes.find(std::string_view(whole)) != std::string_view::npos;
 }
 
-// Whether there is text such as "bool space::Class::Function(int)", which the compiler leaves for
-// each assertion and, of these engines, for nothing else. That a library imports assert()'s
-// function says little: a codec that is linked into it may.
+// Returns true if the text has a signature such as "bool space::Class::Function(int)", which the
+// compiler leaves for each assertion and, in these engines, for nothing else. An import of
+// assert()'s function proves little: a linked codec may use it.
 bool HasSignature(std::string_view bytes, std::string_view space) {
   for (size_t at = bytes.find(space); at != std::string_view::npos;
        at = bytes.find(space, at + space.size())) {
@@ -68,7 +68,7 @@ std::vector<std::string> SystemFolders() {
   return folders;
 }
 
-// Real paths, each once.
+// Returns the real paths without duplicates.
 std::vector<std::string> In(const std::string& folder, const Known& known) {
   std::set<std::string> found;
   std::error_code none;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The libraries that are compared: where they are found, which engine each is, and whether it was
-// built for speed. Their files are read for that; nothing is loaded into this process.
+// Finds the libraries to compare, which engine each is, and whether it was built for speed. Only
+// their files are read; nothing is loaded into this process.
 
 #include <memory>
 #include <string>
@@ -18,17 +18,19 @@ struct Contender {
   std::string path;
   Kind kind = Kind::kUnknown;
   std::string name;  // with the version: what the library says, see Identify in child.h
-  // Why its speed says nothing: it was built with assertions or for a sanitizer. Empty if it does.
+  // Reason why its speed says nothing: it was built with assertions or for a sanitizer. Empty if
+  // fit.
   std::string unfit;
 };
 
-// Kind and fitness of the file at `path`; kUnknown if it is no library that this program knows.
+// Returns kind and fitness of the file at `path`; kUnknown if this program does not know the
+// library.
 Contender Inspect(const std::string& path);
 
-// Loads it into this process.
+// Loads the library into this process.
 std::unique_ptr<Engine> Load(const std::string& path, Kind kind);
 
-// Paths of peers: all in the folder `near`, and those of the system for engines that are not there.
+// Returns paths of peers: all in the folder `near`, and the system's for engines not found there.
 std::vector<std::string> FindPeers(const std::string& near);
 
 }  // namespace compare

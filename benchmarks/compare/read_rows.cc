@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows that read, with everything in the block cache: of the data set as the engine leaves it, and
-// of the compacted one.
+// Rows that read with everything in the block cache, from the data set as the engine leaves it and
+// from the compacted one.
 
 #include <algorithm>
 #include <atomic>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kPasses = 10;  // of a whole scan
 
-// Everything is read once, then a tenth of the operations done, before the time starts.
+// Reads everything once and does a tenth of the operations before the time starts.
 void Read(Run* run, uint64_t operations, Operation operation) {
   run->engine().Open(run->path(), run->settings());
   Digest ignored;
@@ -47,7 +47,7 @@ void ScanAll(Run* run, bool forward) {
   });
 }
 
-// One thread reads while another overwrites as fast as it can.
+// Reads in one thread while another overwrites as fast as it can.
 void ReadWhileWriting(Run* run) {
   run->engine().Open(run->path(), run->settings());
   const uint64_t n = run->scale().n;

@@ -19,7 +19,7 @@ std::string Text(const char* format, Values... values) {
   return text;
 }
 
-// Three digits that count.
+// Returns the value with three significant digits.
 std::string Rounded(double value) {
   return Text(value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
 }
@@ -38,13 +38,13 @@ std::string ValueText(Unit unit, double value) {
   return Text("%.0f MB", value);
 }
 
-// Half the way from the lowest to the highest, in percent of the median; of one round, nothing.
+// Returns half the distance from lowest to highest, in percent of the median; empty for one round.
 std::string SpreadText(const Spread& spread, int rounds) {
   if (spread.median == 0 || rounds == 1) return "";
   return Text("±%.0f%%", 50 * (spread.high - spread.low) / spread.median);
 }
 
-// Empty if there is nothing to compare.
+// Returns an empty text if there is nothing to compare.
 std::string BetterText(const Cell& cell) {
   if (cell.better.median == 0) return "";
   return Text(cell.better.median < 0.1 ? "%.2g" : "%.2f", cell.better.median);
@@ -78,7 +78,7 @@ bool IsBehind(const Cell& cell) {
   return cell.better.median > 0 && cell.better.median < 1;
 }
 
-// The lines in which ours is behind library `peer` by the median.
+// Returns the lines in which our median is behind that of library `peer`.
 std::string BehindText(const Setting& setting, const std::vector<Line>& lines, size_t peer) {
   size_t behind = 0;
   size_t compared = 0;
@@ -169,7 +169,7 @@ void PrintLines(const Setting& setting, const std::vector<Line>& lines) {
         std::printf("%21s", "-");
       } else {
         const std::string spread = SpreadText(cell.value, setting.rounds);
-        // "±" takes two bytes and one place.
+        // The "±" has two bytes and takes one column.
         std::printf("%9s %*s %4.0fMB", ValueText(line.unit, cell.value.median).c_str(),
                     spread.empty() ? 4 : 5, spread.c_str(), cell.own_mb);
       }

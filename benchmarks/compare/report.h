@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Results as a person reads them, a table on a terminal or in Markdown, and as a program does, CSV.
+// Writes results for people, as a table on a terminal or in Markdown, and for programs, as CSV.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace compare {
 
-// What was measured, where and how: said at the head of each report.
+// Says what was measured, where and how. Each report begins with it.
 struct Setting {
   std::vector<Contender> libraries;  // ours first
   Scale scale;
@@ -20,19 +20,19 @@ struct Setting {
   std::string command;
 };
 
-// Machine and scale, as one line of text.
+// Returns machine and scale as one line of text.
 std::string CaptionOf(const Setting& setting);
 
 void PrintHead(const Setting& setting);
 void PrintLines(const Setting& setting, const std::vector<Line>& lines);
 
-// False if the file cannot be written.
+// Returns false if the file cannot be written.
 bool WriteCsv(const std::string& path, const Setting& setting, const std::vector<Line>& lines);
-// Between the lines "<!-- compare: begin -->" and "<!-- compare: end -->" if the file has them;
-// else the file is nothing but the report.
+// Writes between the lines "<!-- compare: begin -->" and "<!-- compare: end -->" if the file has
+// them; else the report replaces the file.
 bool WriteMarkdown(const std::string& path, const Setting& setting, const std::vector<Line>& lines);
 
-// A line of text about this machine and the file system of `folder`.
+// Returns a line of text about this machine and the file system of `folder`.
 std::string DescribeMachine(const std::string& folder);
 
 }  // namespace compare

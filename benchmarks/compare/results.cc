@@ -9,7 +9,7 @@ namespace {
 
 using Samples = std::vector<std::vector<Sample>>;
 
-// Values of figure `index` in all rounds, or none if a round lacks it.
+// Returns the values of figure `index` in all rounds, or none if a round lacks it.
 std::vector<double> ValuesOf(const std::vector<Sample>& rounds, size_t index) {
   std::vector<double> values;
   for (const Sample& sample : rounds) {

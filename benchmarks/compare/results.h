@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the samples of a row say: medians and spreads, and how many times better the first library,
-// ours, is than each of the others.
+// Summarizes the samples of a row: medians and spreads, and how many times better the first
+// library, ours, is than each of the others.
 
 #include <string>
 #include <vector>
@@ -24,14 +24,14 @@ Spread SpreadOf(std::vector<double> values);
 struct Cell {
   bool measured = false;  // else the engine cannot do it, or failed
   Spread value;
-  // How many times better ours is, rounds compared one by one: rates over the peer's, times and
-  // sizes under it. 0 if there is nothing to compare.
+  // How many times better ours is, compared round by round: rates over the peer's, times and sizes
+  // under it. 0 if there is nothing to compare.
   Spread better;
   double own_mb = 0;  // medians of peaks
   double resident_mb = 0;
 };
 
-// One figure of all libraries.
+// Holds one figure of all libraries.
 struct Line {
   std::string row;
   std::string figure;
@@ -41,11 +41,11 @@ struct Line {
 
 struct RowResult {
   std::vector<Line> lines;
-  // What is wrong: a library that failed, or answers that differ from the others'.
+  // Problems: a library that failed, or answers that differ from the others'.
   std::vector<std::string> problems;
 };
 
-// `samples` by library and round, the same number of rounds of each.
+// `samples` are ordered by library and round. Requires the same number of rounds for each library.
 RowResult Summarize(const std::vector<Contender>& libraries,
                     const std::vector<std::vector<Sample>>& samples);
 

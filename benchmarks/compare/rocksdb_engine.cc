@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Libraries with RocksDB's C API: RocksDB's, and ours.
+// Runs libraries with RocksDB's C API: RocksDB's and ours.
 
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@ using c_library::Opaque;
 constexpr int kLz4 = 4;
 constexpr int kNeverStalls = 99999;
 
-// The calls that LevelDB has not, or with other types.
+// The calls that LevelDB lacks, or has with other types.
 struct RocksDbCalls {
   explicit RocksDbCalls(const Library& l)
       : get(l.Function<Opaque*(Opaque*, Opaque*, const char*, size_t, char**)>("get_pinned")),
@@ -101,7 +101,7 @@ class RocksDbEngine final : public Engine {
     handles_.reads = library_.Call<Opaque*>("readoptions_create");
   }
 
-  // No function tells the version; the options file of a database does. Ours names RocksDB's
+  // No function returns the version, but a database's options file states it. Ours states RocksDB's
   // version there, and has a property that no other library has.
   std::string Name(const std::string& scratch) override {
     Open(scratch, Settings());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A row of the comparison: one piece of work that every library does, each time in a fresh process
-// on a fresh copy of the data set it needs. Rows are defined in the files named *_rows.cc.
+// A row is one piece of work that every library does, each time in a fresh process on a fresh copy
+// of the data set it needs. Rows are defined in the files named *_rows.cc.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace compare {
 
-// How large everything is. Rows take their counts as shares of it.
+// Holds the sizes of a run. Rows take their counts as fractions of it.
 struct Scale {
   uint64_t n = 1'000'000;  // keys of the usual data set
   double seconds = 30;     // that rows of latencies last
@@ -29,7 +29,7 @@ constexpr size_t kLargeValueSize = 1000;
 
 enum class Unit { kPerSecond, kMicroseconds, kMegabytes };
 
-// More is better of rates, less of everything else.
+// Returns true if more is better: for rates. Less is better for everything else.
 constexpr bool MoreIsBetter(Unit unit) {
   return unit == Unit::kPerSecond;
 }
@@ -40,24 +40,23 @@ struct Figure {
   double value = 0;
 };
 
-// The work of one row on one library, in its own process.
+// Runs the work of one row on one library, in its own process.
 class Run {
  public:
-  // `when_measured` is told at the end of what is measured.
+  // `when_measured` is called when the measured part ends.
   Run(Engine* engine, std::string path, const Scale& scale, std::function<void()> when_measured);
 
   Engine& engine() { return engine_; }
   const std::string& path() const { return path_; }
   const Scale& scale() const { return scale_; }
 
-  // The scale's options of all rows, for a row to add its own.
+  // Returns the options of all rows at this scale, to which a row adds its own.
   Settings settings() const;
   void Report(std::string name, Unit unit, double value);
   void ReportRate(double operations, double seconds);
-  // Everything that counts is over; what follows checks the result, and neither time nor memory of
-  // it are the row's.
+  // Ends the measured part. Later checks of the result count neither for time nor for memory.
   void Measured();
-  // Measured(), and the whole database is read for the digest.
+  // Calls Measured(), then reads the whole database for the digest.
   void ReadBack(Digest::Covers covers = Digest::Covers::kWhole);
 
   Digest& digest() { return digest_; }
@@ -82,8 +81,8 @@ struct Row {
 
 double SecondsOf(const std::function<void()>& work);
 
-// Runs `work` once in each of `threads` threads, which begin together; adds their digests up and
-// returns the seconds until the last one ended. One thread is the caller's.
+// Runs `work` once in each of `threads` threads, which begin together, and sums their digests.
+// Returns the seconds until the last one ended. One thread is the caller's.
 double InThreads(Run* run, int threads, Digest::Covers covers,
                  const std::function<void(int thread, Session* session, Digest* digest)>& work);
 
@@ -93,11 +92,11 @@ std::vector<Row> MissRows();
 std::vector<Row> MixRows();
 std::vector<Row> LatencyRows();
 std::vector<Row> MovingRows();
-// All of them, in the order in which they are shown. Rows of one data set follow each other.
+// Returns all rows in the order in which they are shown. Rows of one data set follow each other.
 std::vector<Row> AllRows();
 
-// Whether one of the patterns, separated by commas, is the row's name or its first parts; true if
-// there are none.
+// Returns true if one of the comma-separated patterns is the row's name or its first parts, or if
+// there are no patterns.
 bool IsWanted(std::string_view name, std::string_view patterns);
 
 }  // namespace compare

@@ -16,7 +16,7 @@ constexpr int kThreadBatch = 8;
 
 enum class Keys { kInOrder, kDrawn, kDrawnText };
 
-// n single writes by one thread; the values are new ones.
+// Makes n single writes with new values in one thread.
 void Fill(Run* run, Keys keys, Durability durability) {
   run->engine().Open(run->path(), run->settings());
   const uint64_t n = run->scale().n;
@@ -40,8 +40,8 @@ void Fill(Run* run, Keys keys, Durability durability) {
   run->engine().Close();
 }
 
-// n writes of drawn keys in batches of eight, with compactions off, so that it is the write path
-// that is measured.
+// Writes n drawn keys in batches of eight, with compactions off, so that the write path is
+// measured.
 void FillByThreads(Run* run, int threads, bool unordered, Durability durability) {
   Settings settings = run->settings();
   settings.compacts = false;

@@ -21,8 +21,8 @@ struct Opaque;
   std::exit(1);
 }
 
-// Finds functions of a library by their names without a prefix. The program ends when the library,
-// a function or a call fails. The library is never unloaded. Argument types are those of the
+// Finds functions of a library by their names after a prefix. The program ends when the library, a
+// function or a call fails. The library is never unloaded. Argument types are those of the
 // parameters.
 class Library {
  public:

@@ -24,7 +24,7 @@ Spread SpreadOf(std::vector<double> values);
 struct Cell {
   bool measured = false;  // else the engine cannot do it, or failed
   Spread value;
-  // How many times better ours is, compared round by round: rates over the peer's, times and sizes
+  // Ratio by which ours is better, compared round by round: rates over the peer's, times and sizes
   // under it. 0 if there is nothing to compare.
   Spread better;
   double own_mb = 0;  // medians of peaks

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The plain functions of the C API are written from their declarations: to add one is to edit its header.
+# Generates the plain functions of the C API from their declarations: to add one, edit its header.
 
 # varve_c_fields(<output> <folder>): writes the definitions of what the headers in include/varve/c declare as
 #   void <prefix>_set_<field>(<handle>* ..., <number> ...)
 #   <number> <prefix>_get_<field>(<handle>* ...)
 #   <handle>* <prefix>_create(void)
 #   void <prefix>_destroy(<handle>* ...)
-# where <folder>/c_types.h defines the handle, and no source in <folder> the function. What does more than set or read
-# `field` of the handle's `rep` is written there by hand; a declaration without a field does not compile. CMake runs
+# where <folder>/c_types.h defines the handle, and no source in <folder> the function. A function that does more than set
+# or read `field` of the handle's `rep` is written there by hand; a declaration without a field does not compile. CMake runs
 # again when one of these files changes.
 function(varve_c_fields output folder)
   file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/varve/c/*.h")
@@ -17,14 +17,14 @@ function(varve_c_fields output folder)
   set(by_hand "")
   foreach(source IN LISTS sources)
     file(READ "${source}" text)
-    # Functions begin where a line does; others are made by a macro that gets their names.
+    # A function begins at the beginning of a line; a macro that gets their names makes the others.
     string(REGEX MATCHALL "\n[^ #/\n][^\n;(]*rocksdb_[A-Za-z0-9_]+\\(" names "${text}")
     string(REGEX MATCHALL "VARVE_[A-Z_]+\\(([a-zA-Z0-9_* ]+,[ \n]+)?rocksdb_[A-Za-z0-9_]+," made "${text}")
     list(APPEND names ${made})
     list(TRANSFORM names REPLACE "[(,]$" "")
     list(TRANSFORM names REPLACE ".*[^A-Za-z0-9_]" "")
     list(APPEND by_hand ${names})
-    # Rows of options that are not there make these.
+    # Rows of unsupported options generate these.
     string(REGEX MATCHALL "VARVE_C_LACKING_(DB|CF|SET)\\([a-z0-9_]+" names "${text}")
     list(TRANSFORM names REPLACE ".*\\(" "")
     foreach(row IN LISTS names)

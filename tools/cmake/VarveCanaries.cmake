@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A build in which bugs can be planted (util/base/canary.h, tests/canaries): every source file that asks for one is
-# compiled with VARVE_CANARIES, and no other, so that most objects are those of a normal build.
+# Makes a build in which bugs can be planted (util/base/canary.h, tests/canaries): only source files that ask for one
+# are compiled with VARVE_CANARIES, so that most objects are those of a normal build.
 option(VARVE_CANARIES "Build with bugs that tests/canaries plants; never ship it" OFF)
 
 function(varve_plant_canaries)

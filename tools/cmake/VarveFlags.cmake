@@ -5,8 +5,8 @@ add_library(varve_flags INTERFACE)
 target_compile_features(varve_flags INTERFACE cxx_std_20)
 target_include_directories(varve_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 
-# GCC 12 sees overlapping copies in std::string's operator+ that are not there, hence -Wno-restrict. Clang suspects every
-# literal that goes on in the next line of a list.
+# GCC 12 reports overlapping copies in std::string's operator+ that do not exist, hence -Wno-restrict. Clang suspects every
+# literal of a list that continues in the next line.
 target_compile_options(varve_flags INTERFACE
   -Wall -Wextra -Wshadow -Wimplicit-fallthrough
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
@@ -22,8 +22,9 @@ if(VARVE_COPY_MERGE_OPERANDS)
   target_compile_definitions(varve_flags INTERFACE VARVE_COPY_MERGE_OPERANDS)
 endif()
 
-# What makes a memory error that slipped through a stop instead of a hole, as distributions build. Sanitizers and debug
-# builds say more. Each flag only where the compiler has it. All together cost 1 or 2 % of reads and writes in memory;
+# Hardening flags, as distributions use them, turn a memory error that slipped through into a stop instead of a hole.
+# Sanitizers and debug builds say more. Each flag is used only where the compiler has it. Together they cost 1 or 2 % of
+# reads and writes in memory;
 # clearing all variables on the stack (-ftrivial-auto-var-init=zero) would cost 5 %, and is not among them.
 if(VARVE_HARDENING AND NOT VARVE_SANITIZE)
   include(CheckCXXCompilerFlag)
@@ -46,7 +47,7 @@ endif()
 if(VARVE_SANITIZE)
   target_compile_options(varve_flags INTERFACE
     -fsanitize=${VARVE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
-    # Clang takes a null pointer plus an offset that nobody follows for an overflow; GCC does not.
+    # Clang reports a null pointer plus an offset as an overflow even if it is never dereferenced; GCC does not.
     $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=pointer-overflow>)
   target_link_options(varve_flags INTERFACE -fsanitize=${VARVE_SANITIZE})
   if(VARVE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` writes: headers, documents, the three libraries, the CMake package and varve.pc. Nothing in it names
+# Defines what `cmake --install` writes: headers, documents, the three libraries, the CMake package and varve.pc. Nothing in it names
 # an absolute path, so the prefix may be moved. Programs are installed by varve_program.
 include(CMakePackageConfigHelpers)
 set(varve_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/varve")
@@ -21,7 +21,7 @@ install(TARGETS varve_rocksdb varve_rocksdb_7_8 LIBRARY DESTINATION ${varve_comp
 install(CODE "
   file(CREATE_LINK librocksdb.so
     \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${varve_compat_lib}/librocksdb.so.11\" SYMBOLIC)")
-# What is built for RocksDB 7 finds its c.h and, by the linker's name, its library in folders of their own.
+# Programs for RocksDB 7 find its c.h and, by the linker's name, its library in separate folders.
 install(FILES tools/cmake/rocksdb_7_c.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/varve-compat-7/rocksdb" RENAME c.h)
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/varve-compat/7/librocksdb.so" CONTENT
   "/* For the linker: a library has what only the library that it needs defines, too. */
@@ -36,7 +36,7 @@ endforeach()
 include(tools/cmake/VarveRocksDBHeaders.cmake)
 varve_write_rocksdb_headers("${PROJECT_BINARY_DIR}/varve-compat/include")
 if(TARGET header_check)
-  # All that are there, in one source.
+  # One source includes all headers that exist.
   list(TRANSFORM varve_rocksdb_headers PREPEND "#include \"rocksdb/" OUTPUT_VARIABLE varve_rocksdb_includes)
   list(TRANSFORM varve_rocksdb_includes APPEND "\"\n")
   list(JOIN varve_rocksdb_includes "" varve_rocksdb_includes)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The folder rocksdb/ of headers for programs written for RocksDB: every public header of 11.12 by its name. One that
-# Varve has gives the same classes in namespace rocksdb - the namespace itself, no alias, so that programs may declare
+# Writes the folder rocksdb/ of headers for programs written for RocksDB: every public header of 11.12 by its name. One
+# that Varve has gives the same classes in namespace rocksdb - the namespace itself, no alias, so that programs may declare
 # classes in it - and belongs to a librocksdb.so that was built with VARVE_ROCKSDB_CXX. One that Varve has not stops the
 # compiler: missing, it would let an installed RocksDB's header in.
 

@@ -55,7 +55,7 @@ function(varve_again_as_rocksdb)
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# varve_libraries(<room>...): what is shipped, each holding the objects of all rooms and the C API.
+# varve_libraries(<room>...): the shipped libraries. Each holds the objects of all rooms and the C API.
 #   varve_static   libvarve.a
 #   varve_shared   libvarve.so
 #   varve_rocksdb  librocksdb.so: the C API alone, for programs linked against that name
@@ -134,9 +134,9 @@ endfunction()
 # varve_test(<name> ROOM <room> LABEL <label>... SOURCES ... [SHARDS <n>] [COST <n>] [OPTIMISED]
 # [SANITIZED <VARIABLE=value>...]): one GoogleTest executable per room, registered as <n> ctest tests that each run every n-th case. SANITIZED is the
 # environment of builds with a sanitizer, which are several times slower: it makes long tests take samples. Units and the
-# rules of the tree are labelled quick, too: what is worth its minute after every build. COST, about the seconds that it
-# takes: long tests begin first, so that none is left to run alone at the end. OPTIMISED: unit tests that do so much work
-# that they are compiled with the optimisation of the build.
+# rules of the tree are labelled quick, too: they are worth a minute after every build. COST is about the seconds that the
+# test takes: long tests begin first, so that none runs alone at the end. OPTIMISED compiles unit tests that do much work
+# with the optimisation of the build.
 function(varve_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "ROOM;SHARDS;COST" "LABEL;SOURCES;SANITIZED")
   set(timeout 1500)

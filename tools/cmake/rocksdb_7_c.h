@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// RocksDB's c.h for programs that are written for RocksDB 7: varve/c.h, but for the three functions
-// whose arguments were others then. Link with the librocksdb.so of varve-compat-7, that is with
+// RocksDB's c.h for programs that are written for RocksDB 7: varve/c.h, except for three functions
+// whose arguments differed then. Link with the librocksdb.so of varve-compat-7, that is with
 // librocksdb.so.7.8, which has these. With VARVE_FOR_ROCKSDB_8 it is the header of RocksDB 8, which
 // has the third as RocksDB 11 has it.
 
@@ -20,13 +20,13 @@
 extern "C" {
 #endif
 
-// in_range is not asked for anything and may be null.
+// in_range is never called and may be null.
 VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(
     void* state, void (*destructor)(void*),
     char* (*transform)(void*, const char* key, size_t length, size_t* dst_length),
     unsigned char (*in_domain)(void*, const char* key, size_t length),
     unsigned char (*in_range)(void*, const char* key, size_t length), const char* (*name)(void*));
-// force: however often they were disabled.
+// If `force`, enables deletions however often they were disabled.
 VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr);
 
 #ifndef VARVE_FOR_ROCKSDB_8

@@ -19,7 +19,7 @@ namespace {
 void Fill(Worker& worker, FillOrder::Kind kind) {
   const Plan& plan = worker.plan;
   const int64_t count = plan.writes == 0 ? plan.num : plan.writes;
-  // The key space is not the one that was asked for.
+  // The report notes a key space that differs from the one that was asked for.
   if (plan.num != FLAGS_num) {
     std::array<char, 40> note{};
     std::snprintf(note.data(), note.size(), "(%lld ops)", static_cast<long long>(plan.num));
@@ -108,7 +108,7 @@ void ThousandPerBatch(Plan& plan) {
   plan.batch_size = 1000;
 }
 
-// A thousandth of the key space; the count stays.
+// Uses a thousandth of the key space; the number of operations stays.
 void FewKeys(Plan& plan) {
   plan.num = std::max<int64_t>(1, plan.num / 1000);
 }

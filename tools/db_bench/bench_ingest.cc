@@ -29,7 +29,7 @@ void Prepare(Plan& plan) {
   plan.threads = 1;
 }
 
-// The keys of fillseq, shared out among the files.
+// Writes the keys of fillseq into the files, which share them out.
 void WriteTables(Worker& worker) {
   const Options& options = worker.database.options();
   const std::string directory = DirectoryOfTables(worker);
@@ -58,7 +58,7 @@ void WriteTables(Worker& worker) {
   worker.stats.AddBytes(bytes);
 }
 
-// All of them in one call, moved: what writetables has made is gone after that.
+// Ingests all files in one call and moves them, so that what writetables made is gone afterwards.
 void IngestTables(Worker& worker) {
   std::vector<std::string> files;
   for (int64_t file = 0; file < FLAGS_ingest_files; ++file) {

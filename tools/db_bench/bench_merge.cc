@@ -16,7 +16,7 @@ namespace varve::bench {
 
 namespace {
 
-// Merges of random keys out of --merge_keys, with what they moved.
+// Merges into random keys out of --merge_keys, and counts the bytes moved.
 class Merger {
  public:
   explicit Merger(Worker& worker)
@@ -67,14 +67,14 @@ void MergeRandom(Worker& worker) {
   worker.stats.AddMessage("( updates:" + std::to_string(worker.plan.reads_and_writes) + ")");
 }
 
-// What the reads of readrandommergerandom came to.
+// Counts the results of the reads of readrandommergerandom.
 struct MixedReads {
   int64_t reads = 0;
   int64_t hits = 0;
   size_t longest = 0;
 };
 
-// A read that fails is told, and is no end: the next key may be well.
+// Reports a read that fails and goes on, as the next key may be readable.
 void ReadOne(Worker& worker, const Slice& key, std::string* value, MixedReads* totals) {
   const Status s = worker.db()->Get(worker.plan.read_options, key, value);
   if (s.ok()) {
@@ -87,7 +87,7 @@ void ReadOne(Worker& worker, const Slice& key, std::string* value, MixedReads* t
   worker.stats.FinishedOps(1, Op::kRead);
 }
 
-// Of the default column family only.
+// Uses the default column family only.
 void ReadRandomMergeRandom(Worker& worker) {
   Merger merger(worker);
   MixedReads totals;

@@ -31,7 +31,7 @@ void HashBlocks(Worker& worker, Op op, Function function) {
     bytes += static_cast<int64_t>(block.size());
     worker.stats.FinishedOps(1, op);
   }
-  // Printed so that the work is not removed as unused.
+  // The result is printed so that the work is not optimised away.
   std::fprintf(stderr, "... val=0x%llx\r", static_cast<unsigned long long>(value));
   worker.stats.AddBytes(bytes);
   worker.stats.AddMessage("(" + std::to_string(block.size()) + " per op)");
@@ -53,7 +53,7 @@ void Xxh3(Worker& worker) {
   HashBlocks(worker, Op::kHash, [](const char* data, size_t n) { return XXH3Hash64(data, n, 0); });
 }
 
-// Null, with a note in the report, if there is no codec to measure.
+// Returns null, with a note in the report, if there is no codec to measure.
 const Codec* CodecOfFlags(Worker& worker) {
   CompressionType type = kNoCompression;
   const Codec* codec = ParseCompression(FLAGS_compression_type, &type) ? FindCodec(type) : nullptr;

@@ -16,7 +16,7 @@ namespace varve::bench {
 
 namespace {
 
-// Walks over everything, again and again.
+// Scans everything, again and again.
 void ScanUntilDone(Worker& worker) {
   worker.stats.Exclude();
   ReadOptions options = worker.plan.read_options;
@@ -74,7 +74,7 @@ void ReadWhileScanning(Worker& worker) {
   worker.id == 0 ? ScanUntilDone(worker) : ReadRandom(worker);
 }
 
-// Single reads and writes of one thread, with what they moved.
+// Makes single reads and writes for one thread, and counts the bytes moved.
 class Mixer {
  public:
   explicit Mixer(Worker& worker)
@@ -91,7 +91,7 @@ class Mixer {
     key_ = keys_.Make(number_);
   }
 
-  // False, with an empty value, if the key is absent.
+  // Returns false, with an empty value, if the key is absent.
   bool Read() {
     timestamps_.SetFor(&options_);
     const Status s = worker_.db()->Get(options_, family(), key_, &value_);
@@ -133,7 +133,7 @@ class Mixer {
   int64_t bytes_ = 0;
 };
 
-// Of each hundred operations the first --readwritepercent are reads.
+// The first --readwritepercent of each hundred operations are reads.
 void ReadRandomWriteRandom(Worker& worker) {
   Mixer mixer(worker);
   int64_t reads = 0;

@@ -18,7 +18,7 @@ namespace varve::bench {
 
 namespace {
 
-// Reads are paid for in groups of this many operations.
+// The rate limiter is asked once for this many reads.
 constexpr int64_t kReadsPerPayment = 256;
 
 std::string FoundNote(int64_t found, int64_t read) {
@@ -28,8 +28,8 @@ std::string FoundNote(int64_t found, int64_t read) {
   return note.data();
 }
 
-// The first number of a batch whose keys lie --multiread_stride apart. When the batch is wider
-// than the key space the number wraps around: no key of the batch exists then.
+// Returns the first number of a batch whose keys lie --multiread_stride apart. When the batch is
+// wider than the key space the number wraps around: no key of the batch exists then.
 uint64_t StrideStart(Random& random, const Plan& plan) {
   const auto stride = static_cast<uint64_t>(FLAGS_multiread_stride);
   const auto batch = static_cast<uint64_t>(plan.batch_size);
@@ -38,7 +38,8 @@ uint64_t StrideStart(Random& random, const Plan& plan) {
   return start + (batch - 1) * stride >= num ? num - batch * stride : start;
 }
 
-// The numbers of single reads; with a stride the first batch begins at the stride, not at random.
+// Yields the numbers of single reads. With a stride the first batch begins at the stride, not at
+// random.
 class ReadNumbers {
  public:
   uint64_t Next(Worker& worker) {
@@ -137,7 +138,7 @@ void LookUp(Worker& worker, NextNumber next) {
   worker.stats.AddMessage(FoundNote(found, read) + "\n");
 }
 
-// A hundredth of the keys, all at the beginning of the key space.
+// Reads a hundredth of the keys, all at the beginning of the key space.
 void ReadHot(Worker& worker) {
   const int64_t hot = (worker.plan.num + 99) / 100;
   LookUp<ValueReader>(worker, [&] { return DrawReadNumber(worker.random, hot); });
@@ -148,7 +149,7 @@ void ReadRandomOperands(Worker& worker) {
   LookUp<OperandReader>(worker, [&] { return numbers.Next(worker); });
 }
 
-// Of the default column family only.
+// Uses the default column family only.
 void Scan(Worker& worker, bool forward) {
   const Plan& plan = worker.plan;
   int64_t read = 0;
@@ -176,7 +177,7 @@ void ReadBackward(Worker& worker) {
   Scan(worker, false);
 }
 
-// The keys, values and statuses of one MultiGet, used again and again.
+// Holds the keys, values and statuses of one MultiGet, and reuses them.
 class MultiReader {
  public:
   explicit MultiReader(Worker& worker)
@@ -284,7 +285,7 @@ void AFewReads(Plan& plan) {
   plan.reads = std::max<int64_t>(1, plan.reads / 1000);
 }
 
-// One more byte than any stored key has.
+// Makes keys one byte longer than any stored key.
 void LongerKeys(Plan& plan) {
   if (FLAGS_use_existing_keys) Fail("readmissing has no use for --use_existing_keys");
   ++plan.key_size;

@@ -17,8 +17,8 @@ namespace varve::bench {
 
 namespace {
 
-// One seek in the default column family and the steps after it; the iterator is new for each unless
-// it is a tailing one, whose point is to be kept.
+// Makes one seek in the default column family and the steps after it. Each seek has a new iterator,
+// except for a tailing one, which is meant to be kept.
 class Seeker {
  public:
   explicit Seeker(Worker& worker)

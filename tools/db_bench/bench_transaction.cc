@@ -31,12 +31,12 @@ std::string SetName(uint64_t set) {
   return name.data();
 }
 
-// Whether a transaction met another one, which is no failure of the run.
+// Returns true if a transaction met a conflict, which is no failure of the run.
 bool MetAnother(const Status& s) {
   return s.IsBusy() || s.IsTimedOut() || s.IsTryAgain();
 }
 
-// One thread's transactions: of whichever kind the flags say, or plain batches.
+// Runs one thread's transactions, of the kind that the flags name, or plain batches.
 class Adder {
  public:
   explicit Adder(Worker& worker)
@@ -47,7 +47,7 @@ class Adder {
     for (size_t i = 0; i < order_.size(); ++i) order_[i] = i;
   }
 
-  // A number of each set, in an order that may be another one for each thread.
+  // Adds to a number of each set, in an order that may differ between threads.
   void AddOnce() {
     for (size_t i = order_.size(); i > 1; --i) {
       std::swap(order_[i - 1], order_[worker_.random.Below(i)]);
@@ -81,7 +81,7 @@ class Adder {
     std::this_thread::sleep_for(std::chrono::microseconds(micros));
   }
 
-  // read(key, &value), then write(key, sum), for each set.
+  // Calls read(key, &value), then write(key, sum), for each set.
   template <typename Read, typename Write>
   Status AddAll(uint64_t addend, int64_t* bytes, const Read& read, const Write& write) {
     std::string value;
@@ -171,7 +171,7 @@ uint64_t SumOf(DB* db, uint64_t set) {
   return sum;
 }
 
-// Plain batches overwrite what others added, so only transactions have sums that are right.
+// Only transactions have right sums, as plain batches overwrite what others added.
 void VerifySums(Database& database) {
   if (!database.has_transactions()) return;
   const uint64_t first = SumOf(database.db(), 0);

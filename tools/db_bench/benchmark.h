@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a benchmark is made of, and what it is given to run.
+// Declares benchmarks and what they run with.
 
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace varve::bench {
 
-// The parameters of one benchmark: set from the flags before each, then changed by its Setup.
+// Holds the parameters of one benchmark: set from the flags before each, then changed by its Setup.
 struct Plan {
   int64_t num = 0;  // Size of the key space.
   int64_t reads = 0;
@@ -37,17 +37,17 @@ struct Plan {
   ReadOptions read_options;
 };
 
-// What the threads of one run share.
+// State that the threads of one run share.
 struct SharedRun {
   std::unique_ptr<RateLimiter> write_limiter;  // Null: no limit.
   std::unique_ptr<RateLimiter> read_limiter;
-  // Threads that background work waits for. Relaxed: nothing is published by it.
+  // Number of threads that background work waits for. Relaxed, as it publishes nothing.
   std::atomic<int> foreground{0};
 
   bool ForegroundDone() const { return foreground.load(std::memory_order_relaxed) == 0; }
 };
 
-// One thread of a run. Only that thread uses it.
+// State of one thread of a run. Only that thread uses it.
 struct Worker {
   const Plan& plan;
   const Database& database;
@@ -63,21 +63,21 @@ struct Worker {
   KeyMaker NewKeyMaker() const { return KeyMaker(plan.key_size, plan.num, existing_keys); }
   ValueStream NewValues() const { return ValueStream(pool, plan.value_size); }
 
-  // Published key streams spend a draw on the choice among several databases, of which there is
-  // only one here.
+  // Discards a draw: published key streams spend one on the choice among several databases, and
+  // this tool has only one.
   void SpendDraw() { random.Next(); }
-  // Wait for --benchmark_write_rate_limit and --benchmark_read_rate_limit.
+  // Both wait for --benchmark_write_rate_limit or --benchmark_read_rate_limit.
   void PayForWrite(int64_t bytes);
   void PayForRead(int64_t operations);
 };
 
-// How many operations a loop may perform: a count, or in its place a time.
+// Limits the operations of a loop by a count or, instead, by time.
 class Budget {
  public:
-  // `seconds` 0: `count` decides.
+  // If `seconds` is 0, `count` decides.
   Budget(int64_t seconds, int64_t count);
 
-  // Whether `n` more operations may be made. The clock is looked at rarely.
+  // Returns true if `n` more operations may be made. Reads the clock rarely.
   bool Take(int64_t n = 1);
 
  private:
@@ -86,31 +86,31 @@ class Budget {
   int64_t taken_ = 0;
 };
 
-// One entry of --benchmarks.
+// Describes one entry of --benchmarks.
 struct Benchmark {
   using Body = void (*)(Worker& worker);
   using Setup = void (*)(Plan& plan);
   using Step = void (*)(Database& database);
 
   std::string_view name;
-  // Run by every thread, timed and reported; null for a Step.
+  // Every thread runs it, timed and reported. Null for a Step.
   Body body = nullptr;
-  // Adjusts the plan first; may be null.
+  // Adjusts the plan before the run; may be null.
   Setup setup = nullptr;
-  // Begins with an empty database.
+  // True if it begins with an empty database.
   bool fresh = false;
-  // Threads beyond --threads, which do background work and are not reported; they have the lowest
-  // ids.
+  // Number of threads beyond --threads, which do background work and are not reported. They have
+  // the lowest ids.
   int background_threads = 0;
-  // Done once in the main thread, without a report line.
+  // Runs once in the main thread, without a report line.
   Step step = nullptr;
-  // Done after each run of the body: ends the program if what it left is wrong.
+  // Runs after each run of the body, and ends the program if the result is wrong.
   Step verify = nullptr;
-  // Whether it runs with --user_timestamp_size.
+  // True if it runs with --user_timestamp_size.
   bool takes_timestamps = true;
 };
 
-// By family; each in the file of its name.
+// Each returns the benchmarks of one family, from the file of its name.
 std::span<const Benchmark> FillBenchmarks();
 std::span<const Benchmark> ReadBenchmarks();
 std::span<const Benchmark> SeekBenchmarks();
@@ -121,19 +121,19 @@ std::span<const Benchmark> IngestBenchmarks();
 std::span<const Benchmark> MicroBenchmarks();
 std::span<const Benchmark> TransactionBenchmarks();
 
-// False, with a line on stderr, for flags of transactions that do not go together.
+// Returns false, with a line on stderr, if flags of transactions contradict each other.
 [[nodiscard]] bool CheckTransactionFlags();
 
-// Null if there is none of that name.
+// Returns null if there is no benchmark of that name.
 const Benchmark* FindBenchmark(std::string_view name);
-// Whether the name means something elsewhere that this tool does not do.
+// Returns true if other programs know the name and this tool does not support it.
 bool IsKnownElsewhere(std::string_view name);
 
-// Of the background threads: writes random keys until the foreground is done.
+// Runs in the background threads: writes random keys until the foreground is done.
 void WriteUntilDone(Worker& worker);
-// The same with merges in place of writes.
+// Like the call above, with merges in place of writes.
 void MergeUntilDone(Worker& worker);
-// The setup of benchmarks that merge: ends the program if there is no --merge_operator.
+// Setup of benchmarks that merge: ends the program if there is no --merge_operator.
 void NeedMergeOperator(Plan& plan);
 // Looks random keys up; the body of readrandom.
 void ReadRandom(Worker& worker);

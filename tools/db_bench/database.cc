@@ -54,7 +54,7 @@ Status Database::OpenTransactions(const std::vector<ColumnFamilyDescriptor>& des
   Status s;
   if (FLAGS_transaction_db) {
     TransactionDBOptions of_transactions;
-    // Without order there is one policy.
+    // Unordered writes support one policy only.
     const bool prepared = FLAGS_txn_write_policy == 1 || options_.unordered_write;
     if (prepared) of_transactions.write_policy = WRITE_PREPARED;
     s = TransactionDB::Open(options_, of_transactions, path_, descriptors, &families_,

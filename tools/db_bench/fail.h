@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How a run ends early: a figure that was measured over an error is worth nothing.
+// Ends a run early, as a figure measured over an error is worth nothing.
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,8 +11,8 @@
 
 namespace varve::bench {
 
-// Says what went wrong and ends the process with status 1, from any thread. The database is not
-// closed: other threads may be using it.
+// Prints the reason and ends the process with status 1, from any thread. The database is not
+// closed, as other threads may be using it.
 [[noreturn]] inline void Fail(const std::string& what) {
   std::fflush(stdout);
   std::fprintf(stderr, "%s\n", what.c_str());

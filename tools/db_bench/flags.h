@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Flags of gflags. They are defined in workload_flags.cc, engine_flags.cc and refused_flags.cc;
-// those that code reads are declared here.
+// Declares the gflags that code reads. They are defined in workload_flags.cc, engine_flags.cc and
+// refused_flags.cc.
 
 #include <gflags/gflags.h>
 
@@ -11,8 +11,8 @@
 
 namespace varve::bench {
 
-// False, with a line on stderr that names the flag, if one was set that asks for a feature which
-// is not there.
+// Returns false, with a line on stderr that names the flag, if a flag was set that asks for an
+// unsupported feature.
 [[nodiscard]] bool CheckRefusedFlags();
 
 }  // namespace varve::bench

@@ -17,7 +17,7 @@ namespace varve::bench {
 
 namespace {
 
-// The text after the colon of a line of /proc/cpuinfo.
+// Returns the text after the colon of a line of /proc/cpuinfo.
 std::string AfterColon(const std::string& line) {
   const size_t colon = line.find(':');
   const size_t start =

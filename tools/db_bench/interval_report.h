@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// --report_file: a thread that writes, every --report_interval_seconds, how many operations all
-// workers finished per second.
+// --report_file: a thread writes, every --report_interval_seconds, how many operations all workers
+// finished per second.
 
 #include <atomic>
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace varve::bench {
 
 class IntervalReport {
  public:
-  // Starts at once. Ends the program if the file cannot be made.
+  // Starts the thread. Ends the program if the file cannot be created.
   IntervalReport(const std::string& file_name, uint64_t seconds);
-  // Waits for the thread; what the last, incomplete interval counted is not written.
+  // Waits for the thread. The last, incomplete interval is not written.
   ~IntervalReport();
   IntervalReport(const IntervalReport&) = delete;
   IntervalReport& operator=(const IntervalReport&) = delete;
@@ -33,7 +33,7 @@ class IntervalReport {
 
   const uint64_t seconds_;
   std::unique_ptr<WritableFile> file_;
-  // Relaxed: only a count, nothing is published by it.
+  // Relaxed, as it is only a count and publishes nothing.
   std::atomic<uint64_t> finished_ops_{0};
   Mutex mu_;
   CondVar stop_changed_{&mu_};

@@ -19,7 +19,7 @@ namespace varve::bench {
 
 namespace {
 
-// Fills out[0, room): the low bytes of `number`, most significant first, then '0'.
+// Fills out[0, room) with the low bytes of `number`, most significant first, then '0's.
 void PutNumber(uint64_t number, size_t room, char* out) {
   const size_t bytes = std::min<size_t>(room, 8);
   for (size_t i = 0; i < bytes; ++i) {
@@ -33,9 +33,9 @@ uint64_t CountPrefixes(int64_t num) {
   return std::max<uint64_t>(1, static_cast<uint64_t>(num / FLAGS_keys_per_prefix));
 }
 
-// What makes the skewed key stream the published one, that of RocksDB's db_bench: how finely
-// the unit interval is cut, and the factor that scatters popular keys over the key space. Another
-// choice would do as well, but runs would read other keys than those they are compared with.
+// Constants of the published skewed key stream, that of RocksDB's db_bench: how finely the unit
+// interval is cut, and the factor that scatters popular keys over the key space. Other values would
+// work as well, but runs would read other keys than those they are compared with.
 constexpr uint64_t kSteps = uint64_t{1} << 62;
 constexpr uint64_t kScatter = 0x5bd1e995;
 
@@ -44,8 +44,8 @@ constexpr uint64_t kScatter = 0x5bd1e995;
 uint64_t DrawReadNumber(Random& random, int64_t num) {
   const auto space = static_cast<uint64_t>(num);
   if (FLAGS_read_random_exp_range == 0.0) return random.Below(space);
-  // A rank whose logarithm is even over --read_random_exp_range: its share of reads falls as
-  // 1/rank.
+  // The logarithm of the rank is uniform over --read_random_exp_range, so a rank's share of reads
+  // falls as 1/rank.
   const long double position = static_cast<long double>(random.Below(kSteps)) / kSteps;
   const long double share = std::exp(-position * FLAGS_read_random_exp_range);
   return static_cast<uint64_t>(share * static_cast<long double>(space)) * kScatter % space;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keys: from whole numbers to bytes, and the random draws that choose the numbers.
+// Makes keys from whole numbers, and draws the numbers.
 //
-// Both are fixed by published key streams: with the same --seed, a benchmark visits the same keys
-// as elsewhere.
+// Published key streams fix both: with the same --seed, a benchmark visits the same keys as
+// elsewhere.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,52 +20,53 @@ class DB;
 
 namespace varve::bench {
 
-// The random numbers of one thread.
+// Draws the random numbers of one thread.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
 
   uint64_t Next() { return engine_(); }
-  // [0, n), by remainder. Requires n > 0.
+  // Returns a number in [0, n), by remainder. Requires n > 0.
   uint64_t Below(uint64_t n) { return Next() % n; }
-  // [0, 1).
+  // Returns a number in [0, 1).
   double Share() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
 
  private:
   std::mt19937_64 engine_;
 };
 
-// A number for a read: uniform in [0, num), or skewed as --read_random_exp_range says.
+// Draws a number for a read: uniform in [0, num), or skewed as --read_random_exp_range says.
 uint64_t DrawReadNumber(Random& random, int64_t num);
 
 // Writes keys of one benchmark into a buffer of its own.
 class KeyMaker {
  public:
-  // `num`: size of the key space. `existing`: keys to index instead of making any, or null; must
-  // outlive this.
+  // `num` is the size of the key space. `existing`, unless null, holds the keys to index instead of
+  // making any, and must outlive this.
   KeyMaker(int key_size, int64_t num, const std::vector<std::string>* existing);
 
-  // The key of `number`; valid until the next call.
+  // Returns the key of `number`, valid until the next call.
   Slice Make(uint64_t number);
-  // The same in the caller's buffer of key_size() bytes. Generated keys only.
+  // Like the call above, but writes into the caller's buffer of key_size() bytes. Requires that
+  // keys are generated.
   void MakeInto(uint64_t number, char* out) const;
   bool has_existing() const { return existing_ != nullptr; }
   int key_size() const { return key_size_; }
 
  private:
   const int key_size_;
-  // Distinct prefixes; 0: keys have none.
+  // Number of distinct prefixes; 0 if keys have none.
   const uint64_t prefixes_;
   const std::vector<std::string>* const existing_;
   std::string buffer_;
 };
 
-// The numbers of a fill, in the order in which they are written.
+// Yields the numbers of a fill in the order in which they are written.
 class FillOrder {
  public:
   enum class Kind { kSequential, kRandom, kUniqueRandom };
 
-  // `random` must outlive this. `num` > 0.
+  // Requires `num` > 0. `random` must outlive this.
   FillOrder(Kind kind, int64_t num, uint64_t seed, Random* random);
 
   uint64_t Next();
@@ -80,7 +81,7 @@ class FillOrder {
   std::vector<uint64_t> permutation_;  // kUniqueRandom only.
 };
 
-// All keys of the database in order, for --use_existing_keys.
+// Returns all keys of the database in order, for --use_existing_keys.
 std::vector<std::string> LoadKeys(DB* db);
 
 }  // namespace varve::bench

@@ -21,7 +21,7 @@
 namespace varve::bench {
 namespace {
 
-// A count that must be at least `least`.
+// A flag with a count that must be at least `least`.
 struct Bound {
   const char* flag;
   int64_t value;

@@ -16,8 +16,8 @@ namespace varve::bench {
 
 namespace {
 
-// What published commands of db_bench rely on: the defaults of RocksDB's program of that name,
-// where they are not those of its library.
+// Defaults of RocksDB's db_bench where they differ from those of its library, as published commands
+// rely on them.
 constexpr std::pair<const char*, const char*> kDefaults[] = {
     {"delayed_write_rate", "8388608"},
     {"delete_obsolete_files_period_micros", "0"},
@@ -28,7 +28,7 @@ constexpr std::pair<const char*, const char*> kDefaults[] = {
     {"table_cache_numshardbits", "4"},
 };
 
-// The table with a row of this name that has a text form, or null.
+// Returns the table with a row of this name that has a text form, or null.
 const OptionTable* TableOf(const std::string& name) {
   for (const OptionTable* table :
        {&DbOptionTable(), &CfOptionTable(), &BlockBasedTableOptionTable()}) {
@@ -43,7 +43,8 @@ bool IsFlag(const std::string& name) {
   return table != nullptr && std::string_view(table->Find(name)->type().name) == "bool";
 }
 
-// What command-line flags may say of a boolean; else the value as it is, for the schema to refuse.
+// Translates what command-line flags may say of a boolean. Any other value is returned unchanged,
+// for the schema to refuse.
 std::string BooleanInSchemaForm(const std::string& value) {
   std::string lower = value;
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -57,8 +58,8 @@ std::string BooleanInSchemaForm(const std::string& value) {
   return value;
 }
 
-// A value in the schema's form: published commands separate the elements of lists by commas, and
-// have short names for codecs.
+// Returns a value in the schema's form: published commands separate list elements by commas and use
+// short names of codecs.
 std::string InSchemaForm(const OptionType& type, std::string value) {
   const OptionType& codec_type = OptionTypeOf<CompressionType>();
   const std::optional<CompressionType> codec = CompressionNamed(value);
@@ -85,7 +86,7 @@ bool Set(const std::string& name, const std::string& value, Options* options,
   return s.ok();
 }
 
-// The name of the flag that an argument is; empty: it is none.
+// Returns the flag's name in an argument, or an empty text if it is no flag.
 std::string NameOf(const std::string& argument) {
   const size_t dashes = argument.find_first_not_of('-');
   if (dashes == 0 || dashes > 2) return "";

@@ -212,7 +212,7 @@ bool SetTable(const OptionFlags& flags, Options* o, BlockBasedTableOptions* t) {
     o->write_buffer_manager =
         std::make_shared<WriteBufferManager>(o->db_write_buffer_size, t->block_cache);
   }
-  // Again: an option that the command line names stands, whatever other flags say.
+  // Applied again, as an option that the command line names overrides all other flags.
   if (!flags.Apply(o, t)) return false;
   o->table_factory.reset(NewBlockBasedTableFactory(*t));
   return true;

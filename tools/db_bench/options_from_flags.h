@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From the command line to the library's options.
+// Converts the command line into the library's options.
 
 #include <optional>
 #include <string>
@@ -13,18 +13,18 @@
 
 namespace varve::bench {
 
-// False, with a line on stderr that names the flag, if the flags make no sense or ask for what is
-// not there.
+// Returns false, with a line on stderr that names the flag, if the flags make no sense or ask for
+// something unsupported.
 [[nodiscard]] bool OptionsFromFlags(const OptionFlags& flags, Options* options);
 
 ReadOptions ReadOptionsFromFlags();
 WriteOptions WriteOptionsFromFlags();
 
-// The codec that flags call so, in any case.
+// Returns the codec of that name, in any case of letters.
 std::optional<CompressionType> CompressionNamed(const std::string& name);
-// The same. False, with a line on stderr, if there is none.
+// Like the call above, but returns false, with a line on stderr, if there is none.
 [[nodiscard]] bool ParseCompression(const std::string& name, CompressionType* type);
-// As printed in the header.
+// Returns the codec's name as the header prints it.
 std::string CompressionText(CompressionType type);
 
 }  // namespace varve::bench

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kLargeValueBytes = 100 * 1000;  // Of fill100K.
 
-// "X5" or "W2".
+// Parses "X5" or "W2".
 bool ParseRepeat(std::string_view word, ListEntry* entry) {
   if (word.size() < 2) return false;
   int count = 0;
@@ -38,7 +38,7 @@ bool ParseRepeat(std::string_view word, ListEntry* entry) {
   return word[0] == 'W';
 }
 
-// The part of an element from its '[' on.
+// Parses an element from its '[' on.
 bool ParseRepeats(std::string_view suffix, ListEntry* entry) {
   if (!suffix.ends_with(']')) return false;
   std::string_view words = suffix.substr(1, suffix.size() - 2);

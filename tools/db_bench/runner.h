@@ -25,14 +25,14 @@ struct ListEntry {
   int warm_ups = 0;
 };
 
-// Takes the list apart: "name", "name[X5]", "name[W2]", "name[X5-W2]"; empty elements are left out.
-// False, with a line on stderr, for what cannot be run.
+// Parses the list: "name", "name[X5]", "name[W2]", "name[X5-W2]"; empty elements are skipped.
+// Returns false, with a line on stderr, for an element that cannot run.
 [[nodiscard]] bool ParseBenchmarkList(const std::string& list, std::vector<ListEntry>* entries);
 
-// Thread safety: one thread uses it.
+// Thread safety: only one thread may use it.
 class Runner {
  public:
-  // `database` is open and outlives this.
+  // `database` is open and must outlive this.
   Runner(Database* database, uint64_t seed);
 
   void Run(const ListEntry& entry);
@@ -40,7 +40,7 @@ class Runner {
  private:
   Plan NewPlan() const;
   void RunThreads(const ListEntry& entry, const Plan& plan);
-  // One run by all threads, merged.
+  // Runs all threads once and returns their merged figures.
   RunStats RunOnce(const Benchmark& benchmark, const Plan& plan);
 
   Database* const database_;

@@ -23,10 +23,11 @@ constexpr std::array<const char*, kOpKinds> kOpNames = {"read",   "write", "dele
                                                         "update", "merge", "compress", "uncompress",
                                                         "crc",    "hash",  "op"};
 constexpr double kMebibyte = 1048576.0;
-// With --stats_interval_seconds: reading the clock costs as much as a fast operation.
+// Number of operations between clock reads with --stats_interval_seconds: reading the clock costs
+// as much as a fast operation.
 constexpr int64_t kOpsBetweenClocks = 1000;
 
-// The count at which progress is told next: an eighth more, in whole hundreds.
+// Returns the count at which progress is reported next: an eighth more, in whole hundreds.
 int64_t NextProgress(int64_t done) {
   const int64_t step = std::clamp<int64_t>(done / 8, 100, 100000);
   return (done + step) / 100 * 100;
@@ -49,7 +50,7 @@ double Rate(int64_t count, uint64_t micros) {
   return static_cast<double>(count) * 1e6 / static_cast<double>(std::max<uint64_t>(micros, 1));
 }
 
-// What the threads of `env` do, a line each.
+// Prints what the threads of `env` do, a line each.
 void TellThreads(Env* env) {
   std::vector<ThreadStatus> threads;
   const Status s = env->GetThreadList(&threads);

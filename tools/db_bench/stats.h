@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a thread did and how long it took, and the lines that tell it.
+// Measures what a thread did and how long it took, and prints it.
 
 #include <array>
 #include <atomic>
@@ -19,7 +19,7 @@ class DB;
 
 namespace varve::bench {
 
-// What a latency belongs to.
+// The kind of operation that a latency belongs to.
 enum class Op : uint8_t {
   kRead,
   kWrite,
@@ -35,13 +35,13 @@ enum class Op : uint8_t {
 };
 inline constexpr size_t kOpKinds = static_cast<size_t>(Op::kOther) + 1;
 
-// Microseconds of a clock that never goes back.
+// Returns the microseconds of a monotonic clock.
 uint64_t NowMicros();
 
 // Microseconds per operation, by kind.
 using Latencies = std::array<Histogram, kOpKinds>;
 
-// What one thread did between its start and its end.
+// Holds what one thread did between its start and its end.
 struct ThreadFigures {
   uint64_t start_micros = 0;
   uint64_t end_micros = 0;
@@ -52,20 +52,21 @@ struct ThreadFigures {
   bool is_surroundings = false;          // It is not part of what is measured.
 };
 
-// Takes the figures of a thread down, and tells on stderr how it gets on.
+// Records the figures of a thread, and reports its progress on stderr.
 //
-// Thread safety: none; one thread at a time.
+// Thread safety: one thread at a time may use it.
 class ThreadStats {
  public:
-  // `finished_ops` counts the operations of all threads for the interval report; may be null and
-  // otherwise must outlive this. `db` is asked by --stats_per_interval and
-  // --thread_status_per_interval; not owned.
+  // `finished_ops` counts the operations of all threads for the interval report; it may be null and
+  // otherwise must outlive this. --stats_per_interval and --thread_status_per_interval ask `db`,
+  // which is not owned.
   ThreadStats(int thread, DB* db, std::atomic<uint64_t>* finished_ops);
 
   void Start();
   void Stop();
 
-  // `n` operations have ended; with --histogram they took, together, the time since the last call.
+  // Records that `n` operations have ended. With --histogram they took, together, the time since
+  // the last call.
   void FinishedOps(int64_t n, Op op) {
     if (figures_.latencies != nullptr) RecordLatency(op);
     figures_.ops += n;
@@ -74,12 +75,12 @@ class ThreadStats {
     }
     if (figures_.ops >= next_look_) Look();
   }
-  // The wait before this call does not count as latency.
+  // Excludes the wait before this call from latencies.
   void SkipWait() {
     if (figures_.latencies != nullptr) last_op_ = NowMicros();
   }
   void AddBytes(int64_t n) { figures_.bytes += n; }
-  // Joined by spaces.
+  // Adds a message; messages are joined by spaces.
   void AddMessage(const std::string& message);
   void Exclude() { figures_.is_surroundings = true; }
 
@@ -87,7 +88,7 @@ class ThreadStats {
 
  private:
   void RecordLatency(Op op);
-  // Decides whether it is time for an interim line, and when to look again.
+  // Prints an interim line if it is due, and decides when to look again.
   void Look();
   void ReportInterval(uint64_t now);
 
@@ -101,18 +102,18 @@ class ThreadStats {
   uint64_t last_op_ = 0;
 };
 
-// A run of a benchmark: the figures of its threads together.
+// Holds the figures of all threads of a benchmark's run.
 class RunStats {
  public:
   RunStats();
 
-  // Those of the surroundings are left out. Of messages the first one stays.
+  // Adds a thread's figures, except those of background threads. Of messages the first one stays.
   void Add(const ThreadFigures& thread);
 
-  // The line of a benchmark, and its histograms, on stdout.
+  // Prints the line of a benchmark, and its histograms, on stdout.
   void Report(const std::string& name) const;
 
-  // From the first start to the last end.
+  // Returns the rate from the first start to the last end.
   double OpsPerSecond() const;
   double MegabytesPerSecond() const;
   bool has_bytes() const { return sum_.bytes > 0; }
@@ -128,7 +129,7 @@ class RunStats {
 class RepeatedRuns {
  public:
   void Add(const RunStats& run);
-  // The averages so far, after each run but the first.
+  // Prints the averages so far. It is called after each run but the first.
   void ReportSoFar(const std::string& name) const;
   void ReportFinal(const std::string& name) const;
 

@@ -55,7 +55,7 @@ size_t ValueStream::DrawSize() {
     return static_cast<size_t>(std::uniform_int_distribution<int>(least, most)(sizes_));
   }
   if (FLAGS_value_size_distribution_type == "normal") {
-    // All but 0.3% of the draws fall between the bounds.
+    // The bounds contain all but 0.3% of the draws.
     std::normal_distribution<double> normal((least + most) / 2.0, (most - least) / 6.0);
     const double drawn = std::clamp<double>(std::round(normal(sizes_)), least, most);
     return static_cast<size_t>(drawn);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Values: windows that slide over a pool of bytes of known compressibility.
+// Makes values: windows that slide over a pool of bytes of known compressibility.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace varve::bench {
 
-// The bytes after all values. Immutable, so that threads share it.
+// Holds the bytes that all values are cut from. It is immutable, so threads share it.
 class ValuePool {
  public:
-  // Holds any value of up to `largest` bytes.
+  // The pool can hold any value of up to `largest` bytes.
   explicit ValuePool(size_t largest);
 
   const std::string& bytes() const { return bytes_; }
@@ -24,16 +24,16 @@ class ValuePool {
   std::string bytes_;
 };
 
-// The values of one thread, one after the other.
+// Yields the values of one thread, one after the other.
 class ValueStream {
  public:
-  // `pool` must outlive this. `size`: bytes of each value; 0: as
+  // `pool` must outlive this. `size` is the bytes of each value; 0 means as
   // --value_size_distribution_type says.
   ValueStream(const ValuePool& pool, size_t size);
 
-  // Points into the pool.
+  // Returns a slice that points into the pool.
   Slice Next() { return Next(size_ != 0 ? size_ : DrawSize()); }
-  // `size` at most the pool's largest value.
+  // Requires that `size` is at most the pool's largest value.
   Slice Next(size_t size);
 
  private:
@@ -45,10 +45,10 @@ class ValueStream {
   std::mt19937_64 sizes_{301};
 };
 
-// Bytes of the largest value that the flags ask for, and of the mean one.
+// Return the bytes of the largest value that the flags ask for, and of the mean one.
 size_t LargestValue();
 size_t MeanValue();
-// False, with a line on stderr, if the flags contradict each other.
+// Returns false, with a line on stderr, if the flags contradict each other.
 [[nodiscard]] bool CheckValueFlags();
 
 }  // namespace varve::bench

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kFindingsTold = 40;
 
-// As of the end of time.
+// The greatest timestamp.
 const std::string kLatest(8, '\xff');
 const Slice kLatestSlice(kLatest);
 
@@ -79,7 +79,7 @@ bool Database::ListFamilies(std::vector<ColumnFamilyDescriptor>* families) {
     if (there || (question != Expected::kNoFamily && family.name == FamilyName(question))) continue;
     if (expected_->created()) Lost("column family " + family.name);
   }
-  // Temporary families of a process that was killed.
+  // A killed process may leave temporary families behind.
   for (const std::string& name : names) {
     if (!name.starts_with("temporary")) continue;
     ColumnFamilyOptions plain = options_.family;
@@ -160,7 +160,7 @@ bool Database::Close() {
   db_.reset();
   transactions_ = nullptr;
   optimistic_ = nullptr;
-  // What was closed has nothing to lose.
+  // A clean close loses nothing.
   expected_->SetLossy(false);
   return s.ok();
 }
@@ -202,7 +202,7 @@ void Database::AdoptAll(bool after_kill) {
   std::string value;
   for (uint32_t family = 0; family < expected_->families(); family++) {
     if (family == question) {
-      // Empty is right, and so is all that was there.
+      // The family may be empty or hold everything it held.
       const std::unique_ptr<Iterator> it(db_->NewIterator(Now(), handles_[family]));
       it->SeekToFirst();
       if (!it->Valid()) RaiseFloors(family, {});
@@ -252,7 +252,7 @@ std::vector<KeyState> Database::StatesOf(uint32_t family) const {
   return states;
 }
 
-// No states: nothing is there, and nothing was.
+// Without states, the family has never held anything.
 void Database::RaiseFloors(uint32_t family, const std::vector<KeyState>& states) {
   for (uint64_t number = 0; number < expected_->keys(); number++) {
     const KeyId key{family, number};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The database under test: opened with drawn options, compared as a whole with what is expected,
-// its families dropped and made again.
+// Holds the database under test: opens it with drawn options, compares it as a whole with the
+// expected state, and drops and recreates its families.
 
 #include <memory>
 #include <shared_mutex>
@@ -19,47 +19,48 @@
 
 namespace varve::stress {
 
-// Thread safety: operations hold `in_use` shared, what replaces the database or a family holds it
+// Thread safety: operations hold `in_use` shared; replacing the database or a family holds it
 // exclusively.
 class Database {
  public:
-  // `expected` is borrowed.
+  // `expected` is not owned.
   Database(std::string directory, Expected* expected);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // Opens with newly drawn options and compares every key. False: it cannot go on.
+  // Opens with newly drawn options and compares every key. Returns false if the database cannot go
+  // on.
   bool Open(Dice* dice, bool after_kill);
-  // Also of what a snapshot still holds: nobody has one any more.
+  // Closes the database, which also drops the snapshots. Requires that no worker holds one.
   bool Close();
-  // Compares every key of every family by Get and by a scan. Nobody writes meanwhile.
+  // Compares every key of every family by Get and by a scan. Requires that nobody writes meanwhile.
   void VerifyAll();
 
-  // Drops a family and makes it again, empty.
+  // Drops a family and creates it again, empty.
   void ClearFamily(uint32_t family);
-  // Flushes or syncs, and remembers that what was there before survives a kill.
+  // Flushes or syncs, and records that what was there before survives a kill.
   void Flush(uint32_t family);
   void SyncLog(bool sync);
 
   DB* db() { return db_.get(); }
-  // With --use_txn or --use_optimistic_txn: db() is then such a database.
+  // True with --use_txn or --use_optimistic_txn; db() is then such a database.
   [[nodiscard]] bool has_transactions() const {
     return transactions_ != nullptr || optimistic_ != nullptr;
   }
-  // Requires it.
+  // Requires has_transactions().
   std::unique_ptr<Transaction> Begin(const WriteOptions& options, bool set_snapshot);
   ColumnFamilyHandle* handle(uint32_t family) { return handles_[family]; }
-  // Another one after the family was made again: its old snapshots show nothing.
+  // Returns a number that changes when the family is recreated: its old snapshots show nothing.
   [[nodiscard]] uint64_t generation(uint32_t family) const { return generations_[family]; }
   Expected& expected() { return *expected_; }
   KeyLocks& locks() { return locks_; }
   const StressOptions& options() const { return options_; }
-  // Whether keys have timestamps; and options of a read that is as of now.
+  // stamped() returns true if keys have timestamps. Now() returns read options for the latest time.
   [[nodiscard]] static bool stamped();
   [[nodiscard]] ReadOptions Now() const;
 
-  // A finding: counted and told. The database goes on.
+  // Counts and prints a finding. The database goes on.
   void Wrong(const std::string& what);
   void Lost(const std::string& what);
 
@@ -69,7 +70,7 @@ class Database {
   bool ListFamilies(std::vector<ColumnFamilyDescriptor>* families);
   bool TryOpen();
   Status OpenFamilies(const std::vector<ColumnFamilyDescriptor>& families);
-  // Judges one key after an opening, and takes what is there for what is expected.
+  // Judges one key after an opening, and takes what is found as the expected state.
   void Adopt(const KeyId& key, const Status& status, const Slice& value, bool lossy);
   void AdoptAll(bool after_kill);
   void Finding(const char* kind, const std::string& what);

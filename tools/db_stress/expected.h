@@ -2,9 +2,9 @@
 #pragma once
 
 // What the database must hold, in a file outside its directory that is mapped into memory: stores
-// survive a killed process, so that the next one knows what was acknowledged and what was under
-// way. Beside the states stands a floor for each: what was known to survive a kill even without a
-// log. And counts of what was done and found, over all processes of a run.
+// survive a killed process, so that the next one knows which changes were acknowledged and which
+// were pending. A floor beside each state says what was known to survive a kill even without a log.
+// The file also counts what was done and found, over all processes of a run.
 
 #include <atomic>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace varve::stress {
 
-// Over all rounds of a run.
+// Counts over all rounds of a run.
 struct Counts {
   std::atomic<uint64_t> operations;
   std::atomic<uint64_t> checks;
@@ -31,8 +31,8 @@ class Expected {
   Expected(const Expected&) = delete;
   Expected& operator=(const Expected&) = delete;
 
-  // Maps the file, made with every key never written if it is not there. False, with the reason on
-  // stderr, if it cannot be had or is of another shape.
+  // Maps the file. A missing file is created with every key never written. Returns false, with the
+  // reason on stderr, if it cannot be opened or has another shape.
   bool Open(const std::string& path, uint32_t families, uint64_t keys);
 
   [[nodiscard]] KeyState Get(const KeyId& key) const {
@@ -49,17 +49,17 @@ class Expected {
   }
 
   Counts& counts() { return header_->counts; }
-  // Of user timestamps; grows for ever.
+  // Returns the next user timestamp; the clock never goes back.
   uint64_t NextTimestamp() { return header_->clock.fetch_add(1) + 1; }
-  // A family that is being dropped and made again may be whole, empty, or not there.
+  // The number of a family that is being dropped and recreated: it may be whole, empty, or missing.
   [[nodiscard]] uint32_t family_in_question() const { return header_->family_in_question.load(); }
   void SetFamilyInQuestion(uint32_t family) { header_->family_in_question.store(family); }
   static constexpr uint32_t kNoFamily = UINT32_MAX;
-  // Whether a kill may now take writes that were acknowledged, down to the floors.
+  // True if a kill may now take acknowledged writes, down to the floors.
   [[nodiscard]] bool lossy() const { return header_->lossy.load() != 0; }
   void SetLossy(bool lossy) { header_->lossy.store(lossy ? 1 : 0); }
 
-  // Whether a process has had the database open, with all its families.
+  // True if a process has had the database open, with all its families.
   [[nodiscard]] bool created() const { return header_->created.load() != 0; }
   void SetCreated() { header_->created.store(1); }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What can be asked for. Names and meanings are those that users of RocksDB's db_stress know, as
-// far as both have them.
+// Defines the flags. Names and meanings are those of RocksDB's db_stress where both have them.
 
 #include "tools/db_stress/flags.h"
 

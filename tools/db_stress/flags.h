@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The command line: flags.cc defines and explains it.
+// Declares the command line, which flags.cc defines and explains.
 
 #include <gflags/gflags.h>
 

@@ -11,7 +11,7 @@ namespace varve::stress {
 namespace {
 
 constexpr size_t kNumberBytes = 8;
-// Of a value: what it is, its base, and of a base value the length of what follows.
+// Bytes of a value's head: its kind, its base, and for a base value the length of what follows.
 constexpr size_t kHeadBytes = 9;
 constexpr size_t kOperandBytes = 13;
 constexpr char kBase = 'B';

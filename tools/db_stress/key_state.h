@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What one key must hold, in 64 bits: enough to know every value that a read may return, even while
-// a change of it is under way or was cut off by a kill.
+// The expected state of one key, in 64 bits: enough to know every value that a read may return,
+// even while a change is pending or was cut off by a kill.
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +22,9 @@ struct KeyState {
   Change pending = Change::kNone;
 
   [[nodiscard]] bool exists() const { return has_value || merges > 0; }
-  // Nothing is under way.
+  // Returns the state without the pending change.
   [[nodiscard]] KeyState Settled() const { return {base, has_value, merges, Change::kNone}; }
-  // After what is under way.
+  // Returns the state after the pending change.
   [[nodiscard]] KeyState After() const;
   [[nodiscard]] KeyState With(Change change) const { return {base, has_value, merges, change}; }
 
@@ -36,37 +36,39 @@ struct KeyState {
     return {static_cast<uint32_t>(bits >> 32), (bits >> 7 & 1) != 0,
             static_cast<uint8_t>(bits >> 8), static_cast<Change>(bits & 3)};
   }
-  // Whether the other one is a later moment of the same key, or the same.
+  // Returns true if `other` is the same state of the key or a later one.
   [[nodiscard]] bool NotAfter(const KeyState& other) const {
     return base < other.base || (base == other.base && merges <= other.merges);
   }
   friend bool operator==(const KeyState&, const KeyState&) = default;
 };
 
-// More operands than this are not put on a base.
+// Maximal number of operands on a base.
 inline constexpr uint8_t kMergesMost = 100;
 
-// Which key of which family.
+// Identifies a key of a family.
 struct KeyId {
   uint32_t family = 0;
   uint64_t number = 0;
 };
 
-// The key's bytes: eight that sort as the number does, and a tail of a length of its own.
+// Returns the key's bytes: eight that sort as the number does, and a tail whose length depends on
+// the key.
 std::string KeyBytes(uint64_t number);
-// Nothing if those are no key's bytes.
+// Returns nothing if the bytes are no key.
 std::optional<uint64_t> NumberOf(const Slice& bytes);
 
-// A base value, and the operand that was merged as the `nth` on it, from 0.
+// Return a base value, and the operand that was merged as the `nth` on it, from 0.
 std::string BaseValue(const KeyId& key, uint32_t base);
 std::string OperandValue(const KeyId& key, uint32_t base, uint8_t nth);
-// All that a read of the state returns. Requires exists().
+// Returns the value that a read of the state returns. Requires exists().
 std::string WholeValue(const KeyId& key, const KeyState& state);
 
-// The state that a value was made for; nothing if no state of this key makes these bytes.
+// Returns the state that a value was made for, or nothing if no state of this key makes these
+// bytes.
 std::optional<KeyState> StateOf(const KeyId& key, const Slice& value);
 
-// Longest base value, in bytes.
+// Sets the size of the longest base value, in bytes.
 void SetValueSizeMost(uint32_t bytes);
 
 }  // namespace varve::stress

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who may change which keys: one mutex for a few neighbouring keys of a family, many for a range.
+// Locks that guard changes of keys: one mutex for a few neighbouring keys of a family, many for a
+// range.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +25,7 @@ class KeyLocks {
   [[nodiscard]] Held Lock(const KeyId& key) {
     return LockRange(key.family, key.number, key.number);
   }
-  // [first, last]. A thread holds no other lock of keys meanwhile.
+  // Locks the keys [first, last]. Requires that the thread holds no other lock of keys.
   [[nodiscard]] Held LockRange(uint32_t family, uint64_t first, uint64_t last) {
     Held held;
     for (uint64_t stripe = first / kKeysOfStripe; stripe <= last / kKeysOfStripe; stripe++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// db_stress: threads of every kind of operation on one database, under options that change from one
-// opening to the next, compared with a state that is kept outside of it and survives a kill. The
+// db_stress runs threads of every kind of operation on one database, under options that change at
+// each opening, and compares it with a state that is kept outside of it and survives a kill. The
 // last line counts; the exit status is 0 only if nothing is wrong and enough was done.
 
 #include <gflags/gflags.h>
@@ -68,7 +68,7 @@ std::string DirectoryFromFlags() {
   return path + "/db_stress";
 }
 
-// The last round is not killed, and must be whole.
+// The last round is not killed, and must complete.
 uint64_t OperationsDue() {
   return static_cast<uint64_t>(FLAGS_threads) * FLAGS_ops_per_thread;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Operations that only read. With the keys' locks held the answer is known exactly; without, it
-// must be one of the states between the one before and the one after.
+// Operations that only read. With the keys' locks held the answer is known exactly. Without them it
+// must be a state between the one read before and the one read after.
 
 #include <algorithm>
 #include <array>
@@ -97,7 +97,7 @@ void Worker::MultiGet() {
   if (snapshot != nullptr) db()->ReleaseSnapshot(snapshot);
 }
 
-// Every key of [first, last], whose locks are held.
+// Checks every key of [first, last]. Requires that their locks are held.
 void Worker::CheckLockedScan(Iterator* it, uint32_t family, uint64_t first, uint64_t last,
                              bool forward) {
   for (uint64_t i = 0; i <= last - first; i++) {
@@ -139,7 +139,7 @@ void Worker::Scan() {
   }
 }
 
-// The keys that share seven bytes, without locks.
+// Scans the keys that share seven bytes, without locks.
 void Worker::ScanPrefix() {
   const KeyId from = RandomKey();
   const uint64_t first = from.number / 256 * 256;

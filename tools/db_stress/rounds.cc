@@ -22,11 +22,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kStuckStatus = 3;
-// One in so many rounds is killed while it opens, or soon after.
+// One in this many rounds is killed while it opens, or soon after.
 constexpr uint64_t kEarlyKillOneIn = 10;
 constexpr uint64_t kEarlyMicros = 15000;
 
-// Threads of operations on an open database, until all are done.
+// Runs the threads of operations on an open database until all are done.
 void Operate(Database* database, uint64_t seed, uint64_t operations) {
   std::vector<std::thread> threads;
   for (int i = 0; i < FLAGS_threads; i++) {
@@ -39,7 +39,7 @@ void Operate(Database* database, uint64_t seed, uint64_t operations) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// False: the database cannot be opened, or closed.
+// Returns false if the database cannot be opened or closed.
 bool RunRound(const std::string& directory, Expected* expected, uint64_t seed, bool after_kill) {
   Dice dice(seed);
   Database database(directory, expected);
@@ -52,13 +52,13 @@ bool RunRound(const std::string& directory, Expected* expected, uint64_t seed, b
     database.VerifyAll();
     if (!database.Close()) return false;
   }
-  // All of it must be there again.
+  // All data must be there after reopening.
   return database.Open(&dice, false) && database.Close();
 }
 
 enum class Ending { kDone, kKilled, kCannotGoOn, kCrashed, kHung };
 
-// Slow is not hung: that is who finishes no operation and no check any more.
+// A child hangs if it finishes no operation and no check any more; a slow one does not.
 Ending Await(pid_t child, const Counts& counts) {
   uint64_t done = 0;
   auto progressed = Clock::now();
@@ -80,7 +80,7 @@ Ending Await(pid_t child, const Counts& counts) {
   return WEXITSTATUS(status) == 0 ? Ending::kDone : Ending::kCrashed;
 }
 
-// Forks before any thread runs. micros: after which the child kills itself; 0: never.
+// Forks, before any thread runs. The child kills itself after `micros`; 0 means never.
 Ending RunInChild(const std::function<bool()>& round, const Counts& counts, uint64_t micros) {
   std::fflush(stdout);
   const pid_t child = fork();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A round: open, operate, verify, close. Either in this process, or in children that are killed at
-// some moment and whose successors find out what they left.
+// A round opens, operates, verifies and closes, either in this process or in children that are
+// killed at some moment. The successor of a killed child checks what it left.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,8 @@ struct RunTotals {
   uint64_t kills = 0;
 };
 
-// As the flags say. Directory and expected state are kept if something is wrong.
+// Runs the rounds that the flags ask for. Directory and expected state are kept if something is
+// wrong.
 RunTotals RunRounds(const std::string& directory, const std::string& expected_path);
 
 }  // namespace varve::stress

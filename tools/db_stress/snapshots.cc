@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Snapshots that are held for some time: what a few keys were when one was taken, they are when it
-// is released, by Get and by a scan.
+// Operations that hold snapshots for some time: when a snapshot is released, a few keys must still
+// be what they were when it was taken, by Get and by a scan.
 
 #include <algorithm>
 

@@ -131,10 +131,10 @@ void DrawDatabase(Dice* dice, StressOptions* options) {
         db->env, nullptr, "", kDeleteRate, /*delete_existing_trash=*/dice->OneIn(2),
         /*status=*/nullptr, /*max_trash_db_ratio=*/1.0, /*bytes_max_delete_chunk=*/16 << 10));
   }
-  // Atomic flushes need the families' logs or none; pipelined writes exclude them.
+  // Atomic flushes need logs for all families or for none; pipelined writes exclude them.
   if (!db->enable_pipelined_write && dice->OneIn(4)) db->atomic_flush = true;
   if (options->no_log_one_in == 0 && dice->OneIn(4)) {
-    // A family of the database's own that a job writes to.
+    // One of the database's own families gets the writes of a job.
     db->statistics = CreateDBStatistics();
     db->persist_stats_to_disk = true;
     db->stats_persist_period_sec = 1;
@@ -194,7 +194,7 @@ bool DrawOptions(Dice* dice, StressOptions* options) {
   options->db.create_missing_column_families = true;
   std::string mode = FLAGS_write_mode;
   if (mode.empty()) mode = FLAGS_random_options ? One(dice, kModes) : "ordered";
-  // Transactions ask for an order.
+  // Transactions require ordered writes.
   if (mode == "unordered" && FLAGS_use_optimistic_txn) mode = "pipelined";
   if (!SetMode(mode, options)) return false;
   if (!SetFromFlags(options)) return false;
@@ -205,7 +205,7 @@ bool DrawOptions(Dice* dice, StressOptions* options) {
   if (FLAGS_user_timestamp_size != 0) {
     options->family.comparator = BytewiseComparatorWithU64Ts();
     options->family.persist_user_defined_timestamps = FLAGS_persist_user_defined_timestamps;
-    // Timestamps that live in memory only ask for one memtable of the family at a time.
+    // Timestamps that are kept in memory only require one memtable of the family at a time.
     if (!FLAGS_persist_user_defined_timestamps) {
       options->db.atomic_flush = false;
       options->db.allow_concurrent_memtable_write = false;
@@ -213,7 +213,7 @@ bool DrawOptions(Dice* dice, StressOptions* options) {
     }
   }
   options->family.merge_operator = AppendOperator();
-  // Closing does not flush then, and what has no log is lost.
+  // Closing then does not flush, so writes without a log are lost.
   if (options->no_log_one_in != 0) options->db.avoid_flush_during_shutdown = false;
   options->description = "mode " + mode;
   if (FLAGS_use_txn) options->description += ", transactions";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The options of one opening: from the flags, or drawn.
+// Holds the options of one opening, from the flags or drawn.
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace varve::stress {
 
-// splitmix64.
+// Draws random numbers by splitmix64.
 class Dice {
  public:
   explicit Dice(uint64_t seed) : state_(seed) {}
@@ -22,7 +22,7 @@ class Dice {
     return z ^ (z >> 31);
   }
   uint64_t Below(uint64_t n) { return Next() % n; }
-  // Never, for 0.
+  // Returns false always if n is 0.
   bool OneIn(uint64_t n) { return n != 0 && Below(n) == 0; }
 
  private:
@@ -34,22 +34,22 @@ struct StressOptions {
   ColumnFamilyOptions family;
   uint32_t sync_one_in = 0;    // writes that are synced; 0: none
   uint32_t no_log_one_in = 0;  // writes that skip the log
-  // Room for tables in the database's directory; what is too much goes to another one.
+  // Room for tables in the database's directory; the excess goes to another one.
   uint64_t fast_bytes = UINT64_MAX;
   std::string description;
 
-  // Whether every acknowledged write survives a kill.
+  // True if every acknowledged write survives a kill.
   [[nodiscard]] bool SurvivesKill() const { return no_log_one_in == 0 && !db.manual_wal_flush; }
-  // Of changes of one key, or of many. Where only some writes are logged, all of a key are or none:
-  // otherwise a kill could take one from between two others.
+  // Draws options for changes of one key, or of many. Where only some writes are logged, all of a
+  // key are or none are: otherwise a kill could remove one from between two others.
   WriteOptions DrawWriteOptions(uint64_t key, Dice* dice) const;
   WriteOptions DrawWideWriteOptions(Dice* dice) const;
 };
 
-// False, with the reason on stderr: a flag has a value that it may not have.
+// Returns false, with the reason on stderr, if a flag has an invalid value.
 bool DrawOptions(Dice* dice, StressOptions* options);
 
-// Appends operands without a delimiter, the empty value included.
+// Returns an operator that appends operands without a delimiter, the empty value included.
 std::shared_ptr<MergeOperator> AppendOperator();
 
 }  // namespace varve::stress

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes of single keys in transactions. The worker holds the key's lock, so nobody comes in
-// between, and a transaction that is refused is a finding.
+// Changes single keys in transactions. The worker holds the key's lock, so no other writer
+// intervenes, and a transaction that is refused is a finding.
 
 #include "tools/db_stress/worker.h"
 

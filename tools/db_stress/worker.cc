@@ -10,7 +10,7 @@ Worker::Worker(Database* database, uint32_t id, uint64_t seed)
 
 KeyId Worker::RandomKey() {
   const uint64_t keys = expected().keys();
-  // Half of the operations on a sixteenth of the keys.
+  // Half of the operations use a sixteenth of the keys.
   const uint64_t number = dice_.OneIn(2) ? dice_.Below(keys) : dice_.Below(keys / 16 + 1) * 16;
   return {RandomFamily(), number % keys};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One thread of operations, each compared with what is expected.
+// Runs one thread of operations and compares each with the expected state.
 
 #include <deque>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace varve::stress {
 
-// A snapshot, and what a few keys were when it was taken.
+// Holds a snapshot, and the states of a few keys when it was taken.
 struct HeldSnapshot {
   const Snapshot* snapshot = nullptr;
   uint64_t until = 0;  // the operation at which it is looked at and released
@@ -22,14 +22,14 @@ struct HeldSnapshot {
   std::vector<std::pair<uint64_t, std::string>> values;  // empty: not there
 };
 
-// Thread safety: none.
+// Thread safety: one thread may use it.
 class Worker {
  public:
   Worker(Database* database, uint32_t id, uint64_t seed);
 
-  // So many operations.
+  // Runs this many operations.
   void Run(uint64_t operations);
-  // Looks at all snapshots once more and gives them back.
+  // Checks all snapshots once more and releases them.
   void ReleaseSnapshots();
 
  private:
@@ -38,8 +38,8 @@ class Worker {
   void Merge();
   void Delete();
   void DeleteRange();
-  // Marks the change, writes, and settles it. `write` does the writing, or, in transactions,
-  // `add`.
+  // Marks the change as pending, writes, and settles it. `write` does the writing or, in
+  // transactions, `add`.
   using PlainWrite = std::function<Status(const KeyState& after)>;
   using AddToTransaction = std::function<Status(Transaction* txn, const KeyState& after)>;
   void Apply(const KeyId& key, Change change, const WriteOptions& options, const PlainWrite& write,
@@ -49,8 +49,8 @@ class Worker {
   void TemporaryFamily();
 
   // --- transactions.cc
-  // From `before` to `after` in a transaction, which is told to go back now and then: then
-  // *changed is false.
+  // Changes a key from `before` to `after` in a transaction, which is rolled back now and then:
+  // then *changed is false.
   Status Transact(const KeyId& key, const KeyState& before, const KeyState& after,
                   const WriteOptions& options, const AddToTransaction& add, bool* changed);
   void ReadInTransaction(const char* how, Transaction* txn, const KeyId& key,
@@ -62,7 +62,7 @@ class Worker {
   void MultiGet();
   void Scan();
   void ScanPrefix();
-  // What one read returned, between two readings of the expected state.
+  // What one read returned is judged between two readings of the expected state.
   void Judge(const char* how, const KeyId& key, const KeyState& before, const Status& status,
              const Slice& value);
   void ExpectExactly(const char* how, const KeyId& key, const Status& status, const Slice& value) {

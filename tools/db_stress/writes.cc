@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Operations that change something: the expected state says what is under way before it begins, and
-// what is done once it was acknowledged.
+// Operations that change something: the expected state marks the change as pending before it
+// begins, and as done once it is acknowledged.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ std::string Worker::NextTimestamp() {
 }
 
 bool Worker::IsNeverOverwritten(uint64_t number) const {
-  // At the end, so that range deletions can keep away from them.
+  // These keys are the last ones, so that range deletions can avoid them.
   const uint64_t keys = database_->expected().keys();
   return number >= keys - keys * static_cast<uint64_t>(FLAGS_nooverwritepercent) / 100;
 }
@@ -148,7 +148,7 @@ void Worker::TemporaryFamily() {
   if (!s.ok() || value != name) database_->Wrong("a new family: " + s.ToString());
   s = db()->DropColumnFamily(family);
   if (!s.ok()) database_->Wrong("DropColumnFamily: " + s.ToString());
-  // A handle serves until it is released.
+  // A handle stays usable until it is released, even after the family was dropped.
   s = db()->Get(ReadOptions(), family, "key8", &value);
   if (!s.ok() || value != name) database_->Wrong("a dropped family: " + s.ToString());
   s = db()->DestroyColumnFamilyHandle(family);

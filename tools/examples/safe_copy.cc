@@ -30,7 +30,7 @@ std::unique_ptr<varve::DB> Open(const std::string& name) {
 
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "safe_copy.db";
-  // A directory of its own. It may lie within the database's.
+  // The backups have a directory of their own, which may lie within the database's.
   varve::BackupEngine* made = nullptr;
   {
     const std::unique_ptr<varve::DB> db = Open(name);
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   }
   const std::unique_ptr<varve::BackupEngine> engine(made);
   OrDie(engine->VerifyBackup(1, true));
-  // The database is closed. If anything were wrong with the backup, it would stay as it is.
+  // The database is closed. If anything is wrong with the backup, the database stays as it is.
   OrDie(engine->RestoreDBFromBackup(1, name, name));
 
   const std::unique_ptr<varve::DB> db = Open(name);

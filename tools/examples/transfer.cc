@@ -22,7 +22,7 @@ varve::Status Transfer(varve::TransactionDB* db, const char* from, const char* t
   const std::unique_ptr<varve::Transaction> txn(db->BeginTransaction(varve::WriteOptions()));
   for (const auto& [account, change] : {std::pair{from, -amount}, std::pair{to, amount}}) {
     std::string balance;
-    // Locks the account: TimedOut if somebody else has it for too long.
+    // Locks the account. Returns TimedOut if another transaction holds it for too long.
     varve::Status s = txn->GetForUpdate(varve::ReadOptions(), account, &balance);
     if (s.ok()) s = txn->Put(account, std::to_string(std::stoi(balance) + change));
     if (!s.ok()) return s;  // the transaction goes, and what it did with it

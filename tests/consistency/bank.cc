@@ -113,7 +113,7 @@ class BankChecker final : public Checker {
     return Cell{FamilyOf(account), key};
   }
 
-  // Two inner accounts of one family, and two outer ones of two families.
+  // Chooses two inner accounts of one family, and two outer ones of two families.
   static std::array<size_t, 4> Choose(Random* random) {
     const size_t f = random->Below(Store::kFamilies);
     const size_t g = (f + 1 + random->Below(Store::kFamilies - 1)) % Store::kFamilies;

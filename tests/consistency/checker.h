@@ -2,7 +2,7 @@
 #pragma once
 
 // The contract of a checker: it owns a part of the key space, writes it from many threads, and
-// knows from what was acknowledged when which answers are possible.
+// knows from the acknowledged writes which answers are possible.
 
 #include <atomic>
 #include <cstdint>
@@ -22,16 +22,16 @@ class Checker {
 
   const char* name() const { return name_; }
 
-  // The initial state; one thread.
+  // Writes the initial state. One thread calls it.
   virtual void Prepare(Random* random) = 0;
-  // One transaction. `thread` is in [0, threads) of its kind, and used by one thread at a time.
+  // Runs one transaction. `thread` is in [0, threads) of its kind; one thread at a time uses it.
   virtual void WriteOnce(size_t thread, Random* random) = 0;
-  // One reading, or several of one moment.
+  // Makes one reading, or several of one moment.
   virtual void ReadOnce(size_t thread, Random* random) = 0;
-  // What takes all readings to judge; after the threads ended.
+  // Judges what requires all readings. Called after the threads ended.
   virtual void Finish() {}
 
-  // Transactions that were acknowledged and can be judged, and readings that were judged.
+  // Return the number of acknowledged transactions that can be judged, and of judged readings.
   uint64_t writes() const { return writes_.load(std::memory_order_relaxed); }
   uint64_t reads() const { return reads_.load(std::memory_order_relaxed); }
 
@@ -46,26 +46,26 @@ class Checker {
  private:
   Store* const store_;
   const char* const name_;
-  // Publish nothing; they end the run.
+  // Relaxed counters; they only end the run.
   std::atomic<uint64_t> writes_{0};
   std::atomic<uint64_t> reads_{0};
 };
 
-// Transfers between accounts: totals never change, and a finished transfer is seen.
+// Checks transfers between accounts: totals never change, and a finished transfer is seen.
 std::unique_ptr<Checker> NewBankChecker(Store* store);
-// Lists that only grow: every reading of one moment is a cut that agrees with the order of
+// Checks lists that only grow: every reading of one moment is a cut that agrees with the order of
 // transactions and with real time, and snapshots are ordered by their sequence numbers. Sets
 // *torn_gets to how often plain Gets saw a part of a batch where the mode allows it.
 std::unique_ptr<Checker> NewListChecker(Store* store, size_t reader_threads,
                                         std::atomic<uint64_t>* torn_gets);
-// The same changes in all families: a snapshot shows equal families, and shows the same for ever.
+// Makes the same changes in all families: a snapshot shows equal families, and never changes.
 std::unique_ptr<Checker> NewMirrorChecker(Store* store, size_t reader_threads);
-// Numbers that one writer counts up: nobody reads less than what was acknowledged before.
+// Checks numbers that one writer counts up: no read returns less than what was acknowledged before.
 std::unique_ptr<Checker> NewRegisterChecker(Store* store, size_t writer_threads);
-// Accounts that are only merged into: totals never change, and every operand counts once. The
-// families must add numbers.
+// Checks accounts that are only merged into: totals never change, and every operand counts once.
+// The families must add numbers.
 std::unique_ptr<Checker> NewLedgerChecker(Store* store);
-// Reads as of a timestamp find what was written at it, for ever.
+// Checks that reads at a timestamp always find what was written at it.
 std::unique_ptr<Checker> NewTimestampsChecker(Store* store);
 
 }  // namespace varve::testing

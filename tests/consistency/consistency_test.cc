@@ -39,7 +39,7 @@ uint64_t Wanted() {
   return NumberFromEnvironment("VARVE_CONSISTENCY", kWanted);
 }
 
-// Files on the real file system, as that is where the log is fastest; in memory when every write
+// Holds the files: on the real file system, where the log is fastest, or in memory when every write
 // is synced.
 class Place {
  public:
@@ -94,7 +94,7 @@ Status OpenIn(const Place& place, const WriteMode& mode, std::unique_ptr<DB>* db
   return s;
 }
 
-// A checker with its share of the threads and what it has to reach.
+// Holds a checker with its share of the threads and its target counts.
 struct Post {
   std::unique_ptr<Checker> checker;
   size_t writers;
@@ -116,7 +116,7 @@ struct Outcome {
   std::string first;
 };
 
-// One database, the checkers named in `names`, and `threads` threads until all of them are done.
+// Runs the checkers named in `names` on one database in `threads` threads until all are done.
 class Session {
  public:
   Session(Store* store, const std::string& names, size_t threads, uint64_t wanted, uint64_t seed)

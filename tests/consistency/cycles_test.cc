@@ -73,7 +73,7 @@ class ListTransactions {
     std::vector<ListTransaction> history;
     uint32_t appended = 0;
   };
-  // A transaction under way.
+  // Holds a transaction in progress.
   struct Attempt {
     std::unique_ptr<Transaction> txn;
     ReadOptions read;
@@ -154,11 +154,11 @@ class ListTransactions {
     }
     Note(attempt, list, Elements(value));
   }
-  // The transaction has read this.
+  // Records what the transaction has read.
   void Note(Attempt* attempt, uint32_t list, const ListElements& elements) {
     const auto [it, first] = attempt->seen.emplace(list, elements);
     if (!first) {
-      // Checks at the end must notice; locks and snapshots do not let it happen.
+      // Validation at commit must notice this; locks and snapshots prevent it.
       const bool changed = it->second != elements;
       attempt->must_fail = attempt->must_fail || changed;
       if (changed && (!optimistic_ || reads_ == ReadsBy::kSnapshot) &&
@@ -167,7 +167,7 @@ class ListTransactions {
       }
       return;
     }
-    // What it had appended blindly before is at the end.
+    // What the transaction appended blindly before stands at the end.
     ListElements others = elements;
     for (auto own = attempt->record.appends.rbegin(); own != attempt->record.appends.rend();
          ++own) {
@@ -207,7 +207,8 @@ class ListTransactions {
     attempt->status = s;
   }
 
-  // All lists of a family, under one lock; now and then they are deleted as a range, and put back.
+  // Uses all lists of a family under one lock. Now and then they are deleted as a range and put
+  // back.
   void UseRange(Attempt* attempt, PerThread* thread, Random* random) {
     const uint32_t first = attempt->generation * kSlots + static_cast<uint32_t>(random->Below(2));
     ColumnFamilyHandle* const family = FamilyOf(first);
@@ -270,7 +271,7 @@ class ListTransactions {
     committed_++;
   }
 
-  // Of one moment, outside a transaction.
+  // Reads all lists at one moment, outside a transaction.
   void ReadAll(PerThread* thread, Random* random) {
     Attempt attempt;
     attempt.generation = generation_;
@@ -295,18 +296,18 @@ class ListTransactions {
   std::vector<PerThread> threads_;
   std::atomic<uint64_t> clock_{1};
   std::atomic<uint32_t> generation_{0};
-  // Publishes nothing.
+  // Relaxed: publishes nothing.
   std::atomic<uint64_t> committed_{0};
 };
 
-// What all modes added up to.
+// Sums the results of all modes.
 struct ListRuns {
   uint64_t committed = 0;
   uint64_t not_serializable = 0;
   std::string example;
 };
 
-// `parts` twentieths of the transactions that are wanted.
+// Runs `parts` twentieths of the requested number of transactions.
 ListRuns RunInAllModes(const char* name, bool optimistic, OccValidationPolicy checks, ReadsBy reads,
                        uint64_t parts) {
   const uint64_t wanted =

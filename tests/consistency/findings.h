@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What went wrong, told by any thread. The first finding stops the run.
+// Collects findings of any thread. The first finding stops the run.
 
 #include <atomic>
 #include <string>
@@ -20,7 +20,7 @@ class Findings {
     count_.fetch_add(1, std::memory_order_relaxed);
     if (first_.empty()) first_ = what;
   }
-  // Of a call that must succeed.
+  // Adds a finding if a call that must succeed has failed.
   void Expect(const Status& status, const char* call) {
     if (!status.ok()) Report(std::string(call) + ": " + status.ToString());
   }
@@ -32,7 +32,7 @@ class Findings {
   }
 
  private:
-  // Publishes nothing; threads poll it to stop early.
+  // Relaxed: threads poll it to stop early.
   std::atomic<uint64_t> count_{0};
   mutable Mutex mutex_;
   std::string first_ VARVE_GUARDED_BY(mutex_);

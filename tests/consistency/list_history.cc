@@ -16,7 +16,7 @@ class Graph {
 
   void Add(size_t from, size_t to) { edges_[from].push_back(static_cast<uint32_t>(to)); }
 
-  // One cycle of each strongly connected component that has more than one node.
+  // Returns one cycle of each strongly connected component that has more than one node.
   [[nodiscard]] std::vector<std::vector<uint32_t>> Cycles() {
     FindComponents();
     std::vector<bool> seen(edges_.size());
@@ -30,7 +30,7 @@ class Graph {
   }
 
  private:
-  // Tarjan's algorithm, with its calls on a stack of our own.
+  // Runs Tarjan's algorithm with an explicit stack.
   void FindComponents() {
     component_.assign(edges_.size(), kNone);
     order_.assign(edges_.size(), kNone);
@@ -71,7 +71,7 @@ class Graph {
     } while (member != done);
   }
 
-  // The shortest, within the component.
+  // Returns the shortest cycle through `start` within its component.
   [[nodiscard]] std::vector<uint32_t> CycleThrough(uint32_t start) const {
     std::unordered_map<uint32_t, uint32_t> from;
     std::vector<uint32_t> queue = {start};
@@ -140,9 +140,9 @@ class Search {
   }
 
  private:
-  // A transaction is one node of all_, and two of with_gaps_: one for who comes by a dependency,
-  // and one for who comes by an antidependency and must go on by a dependency. The last third, or
-  // half, are the moments at which a transaction ended.
+  // A transaction is one node of all_ and two of with_gaps_: one that is reached by a dependency,
+  // and one that is reached by an antidependency and must be left by a dependency. The last third,
+  // or half, of the nodes are the moments at which transactions ended.
   [[nodiscard]] size_t Count() const { return transactions_.size(); }
 
   void AddDependency(size_t from, size_t to) {
@@ -212,7 +212,8 @@ class Search {
     }
   }
 
-  // Who had ended before another began comes before it: a chain of the moments of the ends.
+  // Adds real time: a transaction that ended before another began precedes it. The moments of the
+  // ends form a chain.
   void AddRealTime() {
     std::vector<uint32_t> by_end(Count());
     for (uint32_t i = 0; i < Count(); i++) by_end[i] = i;
@@ -240,7 +241,7 @@ class Search {
     with_gaps_.Add(Count() + transaction, 2 * Count() + moment);
   }
 
-  // `parts`: how many nodes a transaction has.
+  // `parts` is the number of nodes of a transaction.
   [[nodiscard]] std::string ShowCycle(const std::vector<uint32_t>& cycle, size_t parts) const {
     std::string text;
     for (const uint32_t node : cycle) {

@@ -34,14 +34,14 @@ void Raise(Lengths* lengths, const Lengths& other) {
   for (size_t i = 0; i < kLists; i++) (*lengths)[i] = std::max((*lengths)[i], other[i]);
 }
 
-// The first list that is shorter in `lengths` than in `least`; kLists when there is none.
+// Returns the first list that is shorter in `lengths` than in `least`, or kLists if there is none.
 size_t FirstShorter(const Lengths& lengths, const Lengths& least) {
   size_t i = 0;
   while (i < kLists && lengths[i] >= least[i]) i++;
   return i;
 }
 
-// What a list was after an append.
+// Holds the state of a list after an append.
 struct Version {
   uint64_t chain = 0;
   Lengths needs{};
@@ -51,7 +51,7 @@ class List {
  public:
   List() : versions_(1) {}
 
-  // Held by the transaction that appends to the list.
+  // The transaction that appends to the list holds it.
   std::mutex turn;
 
   uint32_t begun() const { return begun_.load(std::memory_order_acquire); }
@@ -71,7 +71,7 @@ class List {
  private:
   mutable std::mutex mutex_;
   std::deque<Version> versions_;  // guarded by mutex_
-  // Publish that versions_ holds a length, and that the database acknowledged it.
+  // They publish that versions_ holds a length, and that the database acknowledged it.
   std::atomic<uint32_t> begun_{0};
   std::atomic<uint32_t> acknowledged_{0};
 };
@@ -131,7 +131,7 @@ class ListChecker final : public Checker {
     CountRead();
   }
 
-  // Snapshots of higher sequence numbers show as much or more, and the same number the same.
+  // Snapshots of higher sequence numbers must show at least as much, and equal numbers the same.
   void Finish() override {
     const std::lock_guard<std::mutex> lock(moments_mutex_);
     std::ranges::sort(moments_, {}, &Moment::sequence);
@@ -171,7 +171,7 @@ class ListChecker final : public Checker {
     store()->findings()->Expect(s, "filling a batch");
   }
 
-  // The length that a value tells, if it is one that was begun, in the one order there is.
+  // Returns the length that a value states, if it was begun in the one possible order.
   uint32_t LengthIn(size_t list, const Content& content) {
     if (!content.has_value()) return 0;
     char* rest = nullptr;
@@ -187,7 +187,7 @@ class ListChecker final : public Checker {
     return length;
   }
 
-  // Reads a list plainly; what is seen is needed, with all that it needs.
+  // Reads a list without a snapshot; what is seen is needed, with all that it needs.
   uint32_t Observe(size_t list, Lengths* needs) {
     const uint32_t length = LengthIn(list, store()->Get(cells_[list], nullptr));
     Raise(needs, lists_[list].At(length).needs);
@@ -220,8 +220,8 @@ class ListChecker final : public Checker {
     }
   }
 
-  // An append may delete its list first. Where a Get sees a part of a batch, it may see that alone:
-  // no list, while a longer one is about to be written.
+  // An append may delete its list first. Where a Get sees a part of a batch, it may see the
+  // deletion alone: no list, while a longer one is about to be written.
   void ExpectAtLeast(size_t list, uint32_t length, uint32_t least) {
     if (length >= least) return;
     if (length == 0 && store()->mode().torn_gets && lists_[list].begun() > least) return;

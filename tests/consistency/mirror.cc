@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every batch makes the same random changes in all families, range deletions among them. So every
-// moment shows families that are equal, or a batch was seen in part; and what a snapshot showed
-// once it must show for ever, by every way of reading, while the tree below it is flushed and
-// compacted.
+// Every batch makes the same random changes in all families, range deletions among them. Families
+// that differ at one moment mean that a batch was seen in part. A snapshot must always show the
+// same, by every way of reading, while the tree below it is flushed and compacted.
 
 #include <array>
 #include <cstdio>
@@ -22,7 +21,7 @@ constexpr uint64_t kReadings = 24;  // of each before it goes
 constexpr const char* kMirrorLower = "mirror/";
 constexpr const char* kMirrorUpper = "mirror0";
 
-// FNV-1a over rows. Combined so that the order of rows does not matter: scans go both ways.
+// Hashes rows by FNV-1a. The combination ignores the order of rows, as scans go both ways.
 class RowSet {
  public:
   void Add(const Slice& key, const Slice& value) {
@@ -108,7 +107,7 @@ class MirrorChecker final : public Checker {
     return key;
   }
 
-  // What one moment shows in every family.
+  // Reads every family at one moment.
   RowSet ReadFirst(const Snapshot* snapshot) {
     std::array<RowSet, Store::kFamilies> sets;
     store()->Scan(

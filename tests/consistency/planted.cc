@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kOneIn = 50;
 
-// Chance without a seed of the caller's: readings have none. Thread-safe.
+// Draws random numbers without the caller's seed, as readings have none. Thread-safe.
 class Dice {
  public:
   bool Hit() { return Random(throws_.fetch_add(1, std::memory_order_relaxed)).OneIn(kOneIn); }
@@ -33,7 +33,7 @@ class HalfBatches final : public Store {
   }
 
  private:
-  // The first record to one batch, all others to another.
+  // Puts the first record into one batch and all others into another.
   struct Halves final : WriteBatch::Handler {
     explicit Halves(Store* s) : store(s) {}
     WriteBatch* Next() { return records++ == 0 ? &first : &second; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Bugs on purpose: stores that answer as a broken database would, now and then. A checker that does
-// not report them proves nothing.
+// Plants bugs: stores that now and then answer as a broken database would. A checker that does not
+// report them proves nothing.
 
 #include <memory>
 #include <span>
@@ -13,7 +13,7 @@ namespace varve::testing {
 
 struct PlantedBug {
   const char* name;
-  // The checkers that must report it when they run alone; the others may.
+  // Names of the checkers that must report the bug when they run alone; the others may.
   const char* caught_by;
   std::unique_ptr<Store> (*make)(const WriteMode& mode, std::unique_ptr<DB> db,
                                  std::vector<ColumnFamilyHandle*> handles, Findings* findings);

@@ -2,7 +2,7 @@
 
 // Each writer counts its own registers up and notes a number before it writes it, and again after
 // the write returned. A reading that began after a number was noted as written must find it or a
-// later one, and none that was not noted as begun. Some numbers are written as deletions.
+// later one, and no number that was not noted as begun. Some numbers are written as deletions.
 
 #include <array>
 #include <cstdio>
@@ -66,7 +66,7 @@ class RegisterChecker final : public Checker {
   }
 
  private:
-  // Numbers of one writer. A thread that acquires `written` sees that the write had returned.
+  // Holds the numbers of one writer. A thread that acquires `written` sees that the write returned.
   struct Register {
     std::atomic<uint64_t> begun{0};
     std::atomic<uint64_t> written{0};

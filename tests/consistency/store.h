@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the checkers of this folder ask: a database of several column families, through every way of
-// reading. It is virtual so that a test can plant a bug between a checker and the database.
+// The database that the checkers use: several column families, with every way of reading. It is
+// virtual so that a test can plant a bug between a checker and the database.
 
 #include <functional>
 #include <memory>
@@ -24,12 +24,12 @@ struct Cell {
   std::string key;
 };
 
-// What a key holds; nothing when it is absent.
+// Content of a key; nothing when it is absent.
 using Content = std::optional<std::string>;
 
 enum class Direction { kForward, kBackward };
 
-// Keys in [lower, upper) of these families, one family after the other.
+// Selects keys in [lower, upper) of these families, one family after the other.
 struct ScanRange {
   std::vector<size_t> families;
   std::string lower;
@@ -43,7 +43,7 @@ class Store {
  public:
   static constexpr size_t kFamilies = 3;
 
-  // Takes the open database over. After the plain families comes one with timestamps.
+  // Takes ownership of the open database. A family with timestamps follows the plain families.
   Store(const WriteMode& mode, std::unique_ptr<DB> db, std::vector<ColumnFamilyHandle*> handles,
         Findings* findings);
   virtual ~Store();
@@ -54,27 +54,28 @@ class Store {
   Findings* findings() const { return findings_; }
   ColumnFamilyHandle* family(size_t i) const { return handles_[i]; }
 
-  // Returns when the write is acknowledged; tries again what no_slowdown turned away.
+  // Returns when the write is acknowledged. Retries what no_slowdown refused.
   virtual void Write(WriteBatch* batch, Random* random);
   virtual Content Get(const Cell& cell, const Snapshot* snapshot);
   virtual std::vector<Content> MultiGet(const std::vector<Cell>& cells, const Snapshot* snapshot);
   virtual void Scan(const ScanRange& range, const Snapshot* snapshot, Direction direction,
                     const RowVisitor& visit);
 
-  // Of the family with timestamps.
+  // Adds a put to the family with timestamps.
   void AddWithTimestamp(WriteBatch* batch, const std::string& key, uint64_t moment,
                         const std::string& value);
   void RaiseMark(uint64_t moment);
-  // All values as of then, by a scan in either direction; nothing where that is below the mark.
+  // Returns all values at that timestamp, by a scan in either direction, or nothing if it is below
+  // full_history_ts_low.
   virtual std::optional<std::vector<std::string>> ReadAsOf(uint64_t moment, bool forward);
 
   const Snapshot* Take();
   void Release(const Snapshot* snapshot);
   // Flushes or compacts something.
   void Maintain(Random* random);
-  // What stalls the database, for messages.
+  // Returns the reason of a stall, for messages.
   std::string StallState();
-  // How often memtables or tables of a family changed, in all.
+  // Returns how often memtables or tables of all families changed.
   uint64_t TreeChanges();
 
  private:

@@ -46,7 +46,7 @@ class TimestampsChecker final : public Checker {
     if (moment == 0) return;
     const auto values = store()->ReadAsOf(moment, random->OneIn(2));
     if (!values.has_value()) {
-      // A slow reader may be overtaken by full_history_ts_low.
+      // full_history_ts_low may overtake a slow reader.
       const uint64_t newest = published_.load(std::memory_order_acquire) + 1;
       if (newest < moment + kTimestampsKept)
         Wrong(std::to_string(moment) + " is refused too early");

@@ -42,7 +42,7 @@ uint64_t TransactionsWanted() {
 
 class Transfers {
  public:
-  // `careless`: nothing is locked or tracked.
+  // If `careless`, nothing is locked or tracked.
   explicit Transfers(TransactionsUnderTest* under_test, bool careless = false)
       : test_(*under_test), careless_(careless) {
     WriteBatch batch;
@@ -74,7 +74,7 @@ class Transfers {
   }
 
   // Moves money, now and then back and forth. Right before the end the transaction must see the
-  // total itself, unless somebody has changed what it read; then it cannot be committed.
+  // total itself, unless another has changed what it read; then it cannot be committed.
   void Transfer(Random* random) {
     const size_t from = random->Below(kTransferAccounts);
     const size_t to = (from + 1 + random->Below(kTransferAccounts - 1)) % kTransferAccounts;
@@ -114,7 +114,7 @@ class Transfers {
     return careless_ ? txn->PutUntracked(family, key, changed) : txn->Put(family, key, changed);
   }
 
-  // Own changes over one state of both families.
+  // Sums the transaction's changes over one state of both families.
   int64_t SumIn(Transaction* txn) {
     const Snapshot* const snapshot = test_.db()->GetSnapshot();
     ReadOptions read;
@@ -159,14 +159,14 @@ class Transfers {
 
   TransactionsUnderTest& test_;
   const bool careless_;
-  // Publish nothing.
+  // Relaxed: they publish nothing.
   std::atomic<uint64_t> committed_{0};
   std::atomic<uint64_t> read_{0};
 };
 
 // ---- Write skew.
 
-// Pairs of which one at least is to stay 1: each transaction looks at both before it sets one to 0.
+// Pairs of which at least one must stay 1: each transaction reads both before it sets one to 0.
 class Skew {
  public:
   Skew(TransactionsUnderTest* under_test, bool for_update)
@@ -208,7 +208,7 @@ class Skew {
     }
     std::this_thread::yield();
     const bool skewed = !is_one[0] && !is_one[1];
-    // Both are 1: one goes. Otherwise what is 0 comes back.
+    // If both are 1, one becomes 0. Otherwise what is 0 becomes 1.
     Status s;
     const size_t leaves = random->Below(2);
     for (size_t i = 0; i < 2 && s.ok(); i++) {
@@ -228,19 +228,19 @@ class Skew {
 
   TransactionsUnderTest& test_;
   const bool for_update_;
-  // Publish nothing.
+  // Relaxed: they publish nothing.
   std::atomic<uint64_t> committed_{0};
   std::atomic<uint64_t> skewed_{0};
 };
 
 // ---- Optimistic transactions beside plain writes of the base database.
 
-// Pairs that hold the same total, or nothing: plain batches and range deletions set both without a
-// look, transactions move money between them. And a number whose high part a single plain writer
-// counts up, while transactions count its low part.
+// Pairs that hold the same total, or nothing: plain batches and range deletions set both blindly,
+// transactions move money between them. A single plain writer counts up the high part of a number,
+// while transactions count its low part.
 class BesidePlain {
  public:
-  // `careless`: what is read is not tracked.
+  // If `careless`, reads are not tracked.
   explicit BesidePlain(TransactionsUnderTest* under_test, bool careless = false)
       : test_(*under_test), careless_(careless) {}
 
@@ -304,7 +304,7 @@ class BesidePlain {
     if (s.ok()) s = txn->Commit();
     if (s.ok()) {
       committed_++;
-      // What was read was not what there was, and yet nobody minded.
+      // The reads did not match the database, and yet the commit succeeded.
       if (!fault.empty()) test_.Wrong("a committed transaction read " + fault);
     } else if (IsRefusal(s)) {
       refused_++;
@@ -360,7 +360,7 @@ class BesidePlain {
     return careless_ ? txn->PutUntracked(family, key, value) : txn->Put(family, key, value);
   }
 
-  // In a snapshot.
+  // Checks the pairs in a snapshot.
   void CheckPairs(Random* random) {
     const size_t pair = random->Below(kPairs);
     ManagedSnapshot snapshot(test_.db());
@@ -385,7 +385,7 @@ class BesidePlain {
   TransactionsUnderTest& test_;
   const bool careless_;
   std::atomic<int64_t> high_{0};  // acknowledged
-  // Publish nothing.
+  // Relaxed: they publish nothing.
   std::atomic<uint64_t> committed_{0};
   std::atomic<uint64_t> plain_{0};
   std::atomic<uint64_t> refused_{0};

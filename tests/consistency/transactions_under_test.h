@@ -31,13 +31,13 @@ namespace varve::testing {
 
 inline constexpr std::chrono::seconds kTransactionsHang{120};
 
-// What a transaction may end with where others are in its way.
+// Returns true for an error with which a transaction may end on a conflict.
 inline bool IsRefusal(const Status& s) {
   return s.IsBusy() || s.IsTimedOut() || s.IsTryAgain() || s.IsIncomplete();
 }
 
-// A database in one write mode, of one kind of transactions: in memory, unless the mode has an
-// environment of its own, which is the system's.
+// Holds a database in one write mode, for one kind of transactions. It is in memory, unless the
+// mode has an environment of its own, which is the system's.
 class TransactionsUnderTest {
  public:
   TransactionsUnderTest(const WriteMode& mode, bool optimistic,
@@ -105,7 +105,7 @@ class TransactionsUnderTest {
     options.deadlock_detect = random->OneIn(2);
     return std::unique_ptr<Transaction>(pessimistic_->BeginTransaction(write, options));
   }
-  // Of a write beside transactions, which may be turned away.
+  // Writes beside transactions. The write may be refused.
   void WritePlain(DB* to, WriteBatch* batch, Random* random) {
     const WriteOptions write = mode_.DrawWriteOptions(random);
     Status s;
@@ -114,7 +114,7 @@ class TransactionsUnderTest {
     findings_.Expect(s, "Write");
   }
 
-  // Runs `step` in so many threads, and flushes beside them, until `done` or a finding.
+  // Runs `step` in this many threads, and flushes beside them, until `done` or a finding.
   void Run(size_t threads, const std::function<void(size_t, Random*)>& step,
            const std::function<bool()>& done) {
     const auto end = std::chrono::steady_clock::now() + kTransactionsHang;
@@ -158,8 +158,8 @@ inline bool IsUnordered(const WriteMode& mode) {
   return options.unordered_write;
 }
 
-// Calls check(mode) for each mode that is to be had with such transactions: checks at their ends
-// ask for an order.
+// Calls check(mode) for each mode that supports such transactions: validation at commit requires
+// ordered writes.
 inline void InEachMode(bool optimistic, const std::function<void(const WriteMode&)>& check) {
   const char* const only = getenv("VARVE_CONSISTENCY_MODE");
   for (const WriteMode& mode : WriteModes()) {

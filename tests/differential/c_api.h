@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The calls of the C API that histories make, as one table for each library: Varve's, which this
+// Holds the C API's calls that histories make, as one table for each library: Varve's, which this
 // program is linked with, and another's with the same names, found at run time.
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace varve::testing {
 
-// Where a table takes its functions from.
+// Source of a table's functions.
 class CallSource {
  public:
-  // Varve's own; with `library`, which dlopen has opened, those of that name there.
+  // Uses Varve's functions or, with a `library` from dlopen, the functions of the same names there.
   explicit CallSource(void* library) : library_(library) {}
 
   bool is_varve() const { return library_ == nullptr; }
-  // Null when there is no "rocksdb_<name>", which is noted.
+  // Returns null when there is no "rocksdb_<name>", and records that.
   void* Find(const char* name);
   const std::vector<std::string>& missing() const { return missing_; }
 
@@ -27,7 +27,7 @@ class CallSource {
   std::vector<std::string> missing_;
 };
 
-// One function of a table, of the type that varve/c.h gives it.
+// Holds one function of a table, with the type that varve/c.h declares.
 template <auto kVarves>
 class CCall {
  public:
@@ -39,7 +39,7 @@ class CCall {
   auto operator()(Args... args) const {
     return call_(args...);
   }
-  // For tests, which plant a fault.
+  // Replaces the function, for tests that plant a fault.
   void Replace(decltype(kVarves) other) { call_ = other; }
 
  private:
@@ -49,7 +49,7 @@ class CCall {
 struct CApi {
   explicit CApi(void* library) : source_storage(library) {}
 
-  // What the library lacks; such a table cannot be used.
+  // Returns the functions that the library lacks. If there are any, the table cannot be used.
   const std::vector<std::string>& missing() const { return source_storage.missing(); }
 
   CallSource source_storage;

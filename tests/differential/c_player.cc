@@ -12,7 +12,7 @@ namespace varve::testing {
 
 namespace {
 
-// The operands, apart by commas, behind the value.
+// Appends the operands to the value, separated by commas.
 char* Append(void* /*state*/, const char* /*key*/, size_t /*key_size*/, const char* existing,
              size_t existing_size, const char* const* operands, const size_t* sizes, int count,
              unsigned char* success, size_t* new_size) {

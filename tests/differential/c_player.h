@@ -34,7 +34,7 @@ namespace varve::testing {
 
 class CReadOptions;
 
-// Of a line that means nothing, as what it names is not there.
+// Answer of a meaningless line, one that names something that does not exist.
 extern const char* const kNoAnswer;
 
 class CPlayer {
@@ -61,7 +61,7 @@ class CPlayer {
   };
   static const std::map<std::string, Method>& Methods();
 
-  // ---- c_player.cc: the database and what lives as long ----
+  // ---- c_player.cc: the database and what lives as long as it ----
   std::string Open(const Line& line);
   std::string OpenKind(const std::string& kind, std::vector<std::string> names);
   std::string Close(const Line& line);
@@ -122,7 +122,7 @@ class CPlayer {
   std::string Prepared(const Line& line);
 
   // ---- Answers ----
-  // "ok", or the class of the error, which is freed.
+  // Returns "ok", or the class of the error, which is freed.
   std::string Told(char* error) const;
   template <typename Call, typename... Args>
   std::string Checked(const Call& call, Args... args) const {
@@ -130,7 +130,7 @@ class CPlayer {
     call(args..., &error);
     return Told(error);
   }
-  // What a read found, which is freed: its value, "none", or the class of the error.
+  // Returns the result of a read, which is freed: its value, "none", or the class of the error.
   std::string Found(char* value, size_t size, char* error) const;
   template <typename Call, typename... Args>
   std::string Asked(const Call& call, Args... args) const {
@@ -150,14 +150,14 @@ class CPlayer {
   rocksdb_optimistictransactiondb_t* opt_db_ = nullptr;
   std::map<std::string, Handle> families_;
   std::map<std::string, const rocksdb_snapshot_t*> snapshots_;
-  // Iterators go on asking theirs.
+  // Iterators continue to use released snapshots.
   std::vector<const rocksdb_snapshot_t*> released_;
   std::map<std::string, Iterator> iterators_;
   std::map<std::string, rocksdb_writebatch_wi_t*> indexes_;
   std::map<std::string, rocksdb_transaction_t*> transactions_;
 };
 
-// As a word, short: the middle of long ones is a number.
+// Returns the bytes as a short word: a number replaces the middle of long ones.
 std::string ShortWord(const std::string& bytes);
 
 }  // namespace varve::testing

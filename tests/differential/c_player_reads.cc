@@ -36,7 +36,7 @@ std::string CPlayer::Get(const Line& line) {
   return answer;
 }
 
-// What is there must be said to be; what is not may be, too.
+// A key that exists must be reported; an absent one may be, too.
 std::string CPlayer::May(const Line& line) {
   Handle const family = Find(line.Word(1));
   if (family == nullptr) return kNoAnswer;
@@ -166,7 +166,7 @@ std::string CPlayer::Move(const Line& line) {
   rocksdb_iterator_t* const it = found->second.it;
   const std::string& verb = line.verb();
   const std::string key = BytesOf(line.Word(2));
-  // Both need a place to go on from.
+  // Both require a position.
   if ((verb == "next" || verb == "prev") && api_.iter_valid(it) == 0) return Standing(it);
   if (verb == "seek") api_.iter_seek(it, key.data(), key.size());
   if (verb == "seekback") api_.iter_seek_for_prev(it, key.data(), key.size());

@@ -138,11 +138,11 @@ std::string CPlayer::BatchOfTransaction(const Line& line) {
   size_t size = 0;
   const char* const data = api_.writebatch_wi_data(index, &size);
   std::string bytes(data, size);
-  // RocksDB's begins with a marker, kTypeNoop, in whose place Prepare puts its own.
+  // RocksDB's batch begins with a marker, kTypeNoop, which Prepare replaces by its own.
   constexpr size_t kHeaderBytes = 12;
   if (bytes.size() > kHeaderBytes && bytes[kHeaderBytes] == '\x0d') bytes.erase(kHeaderBytes, 1);
   std::string answer = std::to_string(api_.writebatch_wi_count(index)) + ":" + ShortWord(bytes);
-  // Of the handle, not of what it stands for.
+  // This frees the handle, not the object behind it.
   api_.free(index);
   return answer;
 }
@@ -183,7 +183,7 @@ std::string CPlayer::EndTransaction(const Line& line) {
 }
 
 std::string CPlayer::Prepared(const Line& /*line*/) {
-  // One that the program has gets no second handle.
+  // A transaction that the program holds gets no second handle.
   if (txn_db_ == nullptr || !transactions_.empty()) return kNoAnswer;
   size_t count = 0;
   rocksdb_transaction_t** const all = api_.transactiondb_get_prepared_transactions(txn_db_, &count);

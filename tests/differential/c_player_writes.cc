@@ -15,7 +15,7 @@ rocksdb_writeoptions_t* CPlayer::WriteOptions(const std::string& how) const {
   return options;
 }
 
-// Without those whose family is not there.
+// Returns the parts whose families exist.
 std::vector<CPlayer::Part> CPlayer::PartsIn(const Line& line) const {
   std::vector<Part> parts;
   const std::vector<size_t> starts = PartStarts(line);
@@ -173,7 +173,7 @@ std::string CPlayer::ScanIndexed(const Line& line) {
   if (index == indexes_.end() || family == nullptr) return kNoAnswer;
   const CReadOptions options(&api_, line, nullptr);
   rocksdb_iterator_t* const base = api_.create_iterator_cf(db_, options.get(), family);
-  // It owns the base.
+  // The iterator owns the base.
   rocksdb_iterator_t* const both =
       api_.writebatch_wi_create_iterator_with_base_cf(index->second, base, family);
   std::string answer = ScanWith(both, line);

@@ -16,7 +16,7 @@ CReadOptions::CReadOptions(const CApi* api, const Line& line, const rocksdb_snap
   if (line.HasOption("upper")) {
     api_.readoptions_set_iterate_upper_bound(options_, upper_.data(), upper_.size());
   }
-  // Without either, what a family with prefixes shows beyond the first prefix is not defined.
+  // Without either option, what a family with prefixes shows beyond the first prefix is undefined.
   if (line.Has("same")) {
     api_.readoptions_set_prefix_same_as_start(options_, kYes);
   } else {

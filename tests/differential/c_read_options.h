@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The options of a read, as the words of a line say: lower=, upper=, skippable=N, and the flags
+// Builds the options of a read from the words of a line: lower=, upper=, skippable=N, and the flags
 // same (prefix), tailing, ignore (range deletions).
 
 #include <string>
@@ -13,7 +13,7 @@ namespace varve::testing {
 
 class CReadOptions {
  public:
-  // `api` outlives it.
+  // `api` must outlive this.
   CReadOptions(const CApi* api, const Line& line, const rocksdb_snapshot_t* snapshot);
   ~CReadOptions();
   CReadOptions(const CReadOptions&) = delete;
@@ -24,7 +24,7 @@ class CReadOptions {
  private:
   const CApi& api_;
   rocksdb_readoptions_t* const options_;
-  // RocksDB points to them.
+  // RocksDB keeps pointers to them.
   const std::string lower_;
   const std::string upper_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 const char* const kFamilies[] = {"default", "f1", "f2", "rev", "bare"};
 
-// They change no answer, nor how many files there are while trees are left in peace.
+// These options change no answer, and no number of files while automatic compactions are off.
 const char* const kQuietOptions[] = {
     "allow_concurrent_memtable_write=false",
     "avoid_flush_during_recovery=true",
@@ -93,7 +93,7 @@ class CallGenerator {
     if (!parsed.empty()) history_.push_back(std::move(parsed[0]));
   }
 
-  // ---- What lines are made of ----
+  // ---- Parts of lines ----
 
   template <size_t N>
   std::string OneOf(const char* const (&words)[N]) {
@@ -137,7 +137,7 @@ class CallGenerator {
     return begin + " " + end;
   }
 
-  // One change; `ranges`: whether ranges may be deleted there.
+  // Returns one change. If `ranges`, it may delete ranges.
   std::string Change(bool ranges) {
     const std::string family = Family();
     const std::string head = " " + family + " ";
@@ -213,7 +213,7 @@ class CallGenerator {
     Emit("write " + (unlogged ? "nowal" : OneOf(how)) + " " + Changes(kind_ != "txn", true));
   }
 
-  // Keys of their own, put and deleted in turn.
+  // Uses keys of their own, which are put and deleted in turn.
   void SingleDelete() {
     if (kind_ == "ro" || (kind_ == "txn" && !random_.OneIn(20))) return;
     const std::string family = random_.OneIn(2) ? "default" : OneOf(kFamilies);
@@ -242,7 +242,7 @@ class CallGenerator {
     Emit("scan " + Family() + Walk() + Snapshot());
   }
 
-  // Forwards, but for now and then.
+  // Moves forward, except now and then.
   void Tail() {
     const std::string it = Named("j", 2);
     const uint64_t dice = random_.Below(8);
@@ -292,7 +292,7 @@ class CallGenerator {
     Emit((dice == 8 ? "icommit " : "endindex ") + index);
   }
 
-  // A change or a read of a transaction.
+  // Returns a change or a read of a transaction.
   std::string TransactionPart() {
     const char* const reads[] = {"get", "get", "own", "lock", "share", "lockown"};
     const uint64_t dice = random_.Below(40);
@@ -306,7 +306,7 @@ class CallGenerator {
   void Transact() {
     const std::string name = Named("t", 3);
     const uint64_t dice = random_.Below(40);
-    // What is prepared waits for its decision.
+    // A prepared transaction waits for its decision.
     if (prepared_.count(name) != 0 && dice < 36 && !random_.OneIn(30)) return;
     if (dice < 5) {
       return Emit("begin " + name + (random_.OneIn(2) ? " snap" : "") +
@@ -329,7 +329,7 @@ class CallGenerator {
     prepared_.erase(name);
     if (dice < 38) {
       Emit((dice < 37 ? "commit " : "rollback ") + name);
-      // What is decided is seldom asked again.
+      // A decided transaction is seldom decided again.
       if (random_.OneIn(10)) return;
       return Emit((random_.OneIn(2) ? "begin " : "endtx ") + name);
     }
@@ -345,8 +345,8 @@ class CallGenerator {
 
   void AskProperty() {
     if (!quiet_) return Emit("families");
-    // Recoveries flush what they like; what comes to nothing there, or was not logged, may have
-    // taken sequence numbers.
+    // Recoveries flush at their own choice; a change without effect there, or without a log, may
+    // have taken sequence numbers.
     if (session_ > 1) return;
     if (random_.OneIn(3)) return Emit("sequence");
     Emit("prop " + Family() + " " + OneOf(kProperties));
@@ -404,7 +404,7 @@ class CallGenerator {
   std::string kind_;
   int session_ = 0;
   std::set<std::string> prepared_;
-  // "family key" of those that were put and are not deleted.
+  // "family key" of each key that was put and is not deleted.
   std::set<std::string> living_;
 };
 

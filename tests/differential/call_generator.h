@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Random histories for CPlayer (c_player.h). Each seed has a temper of its own: which kinds of
-// databases, how many keys, how much of what, and whether the trees are left in peace, so that
-// their properties can be compared, too.
+// Makes random histories for CPlayer (c_player.h). Each seed has its own temper: which kinds of
+// databases, how many keys, how frequent each step is, and whether automatic compactions are off,
+// so that properties of the trees can be compared, too.
 
 #include <cstdint>
 
@@ -11,11 +11,11 @@
 
 namespace varve::testing {
 
-// About `lines` lines, and an end that looks at everything.
+// Returns about `lines` lines, and an end that reads everything.
 History RandomCalls(uint64_t seed, size_t lines);
 
-// Whether keys that are deleted singly, "s...", are put once before each time, without which no
-// library promises an answer.
+// Returns true if each key that is deleted singly, "s...", is put once before each time. Otherwise
+// no library guarantees an answer.
 bool KeepsContract(const History& history);
 
 }  // namespace varve::testing

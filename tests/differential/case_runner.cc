@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kLongestSegment{30};
 
-// An answer on the pipe: its length in eight bytes, and itself.
+// Sends an answer on the pipe: its length in eight bytes, then its bytes.
 void Send(int pipe, const std::string& answer) {
   const uint64_t size = answer.size();
   std::string frame(reinterpret_cast<const char*>(&size), sizeof(size));
@@ -46,7 +46,7 @@ std::vector<std::string> Frames(const std::string& bytes) {
   return answers;
 }
 
-// In the child. What is open stays open: the process ends as in a crash.
+// Runs in the child. Nothing is closed: the process ends as in a crash.
 [[noreturn]] void PlaySegment(const CApi* api, const std::string& directory, const History& history,
                               size_t from, size_t to, int pipe) {
   auto* const player = new CPlayer(api, directory);
@@ -54,7 +54,7 @@ std::vector<std::string> Frames(const std::string& bytes) {
   _exit(0);
 }
 
-// Reads until the other end is closed; false when that takes too long.
+// Reads until the other end is closed. Returns false on a timeout.
 bool ReadAll(int pipe, std::chrono::steady_clock::time_point end, std::string* bytes) {
   char buffer[1 << 16];
   while (true) {
@@ -70,7 +70,7 @@ bool ReadAll(int pipe, std::chrono::steady_clock::time_point end, std::string* b
 
 }  // namespace
 
-// One library's process in a segment.
+// Holds one library's process in a segment.
 struct CaseRunner::Side {
   pid_t pid = -1;
   int pipe = -1;

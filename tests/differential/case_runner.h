@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Plays a history on two libraries, each in a process of its own, and compares the answers. A
-// process ends at each "crash" without closing anything, and the next one goes on from its
-// directory, or, after "crash swap", from the other's. A process that dies or hangs is a finding
-// when it is Varve's; what cannot be compared as it is the other's is counted.
+// Plays a history on two libraries, each in its own process, and compares the answers. A process
+// ends at each "crash" without closing anything, and the next one continues in its directory or,
+// after "crash swap", in the other's. A process that dies or hangs is a finding if it is Varve's;
+// if it is the other's, the lines that cannot be compared are counted.
 
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ struct Comparison {
 
 class CaseRunner {
  public:
-  // All outlive it. Databases are made below `directory`.
+  // All arguments must outlive this. Databases are made below `directory`.
   CaseRunner(const CApi* ours, const CApi* theirs, const MeantDifferences* meant,
              std::string directory);
 
@@ -48,9 +48,9 @@ class CaseRunner {
   const std::string directory_;
 };
 
-// Lines and answers, one below the other.
+// Returns lines and answers, one below the other.
 std::string Trace(const History& history, const Comparison& comparison);
-// A difference as text: the line, both answers.
+// Returns a difference as text: the line and both answers.
 std::string Explained(const History& history, const Comparison& comparison);
 
 }  // namespace varve::testing

@@ -65,7 +65,7 @@ std::string WorkDirectory() {
          std::to_string(getpid());
 }
 
-// Null, and a loud word, where there is none that has all the calls.
+// Returns null, with a loud message, if no library has all the calls.
 std::unique_ptr<CApi> RocksDbApi() {
   const RocksDbLibrary* const library = RocksDbLibrary::Get();
   if (library == nullptr) {
@@ -79,7 +79,7 @@ std::unique_ptr<CApi> RocksDbApi() {
   return nullptr;
 }
 
-// The shortest history that differs at the same kind of line, and how.
+// Returns the shortest history that differs at the same kind of line, and the difference.
 std::string Shortest(CaseRunner* runner, const History& history, const Comparison& found) {
   const std::string verb = history[found.line].verb();
   const auto differs = [&](const History& candidate) {
@@ -164,7 +164,7 @@ TEST(DifferentialTest, AnswersAreRocksDbs) {
       static_cast<unsigned long long>(totals.theirs_failed),
       static_cast<long long>(seconds.count()));
   ASSERT_TRUE(totals.findings.empty()) << totals.findings[0];
-  // Nearly all of each history is compared.
+  // At least three quarters of the lines must be compared.
   ASSERT_GE(totals.compared, cases * kLines * 3 / 4);
 }
 
@@ -185,7 +185,7 @@ TEST(DifferentialTest, AFilePlaysAgain) {
   ASSERT_FALSE(result.differs) << Explained(history, result);
 }
 
-// Each was found by a seed, and is mended.
+// A seed found each of these, and each is mended.
 TEST(DifferentialTest, WhatOnceDifferedIsTheSame) {
   const std::unique_ptr<CApi> theirs = RocksDbApi();
   if (theirs == nullptr) GTEST_SKIP();

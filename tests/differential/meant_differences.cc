@@ -19,7 +19,7 @@ bool MatchesAny(const std::vector<std::string>& patterns, const std::string& tex
                      [&](const std::string& pattern) { return Matches(pattern, text); });
 }
 
-// What the entry comes after is among the lines.
+// Returns true if the line that the entry must follow is among the lines.
 bool HappenedBefore(const MeantDifference& entry, const std::vector<AnsweredLine>& session) {
   return entry.after.empty() ||
          std::any_of(session.begin(), session.end(), [&](const AnsweredLine& earlier) {
@@ -33,7 +33,7 @@ std::string Rest(std::istringstream* words) {
   return rest;
 }
 
-// "" or what is wrong with the line.
+// Returns "", or what is wrong with the line.
 std::string TakeField(const std::string& line, MeantDifference* entry) {
   std::istringstream words(line);
   std::string name;

@@ -30,21 +30,21 @@ struct MeantDifference {
 
 using MeantDifferences = std::vector<MeantDifference>;
 
-// *problem is "" when every entry has all that it needs.
+// Sets *problem to "" if every entry is complete.
 MeantDifferences ParseMeantDifferences(const std::string& text, std::string* problem);
 
-// An answer of each library to a line.
+// Holds each library's answer to a line.
 struct AnsweredLine {
   std::string line;
   std::string varve;
   std::string rocksdb;
 };
 
-// Null when there is none. `session`: what was answered before since the database was opened.
+// Returns null if there is none. `session` holds the answers since the database was opened.
 const MeantDifference* FindMeant(const MeantDifferences& all, const AnsweredLine& line,
                                  const std::vector<AnsweredLine>& session);
 
-// The texts of the bullets below the heading, with single spaces between words.
+// Returns the texts of the bullets below the heading, with single spaces between words.
 std::vector<std::string> BulletsBelow(const std::string& page, const std::string& heading);
 
 }  // namespace varve::testing

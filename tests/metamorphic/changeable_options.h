@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Options that change while a database is open, with values that any option set can take.
+// Lists options that can change while a database is open, with values that any option set accepts.
 
 #include <string>
 #include <vector>

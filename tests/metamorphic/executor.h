@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Somebody who plays histories on a database.
+// Interface of a player that runs histories on a database.
 
 #include <string>
 
@@ -13,9 +13,11 @@ namespace varve::testing {
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Lines that it does not know are passed over: they must change no answer.
+  // Returns true if the executor supports the line. Unsupported lines are skipped: they must change
+  // no answer.
   virtual bool Knows(const Line& /*line*/) const { return true; }
-  // The answer; errors as text that no model answers. `model` is as it was before the line.
+  // Returns the answer. Errors become a text that no model answers. `model` is in the state before
+  // the line.
   virtual std::string Do(const Line& line, const Model& model) = 0;
 };
 

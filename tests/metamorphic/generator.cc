@@ -18,7 +18,7 @@ namespace {
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15ull + 1) {
-    // Few keys meet often, many make a tree.
+    // Few keys collide often, many keys make a tree.
     const uint64_t keys[] = {6, 20, 80, 400};
     keys_ = 2 + random_.Below(keys[random_.Below(4)]);
     single_keys_ = 1 + random_.Below(20);
@@ -51,7 +51,7 @@ class Generator {
   }
 
  private:
-  // Lines that mean nothing are not taken.
+  // Adds a line unless it is meaningless. Returns true if it was added.
   bool Emit(const std::string& text) {
     History parsed = ParseHistory(text);
     if (parsed.empty() || !model_.Means(parsed[0])) return false;
@@ -60,7 +60,7 @@ class Generator {
     return true;
   }
 
-  // ---- What lines are made of ----
+  // ---- Parts of lines ----
 
   std::string Db() {
     std::vector<std::string> open;
@@ -78,7 +78,7 @@ class Generator {
     return it->first;
   }
 
-  // "a/f1", with a timestamp where the family has them.
+  // Returns "a/f1", with a timestamp if the family has them.
   std::string Place() {
     const std::string db = Db();
     return Place(db, Family(db));
@@ -97,7 +97,7 @@ class Generator {
     return db + "/" + Family(db);
   }
 
-  // Short keys, long shared prefixes and binary bytes all occur.
+  // Returns a key: short ones, long shared prefixes and binary bytes all occur.
   std::string Key() {
     const uint64_t k = random_.Below(keys_);
     std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
@@ -120,7 +120,7 @@ class Generator {
     return starts[random_.Below(3)] + Value();
   }
 
-  // One change of family, as a part of a line "write".
+  // Returns one change of a family, as a part of a line "write".
   std::string Part(const std::string& db, const std::string& family) {
     const FamilyModel* const model = model_.Find(db, family);
     const std::string head = " " + family + " ";
@@ -154,7 +154,7 @@ class Generator {
            std::to_string(6 + random_.Below(200));
   }
 
-  // Keys of their own, put and deleted singly in turn.
+  // Returns a change of keys that are only put and singly deleted, in turn.
   std::string SinglePart(const FamilyModel& model, const std::string& head) {
     const std::string key = "s" + std::to_string(random_.Below(single_keys_));
     Change change;
@@ -190,7 +190,7 @@ class Generator {
     return bounds;
   }
 
-  // Read options that must not change what is read.
+  // Returns read options that must not change what is read.
   std::string ReadFlags() {
     const char* const flags[] = {"total",      "pin",    "async",  "readahead", "adaptive",
                                  "autoprefix", "nofill", "noauto", "nocheck",   "autorefresh"};
@@ -212,7 +212,7 @@ class Generator {
 
   void Step() {
     using Method = void (Generator::*)();
-    // How often in a thousand, before the temper.
+    // The frequency in a thousand, before the temper.
     static constexpr struct {
       uint64_t often;
       Method step;
@@ -239,7 +239,7 @@ class Generator {
     const std::string db = Db();
     const uint64_t last = model_.databases().at(db).last_timestamp;
     std::string text = "write " + db;
-    // Timestamps never go back, and often stay.
+    // Timestamps never decrease, and often stay the same.
     if (has_timestamps_)
       text += "@" + std::to_string(last + (random_.OneIn(3) ? random_.Below(3) : 0));
     const uint64_t parts = random_.OneIn(4) ? 1 + random_.Below(24) : 1;
@@ -439,7 +439,7 @@ class Generator {
   void Restart() {
     const std::string db = Db();
     Emit("close " + db);
-    // Another goes on alone now and then.
+    // Now and then the second database continues alone.
     if (second_ && db == "b" && random_.OneIn(2)) {
       for (int i = 0; i < 30; i++) Step();
     }

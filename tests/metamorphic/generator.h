@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Random histories. Each seed has a temper of its own: how many keys and databases, how much of
-// what, so that rare things come in crowds now and then.
+// Makes random histories. Each seed has its own temper: the number of keys and databases and the
+// frequency of each step, so that rare steps are sometimes frequent.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 
 namespace varve::testing {
 
-// About `lines` lines that mean something, and an end that looks at everything.
+// Returns a history of about `lines` meaningful lines, and an end that reads everything.
 History RandomHistory(uint64_t seed, size_t lines);
 
 }  // namespace varve::testing

@@ -18,7 +18,7 @@ Change::Kind KindOf(const std::string& word) {
   return Change::kMerge;
 }
 
-// What "fill <family> <from> <count> <value>" and "wipe <family> <from> <count>" stand for.
+// Adds the changes of "fill <family> <from> <count> <value>" and "wipe <family> <from> <count>".
 void AddNumbered(const Line& line, size_t at, std::vector<Change>* changes) {
   const uint64_t from = NumberOf(line.Word(at + 2));
   const uint64_t count = std::min<uint64_t>(NumberOf(line.Word(at + 3)), 100000);

@@ -30,16 +30,16 @@ inline bool HasTimestamps(const Slice& family) {
   return family.starts_with("timed");
 }
 
-// Of the n-th key of a "fill".
+// Returns the n-th key of a "fill".
 std::string NumberedKey(uint64_t n);
 
-// The changes of a line "write a ..." or "ingest a ...", in order. A note has none.
+// Returns the changes of a line "write a ..." or "ingest a ...", in order. A note has none.
 std::vector<Change> ChangesOf(const Line& line);
 // The line "write" after which all reads as after an "ingest", an "excise" or a "clip".
 Line AsWrite(const Line& line, bool reverse);
 
-// What of a value can be relied upon: compaction filters may remove values that begin with "drop"
-// or "purge" whenever they like, and turn the capital C of others that begin with "Chg" into c.
+// Returns true if a compaction filter may remove the value at any time: it begins with "drop" or
+// "purge". Filters may also turn the capital C of values that begin with "Chg" into c.
 bool IsRemovable(const Slice& value);
 std::string Shown(const Slice& value);
 

@@ -42,7 +42,7 @@ constexpr uint64_t kSets = 40;
 constexpr uint64_t kLines = 1250;
 constexpr uint64_t kOperations = 250000;
 
-// What a case of a finding may take.
+// Time limit of a case of a finding.
 constexpr std::chrono::seconds kLongestCase{100};
 
 int Tries() {
@@ -56,7 +56,7 @@ History ReadHistory(const char* path) {
       std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
 }
 
-// Shrinks what fails, and says all that is needed to repeat it.
+// Shrinks a failing history, and returns all that is needed to repeat it.
 std::string Explain(const History& history, const Report& report) {
   const uint64_t most = NumberFromEnvironment("VARVE_METAMORPHIC_SHRINK", 120);
   History shortest = history;

@@ -100,7 +100,7 @@ const FamilyModel* Model::FamilyOf(const Line& line) const {
   return Find(line.Db(), line.Family());
 }
 
-// ---- Which lines mean something ----
+// ---- Which lines are meaningful ----
 
 bool Model::MeansOpen(const Line& line) const {
   if (line.Db().empty() || Open(line) != nullptr) return false;
@@ -108,7 +108,7 @@ bool Model::MeansOpen(const Line& line) const {
   const uint64_t trim = NumberOf(line.Option("trim"));
   const auto found = databases_.find(line.Db());
   if (found == databases_.end()) return false;
-  // Trimming history is for families with timestamps, all of whose marks are below.
+  // Trimming history requires families with timestamps, all of whose marks are below.
   bool any = false;
   for (const auto& [name, family] : found->second.families) {
     any |= family.has_timestamps();
@@ -154,7 +154,7 @@ bool Model::MeansWrite(const Line& line) const {
   const Database* const db = Open(line);
   if (db == nullptr) return false;
   const std::vector<Change> changes = ChangesOf(line);
-  // One batch may change a key more than once: what comes first counts.
+  // One batch may change a key more than once, so earlier changes count.
   std::map<std::string, WriteContract> touched;
   for (const Change& change : changes) {
     const auto found = db->families.find(change.family);
@@ -264,7 +264,8 @@ bool Model::MeansRefresh(const Line& line) const {
   return snap != snaps.end() && snap->second.moments.count(it.family) != 0;
 }
 
-// Of whole files only the latest state can be told, once the rest of the range is deleted, too.
+// Deleting whole files leaves a known state only if the rest of the range is deleted, too, and only
+// for the latest state.
 bool Model::MeansDeleteFiles(const Line& line) const {
   const FamilyModel* const family = FamilyOf(line);
   if (family == nullptr || family->has_timestamps() || !databases_.at(line.Db()).snaps.empty())
@@ -280,7 +281,7 @@ bool Model::MeansRaise(const Line& line) const {
   if (family == nullptr || !family->has_timestamps()) return false;
   const uint64_t mark = NumberOf(line.Word(2));
   if (mark < family->mark() || mark > databases_.at(line.Db()).last_timestamp) return false;
-  // Nobody reads below the mark from then on.
+  // Nobody may read below the mark afterwards.
   return std::none_of(iterators_.begin(), iterators_.end(), [&](const auto& one) {
     return one.second.db == line.Db() && one.second.family == line.Family();
   });
@@ -293,7 +294,7 @@ bool Model::MeansSettle(const Line& line) const {
                       [&](const auto& one) { return one.second.db == line.Db(); });
 }
 
-// ---- What they do ----
+// ---- The effects of lines ----
 
 std::string Model::DoNothing(const Line& /*line*/) {
   return kDone;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a history means: which of its lines mean anything, and what each must answer. It knows
-// nothing of files, levels or options: those must not matter.
+// Says which lines of a history are meaningful, and what each must answer. It does not know of
+// files, levels or options, as those must not matter.
 
 #include <cstdint>
 #include <map>
@@ -20,20 +20,21 @@ namespace varve::testing {
 // What readers see of a family at one moment.
 using View = std::shared_ptr<FamilyState>;
 
-// What callers of SingleDelete promise: it is for a key that was put once since it was last deleted
-// so, never merged, deleted or range-deleted. And what writers promise who have filters: see Keeps.
+// Tracks what callers of SingleDelete must observe: the key was put once since its last single
+// deletion, and never merged, deleted or range-deleted. It also tracks the contract of writers with
+// compaction filters, see Keeps.
 class WriteContract {
  public:
   bool Keeps(const Change& change, const Comparator* order, bool filtered) const;
   void Count(const Change& change, const Comparator* order);
-  // Nobody knows any more what has been written.
+  // Makes all keys unknown.
   void Forget();
 
  private:
   std::map<std::string, int> puts_since_delete_;
 };
 
-// One column family. Those called "timed..." have timestamps.
+// Models one column family. Families called "timed..." have timestamps.
 class FamilyModel {
  public:
   FamilyModel(const std::string& name, const Line& line);
@@ -49,7 +50,8 @@ class FamilyModel {
 
   const WriteContract& contract() const { return contract_; }
   void Apply(const Change& change, uint64_t timestamp);
-  // As of a timestamp and a moment, of a family without timestamps: now.
+  // Returns the view at a timestamp and a moment. For a family without timestamps it is the current
+  // one.
   View See(uint64_t timestamp, uint64_t moment) const;
   View now() const { return now_; }
 
@@ -65,7 +67,7 @@ class FamilyModel {
   WriteContract contract_;
 };
 
-// Where an iterator stands, in what it sees.
+// Holds the position of an iterator in its view.
 struct IteratorModel {
   std::string db;
   std::string family;
@@ -95,7 +97,7 @@ struct IteratorModel {
 
 class Model {
  public:
-  // Whether the line means anything here. Only then Do, which gives the answer.
+  // Returns true if the line is meaningful here. Do, which returns the answer, requires that.
   bool Means(const Line& line) const;
   std::string Do(const Line& line);
 
@@ -113,7 +115,7 @@ class Model {
   };
   const std::map<std::string, Database>& databases() const { return databases_; }
   const std::map<std::string, IteratorModel>& iterators() const { return iterators_; }
-  // The family of a line, if its database is open and has it.
+  // Returns the family of a line, or null unless its database is open and has it.
   const FamilyModel* Find(const std::string& db, const std::string& family) const;
 
  private:
@@ -182,7 +184,7 @@ class Model {
   std::map<std::string, IteratorModel> iterators_;
 };
 
-// "key=value", as answers say it.
+// Returns "key=value", the form of answers.
 std::string PairText(const Slice& key, const Slice& value);
 constexpr const char* kAbsent = "-";
 constexpr const char* kDone = "ok";

@@ -26,7 +26,7 @@ bool WriteContract::Keeps(const Change& change, const Comparator* order, bool fi
   switch (change.kind) {
     case Change::kPut:
       if (!filtered && IsForFilters(change.value)) return false;
-      // What a filter purges goes without a trace: nothing older may lie beneath.
+      // A filter that purges a value leaves no tombstone, so nothing older may lie beneath.
       return !Slice(change.value).starts_with("purge") || found == puts_since_delete_.end();
     case Change::kMerge:
       return !filtered;
@@ -43,7 +43,7 @@ bool WriteContract::Keeps(const Change& change, const Comparator* order, bool fi
 void WriteContract::Count(const Change& change, const Comparator* order) {
   switch (change.kind) {
     case Change::kPut:
-      // A filter may put a deletion in its place, which a single deletion must not meet.
+      // A filter may replace the value by a deletion, which a single deletion must not meet.
       if (IsRemovable(change.value)) {
         puts_since_delete_[change.key] = kNeverSingle;
       } else {
@@ -107,7 +107,7 @@ bool IteratorModel::Contains(const std::string& key) const {
          !(upper.has_value() && !before(key, *upper));
 }
 
-// To the first that shows, from here on.
+// Moves to the first visible position from here on.
 void IteratorModel::Forward(Position from) {
   at.reset();
   for (; from != view->end() && Contains(from->first); ++from) {
@@ -117,7 +117,7 @@ void IteratorModel::Forward(Position from) {
   }
 }
 
-// To the last that shows, before this.
+// Moves to the last visible position before this one.
 void IteratorModel::Backward(Position after) {
   at.reset();
   while (after != view->begin()) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kShownBytes = 160;
 
-// Around the first difference.
+// Returns the text around the first difference.
 std::string Excerpt(const std::string& text, size_t at) {
   const size_t from = at < kShownBytes / 2 ? 0 : at - kShownBytes / 2;
   std::string part = Slice(text).ToString().substr(std::min(from, text.size()), kShownBytes);

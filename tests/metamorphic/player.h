@@ -22,7 +22,7 @@ struct Finding {
 
 Finding Play(const History& history, Executor* executor);
 
-// The line being played, for threads that watch it or report a crash.
+// Holds the line being played, for threads that watch it or report a crash.
 struct Progress {
   std::atomic<int64_t> since_ms{0};  // 0: none is under way
   std::atomic<size_t> line{0};

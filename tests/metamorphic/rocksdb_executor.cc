@@ -31,7 +31,7 @@ struct RocksDbExecutor::Held {
 
 namespace {
 
-// It does not open a database that had two families of one name with other orders of keys.
+// RocksDB does not open a database that had two families of one name with different comparators.
 std::string StoredName(const std::string& family, bool reverse) {
   return family + (reverse ? "_reverse" : "");
 }
@@ -106,7 +106,7 @@ bool RocksDbExecutor::Knows(const Line& line) const {
                                                "deletefiles", "excise", "clip"};
   static const std::set<std::string> others = {"open", "close",  "kill",  "write", "ingest",
                                                "snap", "unsnap", "multi", "flush"};
-  // Its tailing iterators refuse range deletions.
+  // RocksDB's tailing iterators refuse range deletions.
   if (line.verb() == "iter" && line.Has("tailing")) return false;
   if (moves.count(line.verb()) != 0) return iterators_.count(line.Word(1)) != 0;
   if (places.count(line.verb()) != 0) return !HasTimestamps(line.Family());
@@ -126,7 +126,7 @@ RocksDbExecutor::Opaque* RocksDbExecutor::Options(bool reverse) {
                        library_->Call<Opaque*>("mergeoperator_create", none, &Nothing, &FullMerge,
                                                &PartialMerge, &FreeMerged, &MergeName));
   if (reverse) {
-    // As they outlive everything, they are made once.
+    // Comparators outlive everything, so they are made once.
     static auto* const comparator = library_->Call<Opaque*>("comparator_create", none, &Nothing,
                                                             &CompareReversed, &ReverseName);
     library_->Call<void>("options_set_comparator", options, comparator);
@@ -511,7 +511,7 @@ std::string RocksDbExecutor::Do(const Line& line, const Model& model) {
     database.snapshots[line.Word(2)] = library_->Call<Opaque*>("create_snapshot", database.db);
   }
   if (verb == "unsnap") {
-    // Its iterators go on asking their snapshot: all are released at the end.
+    // RocksDB's iterators continue to use their snapshot, so all snapshots are released at the end.
     Database& database = *databases_.at(line.Db());
     database.retired.push_back(database.snapshots.at(line.Word(2)));
     database.snapshots.erase(line.Word(2));

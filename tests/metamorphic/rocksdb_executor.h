@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Plays histories on RocksDB through its C API, where its library is installed. What it knows:
-// opening and closing, families without timestamps and without filters' values, writes of all
-// kinds, snapshots, Get, MultiGet, scans, prefixes, iterators, flushes, CompactRange,
-// SuggestCompactRange and deleted files. A kill is a close there.
+// Plays histories on RocksDB through its C API, where its library is installed. It supports opening
+// and closing, families without timestamps and without filters' values, writes of all kinds,
+// snapshots, Get, MultiGet, scans, prefixes, iterators, flushes, CompactRange, SuggestCompactRange
+// and deleted files. A kill becomes a close.
 
 #include <map>
 #include <memory>

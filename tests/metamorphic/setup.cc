@@ -14,7 +14,7 @@ namespace varve::testing {
 
 namespace {
 
-// Removes and changes what histories mark for it.
+// Removes and changes the values that histories mark for it.
 class MarkFilter final : public CompactionFilter {
  public:
   const char* Name() const override { return "test.MarkFilter"; }
@@ -46,7 +46,7 @@ class MarkFilterFactory final : public CompactionFilterFactory {
   const bool at_flush_;
 };
 
-// Calls back into the database from where it is told of things.
+// Calls the database from its callbacks.
 class CallingListener final : public EventListener {
  public:
   void OnFlushBegin(DB* db, const FlushJobInfo& /*info*/) override { Look(db); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What must not change any answer: the options of one run, and what its databases share. A set is a
-// number; its databases are opened with one of a few variations of it.
+// Holds what must not change any answer: the options of one run, and what its databases share. A
+// set is a number; its databases are opened with one of a few variations of it.
 
 #include <cstdint>
 #include <memory>
@@ -23,16 +23,16 @@ class Setup {
  public:
   explicit Setup(uint64_t seed);
 
-  // `env` is set into the options.
+  // Returns options that use `env`.
   OptionSet Draw(uint64_t variation, Env* env) const;
-  // Of a family, in the database opened with `set`.
+  // Returns the options of a family in the database opened with `set`.
   static ColumnFamilyOptions FamilyOptions(const OptionSet& set, const Comparator* order,
                                            const std::string& name, bool filtered);
   const WriteBufferManager* memory() const { return memory_.get(); }
   const std::shared_ptr<Cache>& cache() const { return cache_; }
-  // Threads that read all the time.
+  // True if other threads read all the time.
   bool has_company() const { return has_company_; }
-  // Files in memory can be mapped.
+  // True if files in memory can be mapped.
   bool maps_files() const { return maps_files_; }
 
  private:

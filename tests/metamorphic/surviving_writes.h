@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What of a database may be left when its process dies, where writes have no log: of each family
-// all that was written up to some moment, and with atomic_flush up to the same moment for all.
+// Judges what may be left of a database when its process dies and writes have no log: each family
+// keeps all that was written up to some moment, with atomic_flush the same moment for all.
 
 #include <map>
 #include <string>
@@ -19,20 +19,20 @@ enum class Survival {
   kAny,       // some are
 };
 
-// Without what filters may remove, and with what they may change as they do.
+// Returns the state without what filters may remove, and with their changes made.
 FamilyState ShownState(const FamilyState& state);
 
-// Of one database, since it was opened. Families with timestamps are not its concern.
+// Tracks one database since it was opened. Families with timestamps are ignored.
 class SurvivingWrites {
  public:
   using States = std::map<std::string, View>;
 
-  // All that there is now survives.
+  // Makes the present state survive.
   void Restart(const States& now);
   void NoteFamily(const std::string& name, const Comparator* order);
   void NoteDrop(const std::string& name) { kept_.erase(name); }
   void NoteWrite(const std::vector<Change>& changes);
-  // "" if `left` may be what is left.
+  // Returns "" if `left` is an allowed state.
   std::string Judge(Survival survival, const States& left) const;
 
  private:
@@ -40,7 +40,7 @@ class SurvivingWrites {
     FamilyState state;
     std::vector<std::pair<size_t, Change>> changes;  // with the number of their write
   };
-  // Per family the moments at which its state was as it is in `left`.
+  // Finds for each family the moments at which its state was that in `left`.
   std::string JudgePrefixes(bool together, const States& left) const;
 
   std::map<std::string, Kept> kept_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what the metamorphic test is made of can be relied upon: histories are the same after they
-// were printed and read, the same seed gives the same, and a fault is found and shrunk to the lines
-// that matter. Method: an executor that is the model itself, with a fault.
+// Goal: the parts of the metamorphic test are reliable: histories are the same after they were
+// printed and read, a seed always gives the same history, and a fault is found and shrunk to the
+// lines that matter. Method: an executor that is the model itself, with a fault.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace varve::testing {
 
 namespace {
 
-// Answers as the model does, but for keys that were deleted singly: they stay.
+// Answers as the model does, except that keys deleted singly stay.
 class ForgetfulExecutor final : public Executor {
  public:
   std::string Do(const Line& line, const Model& /*model*/) override {

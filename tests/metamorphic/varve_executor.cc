@@ -197,7 +197,7 @@ std::string VarveExecutor::Write(const Line& line, const Model& /*model*/) {
   Random random = Draw(line);
   WriteOptions options = database.set.mode->DrawWriteOptions(&random);
   options.sync |= !options.disableWAL && random.OneIn(30);
-  // While background work pauses, a write must not wait for it.
+  // While background work is paused, a write must not wait for it.
   options.no_slowdown |= database.pauses > 0;
   const bool as_batch = random.OneIn(2);
   Status s = Submit(&database, options, line, as_batch);

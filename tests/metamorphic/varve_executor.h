@@ -2,7 +2,7 @@
 #pragma once
 
 // Plays histories on Varve, under one option set. What a line leaves open, such as whether a single
-// change goes in a batch, is drawn from the line's text and the set.
+// change uses a batch, is drawn from the line's text and the set.
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ class VarveExecutor final : public Executor {
   explicit VarveExecutor(uint64_t set) : set_(set), world_(set) {}
 
   std::string Do(const Line& line, const Model& model) override;
-  // The options of every opening so far.
+  // Returns the options of every opening so far.
   const std::string& described() const { return world_.described(); }
 
  private:
@@ -29,7 +29,7 @@ class VarveExecutor final : public Executor {
   OpenDatabase& At(const Line& line) { return world_.At(line.Db()); }
   ColumnFamilyHandle* Handle(const Line& line) { return At(line).handles.at(line.Family()); }
   Random Draw(const Line& line) const;
-  // Now, or on a thread of its own if the line says `later`.
+  // Runs the work now, or on its own thread if the line says `later`.
   std::string Run(const Line& line, std::function<std::string()> work);
 
   // varve_executor.cc

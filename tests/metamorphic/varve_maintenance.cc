@@ -30,7 +30,7 @@ struct KeyRange {
   KeyRange(const KeyRange&) = delete;
   KeyRange& operator=(const KeyRange&) = delete;
 
-  // A range that ends before it begins is none.
+  // Makes a range that ends before it begins empty.
   void Order(const Comparator* order) {
     if (begin != nullptr && end != nullptr &&
         order->CompareWithoutTimestamp(from, false, to, false) > 0) {
@@ -93,7 +93,7 @@ std::string VarveExecutor::Compact(const Line& line, const Model& model) {
     if (options.target_level >= db->NumberLevels(handle)) options.target_level = -1;
     const Status s = db->CompactRange(options, handle, range.begin, range.end);
     if (s.ok() || (may_be_refused && s.IsIncomplete())) return "";
-    // The files may not fit where they are sent.
+    // The files may not fit into the target level.
     if (options.change_level && (s.IsNotSupported() || s.IsInvalidArgument() || s.IsAborted())) {
       return "";
     }
@@ -119,7 +119,7 @@ std::string VarveExecutor::CompactSomeFiles(const Line& line, const Model& /*mod
     const int output = static_cast<int>(
         std::min<size_t>(level + NumberOf(line.Option("deeper")), metadata.levels.size() - 1));
     const Status s = db->CompactFiles(options, handle, names, output);
-    // Others may have taken the files meanwhile, or lie in the way.
+    // Other jobs may have taken the files meanwhile, or files may be in the way.
     if (s.IsInvalidArgument() || s.IsAborted() || s.IsIncomplete() || s.IsBusy()) return "";
     return s.ok() ? "" : Failure("CompactFiles", s);
   });

@@ -73,7 +73,7 @@ Child Spawn(const Work& work) {
   for (char** one = environ; *one != nullptr; one++) variables.emplace_back(*one);
   variables.push_back(std::string(kWorkVariable) + "=" + TextOf(work));
   variables.push_back(std::string(kReportVariable) + "=" + child.report);
-  // Of a test that ctest runs in shards: a worker is none of them.
+  // The worker must not see the variables of ctest's shards, as it belongs to none.
   std::erase_if(variables, [](const std::string& one) { return one.starts_with("GTEST_"); });
   std::vector<char*> pointers;
   for (std::string& one : variables) pointers.push_back(one.data());
@@ -90,7 +90,8 @@ Child Spawn(const Work& work) {
   return child;
 }
 
-// The report's lines: "case <seed> <set>" before a case, "done <lines>" or "found <text>" after.
+// Reads the report. Its lines are "case <seed> <set>" before a case, "done <lines>" or "found
+// <text>" after it.
 Report ReadReport(const std::string& path) {
   Report report;
   std::istringstream lines(ReadWhole(path));
@@ -195,7 +196,7 @@ Played PlayOn(uint64_t set, const History& history) {
   return played;
 }
 
-// Whether to go on.
+// Returns true to continue.
 bool DoCase(uint64_t seed, uint64_t set, const History& history, ReportFile* report) {
   report->Say("case " + std::to_string(seed) + " " + std::to_string(set));
   const Played played = PlayOn(set, history);

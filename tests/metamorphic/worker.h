@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Cases in processes of their own, so that a crash or a hang is a finding like any other, and can
-// be shrunk like any other. A worker is this very program, told by the environment what to play.
+// Runs cases in their own processes, so that a crash or a hang is found and shrunk like any other
+// finding. A worker is this program, told by the environment what to play.
 
 #include <chrono>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace varve::testing {
 
-// The number of an option set, or the one that stands for RocksDB's library.
+// Number of an option set that stands for RocksDB's library.
 constexpr uint64_t kRocksDbSet = 0;
 
 struct Report {
@@ -25,7 +25,7 @@ struct Report {
   bool found() const { return !what.empty(); }
 };
 
-// What a worker is asked to do: histories from `seed` on, each under sets from `first_set` on.
+// Tells a worker what to do: histories from `seed` on, each under sets from `first_set` on.
 struct Work {
   uint64_t seed = 1;
   uint64_t histories = 1;
@@ -38,12 +38,12 @@ struct Work {
   bool rocksdb = false;  // and on RocksDB, each once
 };
 
-// Starts a worker for each and waits for all; the first finding of any.
+// Starts a worker for each work and waits for all. Returns the first finding.
 Report RunWorkers(const std::vector<Work>& works, std::chrono::seconds most);
 // Plays one history in a worker, up to `times` times.
 Report RunAlone(const History& history, uint64_t set, int times, std::chrono::seconds most);
 
-// In the worker: whether this process is one, and its work.
+// Returns true if this process is a worker.
 bool IsWorker();
 void DoWork();
 

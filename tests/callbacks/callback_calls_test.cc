@@ -94,7 +94,7 @@ class Case {
         RunClosing();
         break;
     }
-    // What has begun ends before its stage does.
+    // A call that has begun must end before its stage does.
     while (trigger_.begun() && !trigger_.done() && !early_) std::this_thread::yield();
     trigger_.Disarm();
     End();
@@ -123,7 +123,7 @@ class Case {
     return s;
   }
 
-  // False: Open has not given its outputs yet.
+  // Returns false if Open has not set its outputs yet.
   bool Adopt() {
     const std::lock_guard<std::mutex> lock(mu_);
     if (raw_ == nullptr || handles_.size() != std::size(kFamilies)) return false;
@@ -133,7 +133,7 @@ class Case {
     return true;
   }
 
-  // A table in each family, and more in memory.
+  // Puts a table into each family, and more entries into memory.
   Status Furnish() {
     Status s;
     for (int i = 0; i < kFirstKeys; i++) {
@@ -161,7 +161,7 @@ class Case {
       try {
         of_.call->play(player_);
       } catch (const RefusedCall& refused) {
-        // Of a call that returns no status.
+        // This is for calls that return no status.
         player_.Wrong(refused.status.ToString());
       }
       return true;
@@ -170,7 +170,7 @@ class Case {
 
   DB* db() { return stage_.db.get(); }
 
-  // Statuses say nothing here: calls may have closed the database, dropped families or paused work.
+  // Statuses are ignored: calls may have closed the database, dropped families or paused work.
   void Ignore(const Status& s) { s.PermitUncheckedError(); }
 
   void Count(int times) {
@@ -245,7 +245,7 @@ class Case {
     Ignore(txn->Commit());
   }
 
-  // More than one table in L0, of which a compaction is due.
+  // L0 has more than one table, so a compaction is due.
   void RunOpening() {
     for (int i = 0; i < 2; i++) {
       Count(1);
@@ -263,7 +263,7 @@ class Case {
     Ignore(db()->WaitForCompact(wait));
   }
 
-  // Nothing ends the stop but a compaction, which is not made, or somebody who raises the limit.
+  // Only a compaction, which does not run, or a raised limit ends the stop.
   void RunStopped() {
     Count(1);
     Ignore(db()->SetOptions({{"level0_stop_writes_trigger", "1"},
@@ -323,7 +323,7 @@ class Case {
     if (!wrong_.empty()) return {wrong_, "wrong"};
     if (!trigger_.done()) return {"", "not called"};
     const std::string& answer = player_.wrong();
-    // The error that the callback is about is an answer, too.
+    // The error that the callback reports is an answer, too.
     const bool of_error = answer.find("injected") != std::string::npos;
     if (answer.empty() || of_error) return {"", "works"};
     // Which has no status.
@@ -351,13 +351,13 @@ class Case {
   std::string wrong_;
 };
 
-// Calls that have hung: they are in every slice.
+// Returns true for calls that have hung: they are in every slice.
 bool IsEveryday(const CaseOf& c) {
   static const std::set<std::string> calls = {"Close", "CreateColumnFamily", "Flush", "Put"};
   return c.phase == Phase::kRunning && calls.count(c.call->name) != 0;
 }
 
-// Spread so that each slice has every callback in every phase.
+// Chooses cases so that each slice has every callback in every phase.
 std::vector<CaseOf> ChosenCases(bool all, const char* only) {
   const uint64_t slice = Rotation() % kSlices;
   std::vector<CaseOf> cases;
@@ -417,7 +417,7 @@ TEST(CallbackCallsTest, EveryCallInEveryCallback) {
   EXPECT_TRUE(only != nullptr || cases.size() >= 500) << "too few to prove anything";
 }
 
-// A method that is added to the interface gets its row.
+// Every method of the interface must have a row.
 TEST(CallbackCallsTest, EveryMethodOfAListenerHasItsRow) {
   std::ifstream header(testing::SourceRoot() + "/include/varve/listener.h");
   const std::string text((std::istreambuf_iterator<char>(header)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The objects of users: they do what is least, and tell the trigger.
+// Defines the users' objects: they do the minimum, and call the trigger.
 
 #include "tests/callbacks/callbacks.h"
 
@@ -107,7 +107,7 @@ class FilterFactory final : public CompactionFilterFactory {
   Trigger& t_;
 };
 
-// Of the counters that the calls keep.
+// Merge operator of the counters that the calls keep.
 class Sum final : public AssociativeMergeOperator {
  public:
   explicit Sum(Trigger* t) : t_(*t) {}

@@ -19,10 +19,10 @@
 
 namespace varve::testing {
 
-// Thread safety: Fire from any thread; the rest belongs to the test.
+// Thread safety: any thread may call Fire; only the test calls the rest.
 class Trigger {
  public:
-  // The next call of the function does `act`, until that has returned true once.
+  // Makes the next calls of the function run `act`, until it has returned true once.
   void Arm(const std::string& function, std::function<bool()> act) {
     function_ = function;
     act_ = std::move(act);
@@ -30,7 +30,7 @@ class Trigger {
     armed_ = true;
   }
   void Disarm() { armed_ = false; }
-  // `function` is being called.
+  // Called when `function` is called.
   void Fire(const char* function) {
     if (!armed_ || function_ != function || !armed_.exchange(false)) return;
     begun_ = true;
@@ -51,11 +51,11 @@ class Trigger {
 
 struct Callback {
   const char* name;
-  // A recovery calls it, before there is a database.
+  // True if a recovery calls it, before there is a database.
   bool in_recovery = false;
 };
 const std::vector<Callback>& Callbacks();
-// Of a listener, and never called.
+// Returns the functions of a listener that are never called.
 const std::set<std::string>& NeverCalled();
 bool IsOfErrors(const std::string& callback);
 
@@ -64,7 +64,7 @@ bool IsOfErrors(const std::string& callback);
 void RegisterCallbacks(Options* options, Trigger* trigger, const std::string& callback);
 
 std::unique_ptr<Comparator> NewComparatorCallback(Trigger* trigger);
-// The file system as a callback.
+// Returns the file system as a callback.
 std::unique_ptr<MemFileSystem::CallHook> NewFileSystemCallback(Trigger* trigger);
 
 }  // namespace varve::testing

@@ -34,7 +34,7 @@ uint64_t CyclesOfASeries() {
   return NumberFromEnvironment("VARVE_FLAT_CYCLES", 300);
 }
 
-// A directory that goes with the test; in memory where the system has that.
+// A directory that is deleted with the test; in memory where the system supports that.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
@@ -53,8 +53,8 @@ class ScratchDirectory {
   std::string path_;
 };
 
-// What may differ by chance after so many cycles: less than one of each in ten of them, and what
-// containers and threads keep for later.
+// Returns the difference that chance allows after this many cycles: less than one of each in ten,
+// and what containers and threads keep for later.
 int64_t Tolerance(const std::string& name, uint64_t cycles) {
   const auto n = static_cast<int64_t>(cycles);
   if (name == "bytes") return 8 * n + (64 << 10);
@@ -63,7 +63,7 @@ int64_t Tolerance(const std::string& name, uint64_t cycles) {
   return n / 10 + 2;
 }
 
-// The counts that grew beyond chance; "" if none did.
+// Returns the counts that grew beyond chance, or "" if none did.
 std::string Growth(const Counts& before, const Counts& after, uint64_t cycles) {
   std::string text;
   for (const auto& [name, count] : after) {
@@ -104,7 +104,7 @@ std::string FindGrowth(uint64_t cycles, int patience_seconds, const std::functio
 
 class FlatJudgeTest : public ::testing::Test {
  protected:
-  // What it says of a cycle that leaves this behind.
+  // Returns the judge's verdict on a cycle that leaves this behind.
   std::string JudgeOf(const std::function<void()>& cycle) {
     return FindGrowth(
         100, 0, cycle, [] {},
@@ -138,7 +138,7 @@ TEST_F(FlatJudgeTest, SeesWhatEachCycleLeavesBehind) {
   std::vector<void*> pages;
   EXPECT_NE(
       JudgeOf([&] {
-        // Of unlike protection, so that the system does not join them.
+        // Neighbours differ in protection, so that the system does not join them.
         const int protection = pages.size() % 2 == 0 ? PROT_READ : PROT_NONE;
         pages.push_back(::mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
       }).find("mappings"),
@@ -183,7 +183,7 @@ class FlatTest : public ::testing::TestWithParam<LifeCycle> {
     }
     return counts;
   }
-  // One table, and an empty memtable.
+  // Leaves one table and an empty memtable.
   void Settle() {
     if (stage_.db == nullptr) return;
     EXPECT_TRUE(stage_.db->Put(WriteOptions(), "key0", "1").ok());

@@ -37,7 +37,7 @@ void Ok(const Status& s) {
 void Refused(const Status& s) {
   EXPECT_FALSE(s.ok());
 }
-// Few keys, so that what is alive does not grow.
+// Uses few keys, so that the live data does not grow.
 std::string KeyOf(const FlatStage* stage) {
   return "key" + std::to_string(stage->round % 7);
 }
@@ -99,7 +99,7 @@ void PointReads(FlatStage* stage) {
   Ok(stage->db->GetPropertiesOfAllTables(stage->family(), &properties));
 }
 
-// A thread has a place in several tables of the library.
+// A thread has an entry in several tables of the library.
 void Threads(FlatStage* stage) {
   std::thread([stage] {
     std::string value;
@@ -182,7 +182,7 @@ void EndedTransactions(FlatStage* stage) {
   std::unique_ptr<Transaction> transaction(stage->locking->BeginTransaction(kWrite, options));
   UseTransaction(stage, transaction.get());
   Ok(transaction->Commit());
-  // Again, with the same object.
+  // The object is reused.
   EXPECT_EQ(stage->locking->BeginTransaction(kWrite, options, transaction.get()),
             transaction.get());
   UseTransaction(stage, transaction.get());
@@ -201,7 +201,7 @@ void PreparedTransactions(FlatStage* stage) {
   }
 }
 
-// A conflict with a lock, and one with a write.
+// One conflict is with a lock, and one with a write.
 void RefusedTransactions(FlatStage* stage) {
   TransactionOptions options;
   options.set_snapshot = true;
@@ -316,7 +316,7 @@ void DatabasesWithObjects(FlatStage* stage) {
   Ok(db->Flush(FlushOptions()));
   std::string value;
   Ok(db->Get(kRead, "a", &value));
-  // Whose LOG goes on where it is.
+  // The LOG continues in place.
   std::shared_ptr<Logger> log;
   Ok(CreateLoggerFromOptions(stage->Path("logs"), own.options, &log));
   Header(log, "a header");
@@ -335,7 +335,7 @@ void RepairedDatabases(FlatStage* stage) {
   Refused(RepairDB(stage->Path("none"), stage->options));
 }
 
-// Left prepared by one opening, and decided by the next.
+// One opening leaves them prepared, and the next decides them.
 void RecoveredTransactions(FlatStage* stage) {
   const std::string name = "name" + std::to_string(stage->round);
   {

@@ -17,7 +17,7 @@ namespace varve::testing {
 
 enum class DbKind { kNone, kPlain, kLocking, kOptimistic };
 
-// What a cycle has: a directory of its own, and the database that is open in it, if any.
+// What a cycle uses: a directory of its own, and the database open in it, if any.
 struct FlatStage {
   std::string directory;
   Options options;  // of the database
@@ -34,13 +34,13 @@ struct LifeCycle {
   const char* name;
   DbKind kind;
   void (*play)(FlatStage* stage);
-  // One of it is as expensive as so many others: it is played that much less often.
+  // A cycle costs as much as this many others, so it is played that much less often.
   uint64_t cost = 1;
 };
 
 const std::vector<LifeCycle>& LifeCycles();
 
-// What a stage opens in "db" of its directory, and nullptr for kNone.
+// Opens the database of a stage in "db" of its directory; returns nullptr for kNone.
 std::unique_ptr<DB> OpenFlatDb(DbKind kind, FlatStage* stage);
 
 }  // namespace varve::testing

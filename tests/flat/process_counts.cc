@@ -34,7 +34,7 @@ void Free(void* block) noexcept {
 
 }  // namespace
 
-// The forms that these do not replace call them.
+// The forms of operator new that are not replaced call these.
 void* operator new(size_t size) {
   return Counted(std::malloc(std::max<size_t>(size, 1)));
 }

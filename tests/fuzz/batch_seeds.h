@@ -7,7 +7,8 @@
 
 namespace varve::fuzz {
 
-// With every kind of update, of families 0, 3 (keys descend) and 5 (timestamps of eight bytes).
+// Adds batches with every kind of update, of families 0, 3 (keys descend) and 5 (timestamps of
+// eight bytes).
 void AddBatches(const std::string& before, Seeds* seeds);
 
 }  // namespace varve::fuzz

@@ -42,7 +42,7 @@ void MakeSeeds(Seeds* seeds) {
   }
 }
 
-// Every step takes at least three bytes, so more entries than bytes cannot be.
+// Every step takes at least three bytes, so there cannot be more entries than bytes.
 Status Walk(DataBlockIterator* it, bool forward, size_t most, Entries* entries) {
   for (forward ? it->SeekToFirst() : it->SeekToLast(); it->Valid();
        forward ? it->Next() : it->Prev()) {

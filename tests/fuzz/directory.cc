@@ -44,7 +44,7 @@ void MakeSeeds(Seeds* seeds) {
     MemoryDatabase database;
     Promise(database.Open(MemoryDatabase::SmallOptions()).ok(), "a new database opens");
     Fill(database.db(), many);
-    // As after a kill: the log is pending. And then as after a clean close.
+    // One seed is as after a kill, with the log pending, and one as after a clean close.
     seeds->push_back(Pack(database.Files()));
     database.Close();
     seeds->push_back(Pack(database.Files()));

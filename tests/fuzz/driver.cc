@@ -40,7 +40,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// In memory of exactly its size, so that a sanitizer sees a read beyond the end.
+// Copies the input into memory of exactly its size, so that a sanitizer sees a read beyond the end.
 void Execute(const Target& target, const std::string& input) {
   const std::unique_ptr<uint8_t[]> bytes(new uint8_t[input.size()]);
   if (!input.empty()) std::memcpy(bytes.get(), input.data(), input.size());
@@ -54,7 +54,7 @@ std::string ReadWhole(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// Inputs that were findings once, or that no encoder of ours makes.
+// Returns inputs that were findings once, or that no encoder of ours makes.
 Seeds StoredInputs(const Target& target) {
   Seeds inputs;
   const std::filesystem::path folder =
@@ -140,7 +140,7 @@ int Replay(const Target& target, int count, char** files) {
   return 0;
 }
 
-// Shares of `runs`, each target at least once; what rounding leaves goes to the first.
+// Shares out `runs`. Each target runs at least once; the remainder goes to the first.
 int RunAll(const std::vector<Target>& targets, uint64_t runs, uint64_t seed) {
   const auto start = Clock::now();
   uint64_t shares = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Version edits to begin from.
+// Version edits that serve as seeds.
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace varve::fuzz {
 
-// The records of a MANIFEST that could be one's: a new database with two families and tables.
+// Returns the records of a possible MANIFEST: a new database with two families and tables.
 std::vector<VersionEdit> ManifestEdits();
 
 }  // namespace varve::fuzz

@@ -62,7 +62,7 @@ void MakeSeeds(Seeds* seeds) {
   }
 }
 
-// Each entry is where the table's own search looks for it, and between the bounds.
+// Each entry must be found by the table's own search, and lie between the bounds.
 void CheckWhatPassed(const InspectedTable& table, const InternalKeyComparator& icmp) {
   const ReadOptions reads;
   const auto walk = table.reader->NewIterator(reads, TableIterOptions());

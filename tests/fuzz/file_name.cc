@@ -23,7 +23,7 @@ void MakeSeeds(Seeds* seeds) {
   }
 }
 
-// What stands for the number in a name, without leading zeros, must be the number.
+// Returns true if the number's text in a name, without leading zeros, is the number.
 bool NamesNumber(const std::string& name, uint64_t number) {
   return name.find(std::to_string(number)) != std::string::npos;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Logs that lie in memory: written by the writer, read back under a recovery mode.
+// Logs in memory: written by the writer, read back under a recovery mode.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ inline constexpr WALRecoveryMode kRecoveryModes[] = {
     WALRecoveryMode::kTolerateCorruptedTailRecords, WALRecoveryMode::kAbsoluteConsistency,
     WALRecoveryMode::kPointInTimeRecovery, WALRecoveryMode::kSkipAnyCorruptedRecords};
 
-// Replaces what is in *log. `sizes`, if not empty, goes before the records.
+// Replaces the content of *log. `sizes`, if not empty, precedes the records.
 Status WriteLogBytes(const std::vector<std::string>& records, const wal::LogWriterOptions& options,
                      uint64_t number, const wal::TimestampSizes& sizes, std::string* log);
 

@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::Note(readings.back().records.size());
     fuzz::Note(varve::Status::Corruption(readings.back().damage.reason));
   }
-  // In the order of kRecoveryModes: the strict one, and that of a point in time.
+  // The order is that of kRecoveryModes: the strict mode, and point in time.
   fuzz::Promise(fuzz::IsPrefix(readings[1].records, readings[2].records),
                 "the strictest mode replays no more than a point in time");
   return 0;

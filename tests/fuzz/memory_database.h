@@ -15,7 +15,7 @@
 
 namespace varve::fuzz {
 
-// Thread safety: none.
+// Thread safety: one thread may use it.
 class MemoryDatabase {
  public:
   MemoryDatabase();
@@ -23,11 +23,11 @@ class MemoryDatabase {
   MemoryDatabase(const MemoryDatabase&) = delete;
   MemoryDatabase& operator=(const MemoryDatabase&) = delete;
 
-  // For files of a few hundred bytes. Names are changed by Open to this file system. At the default
-  // interval no block has a second restart point.
+  // Returns options for files of a few hundred bytes. Open changes names to this file system. At
+  // the default interval no block has a second restart point.
   static Options SmallOptions(int block_restart_interval = 16);
 
-  // Names with a '/' are left out.
+  // Adds a file, unless its name has a '/'.
   void AddFile(const std::string& name, const std::string& bytes);
   [[nodiscard]] std::map<std::string, std::string> Files() const;
 

@@ -21,7 +21,7 @@ void Configure(const TableUse& use, test::OpenTable* table) {
   if (use.prefixes) table->options.prefix_extractor.reset(NewFixedPrefixTransform(3));
 }
 
-// Keys to look for, met on the way.
+// Returns keys to look for, which the walk met.
 Seeds Walk(const TableReader& reader, bool forward, size_t most, uint64_t* count) {
   ReadOptions read;
   const std::unique_ptr<InternalIterator> it = reader.NewIterator(read, TableIterOptions());

@@ -16,7 +16,7 @@ struct TableUse {
   bool timestamps = false;  // under a comparator with timestamps
 };
 
-// Whatever the bytes are, every call returns. A walk of as many entries as `entries_most` is left.
+// Every call must return, whatever the bytes are. A walk stops after `entries_most` entries.
 void UseTable(const std::string& file, const TableUse& use, size_t entries_most);
 
 }  // namespace varve::fuzz

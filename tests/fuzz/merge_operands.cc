@@ -28,7 +28,8 @@ const MergeOperator& Operator(uint32_t n) {
   return *operators[n];
 }
 
-// Operator, whether there is a base, how many operands are combined beforehand; then the texts.
+// A seed has the operator, a flag for a base, the number of operands to combine beforehand, and
+// then the texts.
 void MakeSeeds(Seeds* seeds) {
   for (size_t n = 0; n < std::size(kNames); n++) {
     for (const char base : {0, 1}) {

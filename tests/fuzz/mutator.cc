@@ -75,7 +75,7 @@ void Mutator::Splice(std::string* input, const std::string& other) {
   if (other.empty()) return;
   const size_t from = Place(other);
   if (random_.OneIn(3)) {
-    // The first half of one and the second of the other.
+    // Joins the first half of one input and the second half of the other.
     input->resize(Place(*input));
     input->append(other, from);
     return;

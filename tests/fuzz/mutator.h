@@ -10,14 +10,14 @@
 
 namespace varve::fuzz {
 
-// Thread safety: none. The same seed gives the same inputs.
+// The same seed gives the same inputs. Thread safety: one thread may use it.
 class Mutator {
  public:
   explicit Mutator(uint64_t seed) : random_(seed) {}
 
   testing::Random& random() { return random_; }
-  // One to a few changes of `input`, some of them with pieces of `other`. At most `most` bytes come
-  // out.
+  // Makes one to a few changes of `input`, some with pieces of `other`. The result has at most
+  // `most` bytes.
   std::string Mutate(std::string input, const std::string& other, size_t most);
 
  private:
@@ -30,7 +30,7 @@ class Mutator {
   void CopyWithin(std::string* input);
   void Splice(std::string* input, const std::string& other);
   size_t Place(const std::string& input) { return random_.Below(input.size()); }
-  // Mostly a few bytes, from `at` on.
+  // Returns a length from `at` on, mostly of a few bytes.
   size_t Length(const std::string& input, size_t at);
 
   testing::Random random_;

@@ -53,7 +53,7 @@ class Run {
   }
   DB* db() { return database_.db(); }
 
-  // Few and short, so that they meet.
+  // Keys are few and short, so that they collide.
   std::string Key() {
     const uint32_t n = input_->Below(24);
     std::string key(1, static_cast<char>('a' + n / 6));

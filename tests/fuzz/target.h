@@ -28,7 +28,7 @@ struct Target {
   uint32_t share;                    // of all executions, relative to other targets
 };
 
-// All that are linked in.
+// Returns all targets that are linked in.
 std::vector<Target>& Targets();
 
 struct Register {
@@ -40,7 +40,7 @@ struct Register {
 void Note(uint64_t feature);
 void Note(const Status& status);
 
-// Statuses that were noted and are OK. A target that never sees one tests refusals only.
+// Number of noted statuses that are OK. A target without any tests refusals only.
 uint64_t& AcceptedCount();
 
 // The features of the present execution; the driver empties it before each.
@@ -60,17 +60,17 @@ class Input {
 
   [[nodiscard]] bool empty() const { return pos_ == end_; }
   uint8_t Byte() { return pos_ == end_ ? 0 : *pos_++; }
-  // In [0, n); n is at most 256.
+  // Returns a number in [0, n). Requires n <= 256.
   uint32_t Below(uint32_t n) { return Byte() % n; }
   uint32_t Two() { return Byte() | uint32_t{Byte()} << 8; }
-  // At most so many bytes.
+  // Takes at most this many bytes.
   Slice Take(size_t n) {
     n = std::min(n, static_cast<size_t>(end_ - pos_));
     const Slice taken(reinterpret_cast<const char*>(pos_), n);
     pos_ += n;
     return taken;
   }
-  // After one byte, or two, that give its length.
+  // Takes a text whose length one byte, or two bytes, give.
   Slice Short() { return Take(Byte()); }
   Slice Long() { return Take(Two()); }
   Slice Rest() { return Take(SIZE_MAX); }

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-// Of the sanitizers' runtime, where there is one.
+// A function of the sanitizers' runtime, where it is linked.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace varve::fuzz {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keeps the input under way at hand for the moment the process dies of it, or never ends.
+// Remembers the input being executed for the moment when the process dies or hangs.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace varve::fuzz {
 // count so far, and ends the process.
 void StartWatch(uint64_t seed, int hang_seconds);
 
-// What is executed now; the bytes live until the next call.
+// Sets the current input, whose bytes must live until the next call.
 void WatchExecution(const char* target, const uint8_t* data, size_t size);
 
 }  // namespace varve::fuzz

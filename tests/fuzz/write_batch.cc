@@ -38,7 +38,7 @@ class Families final : public MemTableResolver {
   }
   bool HasMergeOperator(uint32_t) override { return true; }
 
-  // Entries in all memtables, walked both ways.
+  // Counts the entries in all memtables, walking both ways.
   uint64_t Count() const {
     uint64_t count = 0;
     for (const auto& [id, table] : tables_) {
@@ -57,7 +57,7 @@ class Families final : public MemTableResolver {
   std::map<uint32_t, std::unique_ptr<MemTable>> tables_;
 };
 
-// Puts what it is told into another batch.
+// Copies every update into another batch.
 class Copier final : public WriteBatch::Handler {
  public:
   Status PutCF(uint32_t family, const Slice& key, const Slice& value) override {
@@ -103,7 +103,7 @@ void Insert(const WriteBatch& batch, uint64_t points) {
   Promise(families.Count() == points, "every point is in its memtable");
 }
 
-// Marks of two-phase commit: the parts are well-formed by themselves, and none is lost.
+// Splits at marks of two-phase commit: the parts are well-formed, and none is lost.
 void Split(const WriteBatch& batch) {
   std::vector<SectionPart> parts;
   const Status s = SplitSections(batch.Data(), &parts);

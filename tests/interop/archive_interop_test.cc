@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: the logs of either, archived or not, are a stream of changes for the other: RocksDB's
+// Goal: each engine reads the other's logs, archived or not, as a stream of changes: RocksDB's
 // GetUpdatesSince reads what Varve has archived and recovers from, and the reverse. Method: one
-// writes over several logs of each kind and is closed; the other opens the directory, writes on,
-// and reads all of it.
+// writes over several logs of each kind and is closed; the other opens the directory, continues to
+// write, and reads all of it.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ class ArchiveInteropTest : public ::testing::Test {
       ASSERT_TRUE(!last || db->Flush(FlushOptions()).ok());
     }
   }
-  // Sequences that are given out from `from` on, each with its key.
+  // Counts the sequence numbers from `from` on, and checks the key of each.
   uint64_t CountOurs(uint64_t from) const {
     DB* raw = nullptr;
     const Status s = DB::Open(OurOptions(true), Path(), &raw);
@@ -113,7 +113,7 @@ class ArchiveInteropTest : public ::testing::Test {
     while (it != nullptr && library().Call<unsigned char>("wal_iter_valid", it) != 0) {
       uint64_t sequence = 0;
       void* const batch = library().Call<void*>("wal_iter_get_batch", it, &sequence);
-      // What opens a log for Varve is a batch without updates.
+      // A batch without updates begins a log of Varve.
       if (library().Call<int>("writebatch_count", batch) != 0) {
         EXPECT_EQ(sequence, from + count);
         count++;

@@ -59,7 +59,7 @@ class BackupInteropTest : public ::testing::Test {
     EXPECT_TRUE(it->status().ok());
     return text;
   }
-  // A table with one key, and one in the log.
+  // Adds a table with one key, and one key in the log.
   void Grow(int round) {
     const std::unique_ptr<DB> db = OpenDatabase("db");
     const std::string key = "k" + std::to_string(round);
@@ -118,7 +118,7 @@ TEST_F(BackupInteropTest, BothEnginesUseOneDirectory) {
         RunTheirs("restore " + Path("backups") + " " + number + " " + Path("theirs"));
         EXPECT_EQ(Content("theirs"), contents[static_cast<size_t>(id)]);
       }
-      // Tables that both have met are there once.
+      // A table that both engines have backed up exists once.
       EXPECT_EQ(FilesNamed(Path("backups") + "/shared_checksum", ".sst").size(),
                 FilesNamed(Path("db"), ".sst").size());
     }

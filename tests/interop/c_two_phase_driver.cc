@@ -26,7 +26,7 @@ class Status {
   std::string error_;
 };
 
-// Ends the process when there is none.
+// Returns the library. Ends the process when there is none.
 const varve::testing::RocksDbLibrary& Library() {
   const auto* const library = varve::testing::RocksDbLibrary::Get();
   if (library == nullptr) {
@@ -35,19 +35,20 @@ const varve::testing::RocksDbLibrary& Library() {
   }
   return *library;
 }
-// A function by its name after "rocksdb_"; the types of arguments are those of its parameters.
+// Calls a function by its name after "rocksdb_". The types of arguments are those of its
+// parameters.
 template <typename Result, typename... Args>
 Result Call(const char* name, Args... args) {
   return Library().Call<Result>(name, args...);
 }
-// One whose last argument is the place of an error.
+// Calls a function whose last argument receives the error.
 template <typename... Args>
 Status Checked(const char* name, Args... args) {
   std::string error;
   Library().Checked<void>(&error, name, args...);
   return Status(error);
 }
-// Of the C API.
+// Handle of the C API.
 using Handle = void*;
 
 struct Slice {
@@ -116,12 +117,12 @@ class Transaction {
   Status Delete(ColumnFamilyHandle* family, const std::string& key) {
     return Checked("transaction_delete_cf", txn_, family->handle, key.data(), key.size());
   }
-  // The C API has none.
+  // The C API has no such call.
   Status SingleDelete(ColumnFamilyHandle* family, const std::string& key) {
     return Delete(family, key);
   }
   Status Prepare() { return Checked("transaction_prepare", txn_); }
-  // What is refused is told by Commit.
+  // Commit reports a refusal.
   Status SetCommitTimestamp(uint64_t timestamp) {
     Call<void>("transaction_set_commit_timestamp", txn_, timestamp);
     return {};
@@ -156,7 +157,7 @@ class Iterator {
   const Handle it_;
 };
 
-// Handles of options stay with the process.
+// Option handles are never freed.
 class TransactionDB {
  public:
   static Status Open(const DBOptions& options, const TransactionDBOptions& of_transactions,
@@ -218,7 +219,7 @@ class TransactionDB {
   void GetAllPreparedTransactions(std::vector<Transaction*>* all) {
     size_t n = 0;
     auto* const found = Call<Handle*>("transactiondb_get_prepared_transactions", db_, &n);
-    // Second handles of transactions that the driver may have: they stay with the process.
+    // The driver may have second handles of transactions; they are never freed.
     for (size_t i = 0; i < n; i++) all->push_back(new Transaction(found[i]));
   }
   Transaction* GetTransactionByName(const std::string& name) {

@@ -7,7 +7,8 @@ namespace varve::testing {
 
 namespace {
 
-// Takes the i-th of a list, round and round. Lists of different lengths make different pairs meet.
+// Returns the i-th element of a list, cyclically. Lists of different lengths make different pairs
+// meet.
 template <size_t N>
 std::string Pick(size_t i, const char* const (&values)[N]) {
   return values[i % N];
@@ -37,7 +38,7 @@ Content ContentOf(size_t i) {
 }
 
 std::string TableText(size_t i, const std::string& more) {
-  // A hash index allows one interval only.
+  // A hash index allows only one restart interval.
   const bool hash = more.find("kHashSearch") != std::string::npos;
   return "block_based_table_factory={format_version=" + Pick(i, kVersions) +
          ";checksum=" + Pick(i, kChecksums) + ";block_size=" + Pick(i / 2, kBlockSizes) +
@@ -52,12 +53,12 @@ std::string FamilyText(size_t i, const std::string& table) {
          std::string(i % 4 == 0 ? "2" : "8") + ";compression=" + Pick(i / 3, kCodecs) + ";" + table;
 }
 
-// Dictionaries only do something for the codecs that take them.
+// Dictionaries matter only for codecs that use them.
 std::string DictionaryText(size_t i) {
   return i % 5 == 4 ? ";compression_opts={max_dict_bytes=4096;zstd_max_train_bytes=100000}" : "";
 }
 
-// Prefixes of two bytes, or of what there is: every key has one, as the hash index needs.
+// Prefixes have up to two bytes: every key has one, as the hash index needs.
 std::string PrefixText(const std::string& table) {
   const bool wanted = table.find("kHashSearch") != std::string::npos ||
                       table.find("whole_key") != std::string::npos;
@@ -108,7 +109,7 @@ std::vector<Combo> OurCombos() {
     Combo combo;
     combo.content = ContentOf(i);
     combo.db_options = kDbText + Pick(i, kDbMore);
-    // Those without compression, every other time.
+    // Every other combination without compression has aligned blocks.
     const char* const aligned = i % 12 < 3 && i % 2 == 0 ? ";block_align=true" : "";
     const std::string more = Pick(i, kFilters) + Pick(i / 2, kIndexes) + aligned;
     combo.reading_options = TableText(i, more) + PrefixText(more);

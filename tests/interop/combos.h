@@ -20,9 +20,9 @@ struct Combo {
   int ping_pongs = 0;  // cycles in which the two engines go on writing in turn
 };
 
-// Written by Varve.
+// Returns the combinations that Varve writes.
 std::vector<Combo> OurCombos();
-// Written by RocksDB, with what Varve does not write too.
+// Returns the combinations that RocksDB writes, including what Varve does not write.
 std::vector<Combo> TheirCombos();
 
 }  // namespace varve::testing

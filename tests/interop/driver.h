@@ -50,7 +50,7 @@ inline std::string FromHex(const std::string& text) {
 
 class Driver {
  public:
-  // 0 when every command succeeded.
+  // Returns 0 if every command succeeded.
   int Run(std::istream& script) {
     std::string line;
     for (size_t number = 1; problem_.empty() && std::getline(script, line); number++) {
@@ -119,7 +119,7 @@ class Driver {
     } else if (verb == "close") {
       Close();
     } else if (verb == "quit") {
-      // Half a table that a compaction leaves is for tests of kills, not for sst_dump.
+      // Kill tests cover the half-written table of a compaction; sst_dump must not meet one.
       Note(db_->PauseBackgroundWork(), "pause");
       std::cout << "OK compared=" << compared_ << std::endl;
       _exit(0);

@@ -45,7 +45,8 @@ class IngestInterop : public ::testing::Test {
     ASSERT_TRUE(db_->Put(WriteOptions(), key, value).ok());
     state()[key] = value;
   }
-  // Keys from..to have the value; then a range is deleted of what is older, unless it is empty.
+  // Ingests the value for keys from..to, and then a range deletion of older keys, unless it is
+  // empty.
   void Ingest(int from, int to, const std::string& value, bool write_number,
               const std::string& begin = "", const std::string& end = "") {
     SstFileWriter writer(EnvOptions(), options_);

@@ -44,7 +44,7 @@ bool ToolsAreMissing() {
   return false;
 }
 
-// One combination in a directory of its own. Every step gives "" or what went wrong.
+// Runs one combination in a directory of its own. Every step returns "" or the problem.
 class ComboRun {
  public:
   ComboRun(const Combo& combo, const std::string& work, const char* writer, const char* reader)
@@ -83,7 +83,7 @@ class ComboRun {
     script->Line(open + " " + directory_);
   }
 
-  // They know one directory.
+  // The public tools know one directory only.
   std::string CheckWithPublicTools() {
     return combo_.fast_bytes.empty() ? CheckWithTools(directory_, state_) : "";
   }
@@ -98,7 +98,7 @@ class ComboRun {
     return RunScript(writer_, work_, script.text());
   }
 
-  // Goes on where the state is, with the engine's default options.
+  // Continues from the state, with the engine's default options.
   std::string WriteMore(const char* driver, int cycle) {
     Script script(state_);
     Content content = combo_.content;
@@ -114,7 +114,7 @@ class ComboRun {
     return RunScript(driver, work_, script.text());
   }
 
-  // With the writer's table options, the reader uses the writer's filters and hash indexes.
+  // Reads with the writer's table options, so that its filters and hash indexes are used.
   std::string ReadAsWritten() {
     Script script(combo_.content.families);
     Header(&script, "-", combo_.reading_options, "reader");
@@ -165,7 +165,8 @@ class Interop : public ::testing::Test {
     if (!root_.empty() && getenv("VARVE_INTEROP_ONLY") == nullptr) fs::remove_all(root_);
   }
 
-  // Runs the jobs on a few threads; failures are reported at the end. Returns how many were fine.
+  // Runs the jobs on a few threads and reports failures at the end. Returns the number of
+  // successes.
   size_t RunAll(const std::vector<Job>& jobs) {
     const char* only = getenv("VARVE_INTEROP_ONLY");
     std::atomic<size_t> next{0};
@@ -198,7 +199,7 @@ class Interop : public ::testing::Test {
   fs::path root_;
 };
 
-// A key as Debian's db_bench makes it: the number, big-endian, filled up with '0'.
+// Returns a key as Debian's db_bench makes it: the number, big-endian, padded with '0'.
 std::string BenchKey(uint64_t k) {
   std::string key(16, '0');
   for (size_t i = 0; i < 8; i++) key[i] = static_cast<char>(k >> (8 * (7 - i)));
@@ -224,8 +225,8 @@ TEST_F(Interop, DirectoriesMoveBothWays) {
   EXPECT_GE(jobs.size() - ours, kCombosWanted);
 }
 
-// Keys and values whose lengths lie around powers of two. With VARVE_SIZES_MIB also a value that
-// only a block above 256 MiB holds.
+// Moves keys and values whose lengths lie around powers of two. With VARVE_SIZES_MIB it adds a
+// value that needs a block above 256 MiB.
 TEST_F(Interop, SizesAtTheEdgesMoveBothWays) {
   std::vector<std::string> words;  // of lines that differ in the verb
   for (size_t power = 1; power <= size_t{1} << 17; power *= 2) {
@@ -249,7 +250,7 @@ TEST_F(Interop, SizesAtTheEdgesMoveBothWays) {
     const std::string begin = "db create_if_missing=true\nfamily default -\n" + open;
     const char* const writer = ours_first ? kOurs : kTheirs;
     const char* const reader = ours_first ? kTheirs : kOurs;
-    // Out of the log, and out of a table that the other engine wrote, and back.
+    // Reads from the log, and from a table that the other engine wrote, and back.
     EXPECT_EQ(RunScript(writer, root_.string(), begin + puts + wants + "check\nquit\n"), "");
     EXPECT_EQ(RunScript(reader, root_.string(),
                         begin + wants + "check\ncompact default\ncheck\nchecksums\nclose\n"),
@@ -261,8 +262,8 @@ TEST_F(Interop, SizesAtTheEdgesMoveBothWays) {
   }
 }
 
-// Several logs that are still needed: each begins with a mark, and the last is as the kill left it,
-// with zeros up to the end of what was allocated, or was cut by an opening and a closing.
+// Several logs are still needed. Each begins with a mark. The last is as the kill left it, with
+// zeros up to the end of the allocation, or was cut by an opening and a closing.
 TEST_F(Interop, LogsOfKilledProcessesAreReadByBoth) {
   constexpr int kSessions = 3;
   constexpr uint64_t kKeysEach = 300;
@@ -294,7 +295,7 @@ TEST_F(Interop, LogsOfKilledProcessesAreReadByBoth) {
       int exit_code = 0;
       const std::string dump = RunProgram("ldb dump_wal --header --walfile=" + log, &exit_code);
       EXPECT_EQ(exit_code, 0) << dump;
-      // Sequence, count, bytes, offset: a batch of nothing that counts.
+      // This is sequence, count, bytes and offset of an empty batch that counts.
       if (dump.find(",0,46,0,") != std::string::npos) marks++;
     }
     EXPECT_EQ(marks, logs.size() - 1) << "all but the first follow on another";
@@ -310,7 +311,8 @@ TEST_F(Interop, LogsOfKilledProcessesAreReadByBoth) {
   }
 }
 
-// Whoever goes back from a table that is missing finds the same, and the other reads on from there.
+// Both engines go back from a missing table to the same state, and the other one continues from
+// there.
 TEST_F(Interop, BestEffortsGoBackToTheSameState) {
   for (const auto& [writer, reader] : {std::pair(kOurs, kTheirs), std::pair(kTheirs, kOurs),
                                        std::pair(kTheirs, kTheirs), std::pair(kOurs, kOurs)}) {

@@ -31,7 +31,7 @@ const char* const kTheirDriver = ROCKSDB_DRIVER;
 
 using Base = std::optional<std::string>;
 
-// A built-in operator, as option text, and what one operand of it does.
+// Holds a built-in operator, as option text, and the effect of one operand of it.
 struct Operator {
   const char* text;
   std::string (*apply)(const Base& base, const std::string& operand);
@@ -50,7 +50,7 @@ std::string AppendWithBars(const Base& base, const std::string& operand) {
   return Append(base, operand, "||");
 }
 
-// Byte by byte, with a carry.
+// Adds byte by byte, with a carry.
 std::string Add(const Base& base, const std::string& operand) {
   std::string sum = base.value_or(std::string(8, '\0'));
   unsigned carry = 0;
@@ -93,7 +93,7 @@ std::string NumberedKey(uint64_t k) {
   return "key" + std::to_string(100000 + k);
 }
 
-// One directory by one operator, on its way between the engines.
+// Moves one directory with one operator between the engines.
 class MergeRun {
  public:
   MergeRun(const Operator& op, std::string work, uint64_t seed)
@@ -102,7 +102,7 @@ class MergeRun {
     for (const char* family : {"default", "other"}) state_.families[family];
   }
 
-  // Each step gives "" or what went wrong.
+  // Each step returns "" or the problem.
   std::string Write(const char* driver, bool kill) {
     Script script = Begin("create_if_missing=true;create_missing_column_families=true", "open");
     for (int round = 0; round < 4; ++round) {
@@ -184,7 +184,7 @@ class MergeRun {
   ReferenceState state_;
 };
 
-// Both ways; "" or what went wrong.
+// Exchanges both ways. Returns "" or the problem.
 std::string Exchange(MergeRun* run, const char* writer, const char* reader, bool kill) {
   std::string problem = run->Write(writer, kill);
   if (problem.empty() && writer == kOurDriver) problem = run->CheckTools();

@@ -31,7 +31,7 @@ std::string PlainHex(const std::string& bytes) {
   return "0x" + (bytes.empty() ? "" : ToHex(bytes));
 }
 
-// "" when the program ends with 0 and says `wanted`.
+// Returns "" if the program ends with 0 and prints `wanted`.
 std::string Demand(const std::string& command, const std::string& wanted) {
   int exit_code = 0;
   const std::string output = RunProgram(command, &exit_code);

@@ -10,18 +10,18 @@
 
 namespace varve::testing {
 
-// Output and error together; *exit_code as a shell tells it.
+// Returns output and error together. Sets *exit_code as a shell reports it.
 std::string RunProgram(const std::string& command, int* exit_code);
 bool ProgramExists(const std::string& name);
 
-// Runs the driver on the script, which is written into `work`. "" or what went wrong.
+// Runs the driver on the script, which is written into `work`. Returns "" or the problem.
 std::string RunScript(const std::string& driver, const std::string& work, const std::string& text);
 
-// What the public tools say to `directory`, compared with `state`: consistency, each family's scan,
-// some reads, MANIFEST, logs, checksums and order of every table. "" or what is wrong.
+// Compares the public tools' view of `directory` with `state`: consistency, each family's scan,
+// some reads, MANIFEST, logs, checksums and order of every table. Returns "" or the problem.
 std::string CheckWithTools(const std::string& directory, const ReferenceState& state);
 
-// Files of the directory that end in `suffix` or, for "MANIFEST-", begin with it.
+// Returns files of the directory that end in `suffix` or, for "MANIFEST-", begin with it.
 std::vector<std::string> FilesNamed(const std::string& directory, const std::string& affix);
 
 }  // namespace varve::testing

@@ -10,9 +10,10 @@
 #include <rocksdb/write_batch.h>
 
 namespace kv = rocksdb;
-// It was learnt in the course of version 8.
+// RocksDB learnt this in the course of version 8.
 constexpr bool kKnowsAll = ROCKSDB_MAJOR >= 9;
-// Backwards it shows versions that are too old, and of a key and timestamp what was written first.
+// Backwards, RocksDB's iterator shows versions that are too old, and of a key and timestamp the
+// version written first.
 constexpr bool kWalksBackwards = false;
 
 #include "tests/interop/timestamp_driver.h"

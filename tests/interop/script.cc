@@ -18,7 +18,7 @@ std::string NumberedKey(const char* prefix, uint64_t k) {
   return text;
 }
 
-// Mostly numbers; now and then something that an encoding may stumble over.
+// Returns mostly numbers, and now and then a key that is hard to encode.
 std::string RandomKey(const Content& content, Random* random) {
   const uint64_t k = random->Below(kKeys);
   if (content.plain_keys) return NumberedKey("key", k);
@@ -72,7 +72,7 @@ Change Script::RandomChange(const Content& content, Random* random, const std::s
   }
   if (dice < 14) return Change{Change::kDelete, family, RandomKey(content, random), ""};
   if (dice < 22 && content.single_deletes) {
-    // Even numbers are put when their turn comes; every third is deleted some turns later.
+    // Even numbers are put in their turn; every third is deleted some turns later.
     const uint64_t turn = once_++;
     if (turn % 3 == 2 && turn > 20) {
       const std::string key = NumberedKey("once", turn - 20);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Builds scripts for the drivers (see driver.h) beside the state that they must lead to.
+// Builds scripts for the drivers (see driver.h), and the state that they must lead to.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ namespace varve::testing {
 
 std::string ToHex(const std::string& bytes);  // "-" for nothing, as scripts have it
 
-// What a written directory holds and how it came about.
+// Describes the content of a written directory and how it is written.
 struct Content {
   uint64_t seed = 1;
   std::vector<std::string> families = {"default"};
@@ -28,23 +28,23 @@ struct Content {
   bool plain_keys = false;  // no empty or binary keys, for tools that print keys as text
 };
 
-// Families' states and the script so far.
+// Holds the families' states and the script so far.
 class Script {
  public:
   explicit Script(const std::vector<std::string>& families) {
     for (const std::string& family : families) state_.families[family];
   }
 
-  // Goes on from a state.
+  // Continues from a state.
   explicit Script(const ReferenceState& state) : state_(state) {}
 
   void Line(const std::string& text) { text_ += text + "\n"; }
   // Adds the change and applies it to the state.
   void Do(const Change& change);
-  // Writes, flushes, compacts as `content` says. Several calls go on where the last one ended.
+  // Writes, flushes and compacts as `content` says. Several calls continue each other.
   void Write(const Content& content);
-  // Everything that is there, a sample of what is not, and the comparison. `state` may be another
-  // script's.
+  // Adds expectations of all that exists, a sample of what does not, and the comparison. `state`
+  // may be another script's.
   void Expect(const ReferenceState& state);
 
   const std::string& text() const { return text_; }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the main of every driver does: it runs the script that its argument names.
+// The main function of every driver: it runs the script that its argument names.
 
 #include <cstdio>
 #include <fstream>
 
 namespace interop {
 
-// 2: there is no such script. Otherwise what Driver::Run returns.
+// Returns 2 if there is no such script, otherwise the result of Driver::Run.
 template <typename Driver>
 int RunScriptFile(int argc, char** argv) {
   if (argc != 2) {

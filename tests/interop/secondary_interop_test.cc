@@ -130,8 +130,8 @@ class SecondaryInteropTest : public ::testing::Test {
     library().Call<void>("readoptions_destroy", options);
     return found;
   }
-  // Returns how many keys the secondary has of those that there are. An error of the catch-up fails
-  // the test, unless it may.
+  // Returns how many of the existing keys the secondary has. An error of the catch-up fails the
+  // test, unless it is allowed.
   static uint64_t CatchUpTheirs(void* db, uint64_t keys, bool may_fail) {
     std::string error;
     library().Checked<void>(&error, "try_catch_up_with_primary", db);

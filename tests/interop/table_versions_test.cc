@@ -41,7 +41,7 @@ std::string OptionsText(uint64_t version, const char* codec) {
          ";block_size=512;filter_policy=bloomfilter:10:false}";
 }
 
-// RocksDB with one family, through its C API.
+// Holds RocksDB with one family, through its C API.
 class TheirDb {
  public:
   using Opaque = void;
@@ -54,7 +54,7 @@ class TheirDb {
     library_.Call<void>("flushoptions_destroy", flush_);
   }
 
-  // "" or why not.
+  // Returns "" or the reason of the failure.
   std::string Open(const std::string& directory, const std::string& options_text) {
     std::string error;
     library_.Checked<void>(&error, "get_options_from_string", base_, options_text.c_str(),
@@ -107,7 +107,7 @@ class TheirDb {
   Opaque* db_ = nullptr;
 };
 
-// Varve, in the same way.
+// Holds Varve in the same form.
 class OurDb {
  public:
   std::string Open(const std::string& directory, const std::string& options_text) {
@@ -136,7 +136,7 @@ class OurDb {
     return Told(it->status());
   }
 
-  // Of the table that was made last.
+  // Returns the format version of the newest table.
   uint64_t NewestTablesVersion() {
     TablePropertiesCollection tables;
     EXPECT_TRUE(db_->GetPropertiesOfAllTables(&tables).ok());
@@ -168,7 +168,7 @@ class TableVersionsTest : public ::testing::Test {
     if (!directory_.empty()) fs::remove_all(directory_);
   }
 
-  // Keys that lie between those of other rounds, so that a compaction rewrites all tables.
+  // Returns keys that lie between those of other rounds, so that a compaction rewrites all tables.
   Entries NextKeys() {
     Entries added;
     for (int i = 0; i < kKeysOfEach; i++) {
@@ -187,7 +187,7 @@ class TableVersionsTest : public ::testing::Test {
     EXPECT_TRUE(content == expected_) << content.size() << " entries of " << expected_.size();
   }
 
-  // Theirs is open, and empty.
+  // Requires that theirs is open and empty.
   void Exchange(std::unique_ptr<TheirDb> theirs, const std::string& path, const std::string& text,
                 uint64_t version) {
     ASSERT_EQ(theirs->Add(NextKeys()), "");

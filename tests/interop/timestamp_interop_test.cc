@@ -40,7 +40,7 @@ constexpr int kRandomTimes = 2;  // at which a step reads, beside the first, the
 const char* const kOurTimestampDriver = VARVE_TIMESTAMP_DRIVER;
 const char* const kTheirTimestampDriver = ROCKSDB_TIMESTAMP_DRIVER;
 
-// Where what is written ends up, before the other engine comes.
+// Place of the written data when the other engine comes.
 enum class Stage : uint8_t { kLogged, kFlushed, kCompacted, kCollapsed };
 const char* const kStageNames[] = {"logged", "flushed", "compacted", "collapsed"};
 
@@ -53,7 +53,7 @@ const char* const kFormats[] = {
     "filter_policy=ribbonfilter:10:-1;whole_key_filtering=false;block_size=512}",
 };
 
-// One directory on its way between the engines. Each step gives "" or what went wrong.
+// Moves one directory between the engines. Each step returns "" or the problem.
 class TimestampedRun {
  public:
   TimestampedRun(std::string work, Stage stage, const char* format, bool merges, uint64_t seed)
@@ -72,7 +72,7 @@ class TimestampedRun {
       for (int i = 0; i < kChangesARound; ++i) WriteOne();
       if (stage_ != Stage::kLogged) Line("flush");
       if (stage_ == Stage::kCollapsed) Raise();
-      // The last tables stay on top.
+      // The last tables stay uncompacted.
       const bool last = round == kRounds - 1;
       if (stage_ >= Stage::kCompacted && (!last || random_.OneIn(2))) Line("compact");
     }
@@ -100,8 +100,8 @@ class TimestampedRun {
     driver_ = driver;
     opened_mark_ = mark_;
     text_.clear();
-    // An operator that joins with nothing in between, as the reference does. A buffer in which
-    // everything fits: 11.8.1 may tell an older time of a value with operands in two memtables.
+    // The operator joins without a delimiter, as the reference does. The write buffer holds
+    // everything: 11.8.1 may report an older time for a value with operands in two memtables.
     Line("options " + db_options +
          " comparator=leveldb.BytewiseComparator.u64ts;write_buffer_size=1048576;"
          "merge_operator={id=StringAppendOperator;delimiter=}" +
@@ -112,7 +112,7 @@ class TimestampedRun {
   std::string RandomKey() {
     const uint64_t k = random_.Below(kTimestampKeys);
     std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
-    // Keys that go on as the timestamp of another one does.
+    // Some keys continue with bytes that look like another key's timestamp.
     if (k % 9 == 0) key = "k1" + std::string(k % 8, '\0') + static_cast<char>(k);
     return key;
   }
@@ -168,11 +168,11 @@ class TimestampedRun {
     Line("raise " + std::to_string(mark_));
   }
 
-  // As of the mark, now, later and some times in between.
+  // Adds expectations at the mark, now, later and some times in between.
   void Expect() {
     if (mark_ > 0) {
       Line("mark " + std::to_string(mark_));
-      // Newer ones of RocksDB go on until something else happens to the family.
+      // Newer versions of RocksDB keep the old mark until something else happens to the family.
       if (mark_ == opened_mark_ || driver_ == kOurTimestampDriver) {
         Line("refused " + std::to_string(mark_ - 1));
       }
@@ -199,12 +199,12 @@ class TimestampedRun {
     Line("check");
   }
 
-  // Merges have no meaning alone.
+  // Merges alone have no meaning.
   void History(uint64_t from, uint64_t to) {
     if (merges_) return;
     Line("history " + std::to_string(from) + " " + std::to_string(to));
     for (const auto& [key, version] : reference_.History(from, to, reference_.order())) {
-      // Of internal keys: a value, a deletion with a timestamp, a single deletion.
+      // These are types of internal keys: a value, a deletion with a timestamp, a single deletion.
       const char* type = "1";
       if (version.kind == Change::kDelete) type = "20";
       if (version.kind == Change::kSingleDelete) type = "7";
@@ -230,7 +230,7 @@ class TimestampedRun {
   uint64_t once_deleted_ = 0;
 };
 
-// Both ways, with files of both engines in the end; "" or what went wrong.
+// Exchanges both ways; in the end both engines have written files. Returns "" or the problem.
 std::string Exchange(TimestampedRun* run, const char* writer, const char* reader) {
   std::string problem = run->Write(writer);
   if (problem.empty()) problem = run->Read(reader, "reader", /*compact=*/false);

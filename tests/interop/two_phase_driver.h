@@ -34,7 +34,7 @@ namespace interop {
 
 class TwoPhaseDriver {
  public:
-  // 0 when every command succeeded.
+  // Returns 0 if every command succeeded.
   int Run(std::istream& script) {
     std::string line;
     for (size_t number = 1; problem_.empty() && std::getline(script, line); number++) {
@@ -180,7 +180,7 @@ class TwoPhaseDriver {
     const std::unique_ptr<kv::Iterator> it(db_->NewIterator(read, Family(family)));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       text += (text.empty() ? "" : ",") + it->key().ToString();
-      // Small ones: the lowest byte of eight.
+      // Timestamps are small, so the lowest byte of eight is enough.
       if (stamped) text += "@" + std::to_string(int{it->timestamp().ToString().at(0)});
       text += "=" + it->value().ToString();
     }

@@ -23,7 +23,8 @@ const char* const kOurTwoPhases = VARVE_TWO_PHASE_DRIVER;
 const char* const kTheirTwoPhases = ROCKSDB_TWO_PHASE_DRIVER;
 const char* const kTwoPhasesInC = C_TWO_PHASE_DRIVER;
 
-// With old values below, one of each kind: committed, rolled back, undecided; in two families.
+// Writes one transaction of each kind, with old values below: committed, rolled back, undecided; in
+// two families.
 const char kWritten[] =
     "plain default a old\n"
     "plain default d old\n"
@@ -49,7 +50,7 @@ const char kWritten[] =
     "sdel default s\n"
     "prepare\n";
 
-// "" or what went wrong.
+// Returns "" or the problem.
 std::string Exchange(const std::string& work, const char* writer, const char* reader, bool flushed,
                      bool killed) {
   fs::create_directories(work);
@@ -62,7 +63,7 @@ std::string Exchange(const std::string& work, const char* writer, const char* re
       "prepared first,second\n"
       "scan default a=done,d=old,later=1,m=old,s=old\n"
       "scan other o=done\n";
-  // Found by both, and still there when they have looked, or somebody who cannot decide has.
+  // Both find the transactions, which remain after a look, also by one who cannot decide them.
   const std::string refused = "refused " + work + "/db first\n";
   problem = RunScript(kOurTwoPhases, work, refused);
   if (problem.empty()) problem = RunScript(writer, work, open + found + end);
@@ -70,7 +71,7 @@ std::string Exchange(const std::string& work, const char* writer, const char* re
   if (problem.empty()) problem = RunScript(reader, work, open + found + end);
   if (problem.empty()) problem = RunScript(reader, work, open + found + flush + end);
   if (!problem.empty()) return "finding: " + problem;
-  // One is decided here, the other back there.
+  // One is decided here, the other one there.
   problem = RunScript(reader, work,
                       open + found +
                           "commit first\n"
@@ -99,7 +100,7 @@ std::string Exchange(const std::string& work, const char* writer, const char* re
   return problem.empty() ? "" : "at the end: " + problem;
 }
 
-// Each of the two writes first, flushed or not, closed or killed.
+// Each of the two engines writes first, flushed or not, closed or killed.
 void ExchangeWith(const char* theirs) {
   const fs::path base = fs::temp_directory_path() / ("varve_two_phase_" + std::to_string(getpid()));
   for (const bool ours_first : {true, false}) {
@@ -168,7 +169,7 @@ TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
   ExchangeUpdatesOfOneNumber(kTheirTwoPhases);
 }
 
-// What RocksDB has put into memtables undecided is taken over once it is decided.
+// Varve takes over undecided sections in RocksDB's memtables once they are decided.
 void TakeOverSectionsInMemtables(const char* theirs) {
   const fs::path base = fs::temp_directory_path() / ("varve_written_" + std::to_string(getpid()));
   const std::string directory = (base / "db").string();
@@ -225,13 +226,13 @@ TEST(TwoPhaseInteropTest, SectionsInMemtablesAreTakenOverDecided) {
   TakeOverSectionsInMemtables(kTheirTwoPhases);
 }
 
-// On demand: tools/peers brings the library of RocksDB 11, whose C API has two phases.
+// Returns true if tools/peers has brought the library of RocksDB 11, whose C API has two phases.
 bool HasVersion11() {
   return getenv("VARVE_ROCKSDB_LIBRARY") != nullptr;
 }
 
-// The timestamp comes with the decision, wherever that is taken. Logs of 7.8.3 do not say how long
-// timestamps are, and it stops reading where another's do: they go to it flushed only.
+// The timestamp comes with the decision, in either engine. Logs of 7.8.3 do not record the length
+// of timestamps, and it stops reading at logs that do, so it gets flushed data only.
 TEST(TwoPhaseInteropTest, Version11TakesCommitTimestampsOver) {
   if (!HasVersion11()) GTEST_SKIP() << "VARVE_ROCKSDB_LIBRARY names none";
   const fs::path base = fs::temp_directory_path() / ("varve_stamped_" + std::to_string(getpid()));

@@ -27,7 +27,7 @@ void Drop(Player& p, const char* call, const Status& s, const std::string& name)
   stage.unmade.insert(name);
 }
 
-// What was made, or nothing.
+// Returns the new family, or null.
 ColumnFamilyHandle* Create(Player& p, const std::string& name) {
   ColumnFamilyHandle* handle = nullptr;
   const Status s =
@@ -72,7 +72,7 @@ void OpenCopy(Player& p, Env* env, const std::string& directory = "/copy") {
   }
 }
 
-// A copy of what the calls for copies name, opened on a disk of its own.
+// Copies the files that the calls for copies name, and opens the copy on its own disk.
 void CopyAndOpen(Player& p) {
   Stage& stage = p.stage();
   std::vector<std::string> names;
@@ -103,7 +103,7 @@ void CopyAndOpen(Player& p) {
   OpenCopy(p, env.get());
 }
 
-// The same of the list that says of each file how much of it counts.
+// Like the call above, but uses the list that says how many bytes of each file count.
 void CopyListedAndOpen(Player& p) {
   LiveFilesStorageInfoOptions wanted;
   wanted.wal_size_for_flush = p.random.OneIn(2) ? 0 : UINT64_MAX;
@@ -139,7 +139,7 @@ void CheckpointAndOpen(Player& p) {
   const Status s = checkpoint->CreateCheckpoint(directory, log_size_for_flush);
   p.Expect("CreateCheckpoint", s, {Status::kAborted});  // LockWAL
   if (!s.ok()) return;
-  // Nothing is to change on that disk once the database is closed.
+  // Nothing may change on that disk once the database is closed.
   const std::unique_ptr<Env> env =
       NewCompositeEnv(p.stage().disk->CrashClone(CrashPolicy::kKill, /*seed=*/1));
   OpenCopy(p, env.get(), directory);
@@ -294,7 +294,7 @@ const Call kAdmin[] = {
          for (const auto& file : level.files) files.push_back(file.relative_filename);
        }
        if (files.empty()) return;
-       // Others may be at these files.
+       // Other jobs may use these files.
        p.Expect("CompactFiles", p.db()->CompactFiles(CompactionOptions(), p.family("a"), files, 1),
                 {Status::kAborted, Status::kInvalidArgument, Status::kIncomplete});
      }},

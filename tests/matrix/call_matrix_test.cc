@@ -114,7 +114,8 @@ void Prepare(Stage* stage, const Way& way) {
   way.tune(&options, stage->disk.get());
 }
 
-// Plays the call a few times; beside one that ends something until that is over, and once more.
+// Plays the call a few times. Beside a call that ends something it continues until that is over,
+// and once more.
 void Play(const Call& call, const Call& other, std::atomic<int>* ended, Player* player) {
   int after = 0;
   for (int i = 0; i < (other.ends ? kRepeatsMost : kRepeats) && after < 2; i++) {
@@ -127,7 +128,7 @@ void Play(const Call& call, const Call& other, std::atomic<int>* ended, Player* 
   }
 }
 
-// A disk takes its time, so that calls meet each other in the middle.
+// Slows files down, so that calls overlap.
 class SlowFiles final : public MemFileSystem::CallHook {
  public:
   explicit SlowFiles(uint64_t seed) : seed_(seed) {}
@@ -205,7 +206,7 @@ class Case {
     }
   }
 
-  // Everything that is held is used, and released, at one step of the end or another.
+  // Uses and releases everything that is held, at some step of the end.
   void End() {
     held_ = !stage_.unmade.empty();
     for (const Part& part : parts_) held_ = held_ || part.player->HoldsAnything();
@@ -236,7 +237,7 @@ class Case {
     CloseStage(&stage_);
   }
 
-  // A table that somebody held when the database was closed is not deleted by that.
+  // Only a table that was held when the database was closed may be left and set aside.
   void CheckNothingSetAside() {
     std::vector<std::string> names;
     if (!stage_.disk->GetChildren("/db/lost", IOOptions(), &names, nullptr).ok()) return;
@@ -317,9 +318,9 @@ TEST(CallMatrixTest, AnyTwoCallsAtATime) {
   EXPECT_TRUE(only != nullptr || cases >= 500) << "too few to prove anything";
 }
 
-// A method that is added to the interface gets its row.
+// Every method of the interface must have a row.
 TEST(CallMatrixTest, EveryMethodHasItsRow) {
-  // Refused by name, so there is nothing to play, or the same as one that is played.
+  // These calls are refused by name, or do the same as a call that is played.
   const std::set<std::string> kWithout = {
       "IngestExternalFiles",
       "GetStatsHistory",

@@ -25,8 +25,8 @@ namespace varve::testing {
 
 inline constexpr int kFirstKeys = 20;  // "i00".. of each family: nobody changes them
 
-// What both players share. Families: default, "a", "b", which a call may drop, and "t", whose
-// comparator has timestamps.
+// State that both players share. The families are default, "a", "b", which a call may drop, and
+// "t", whose comparator has timestamps.
 struct Stage {
   std::shared_ptr<MemFileSystem> disk;
   std::unique_ptr<Env> env;
@@ -43,7 +43,7 @@ struct Stage {
   ColumnFamilyHandle* family(const std::string& name) { return handles.at(name); }
 };
 
-// A thread. It writes keys of its own, so it knows what they must hold: acknowledged writes are
+// Plays in one thread. It writes its own keys, so it knows their content: acknowledged writes are
 // there, refused ones are not.
 class Player {
  public:
@@ -54,15 +54,15 @@ class Player {
   Stage& stage() { return *stage_; }
   DB* db() { return stage_->db.get(); }
   ColumnFamilyHandle* family(const std::string& name) { return stage_->family(name); }
-  // Of a family that may be dropped, as its handle is still there.
+  // Returns a family, which may be dropped, as its handle remains.
   ColumnFamilyHandle* AnyFamily() {
     static const char* const kNames[] = {"default", "a", "b"};
     return family(kNames[random.Below(3)]);
   }
-  // One of a few.
+  // Returns one of a few keys.
   std::string Key() { return prefix_ + std::to_string(random.Below(4)); }
   std::string CounterKey() const { return prefix_ + "-counter"; }
-  // No two alike.
+  // Returns a value that differs from all others.
   std::string Value(size_t bytes = 20) {
     return prefix_ + std::to_string(++values_) + std::string(bytes, 'v');
   }
@@ -76,33 +76,33 @@ class Player {
     std::string key;
     std::string value;
   };
-  // False: there is none any more.
+  // Returns false if no table is left.
   bool TakeTable(Table* table);
 
-  // What a write answered: on OK `key` has this value now; null: none.
+  // Records the result of a write: if OK, `key` has this value now; null means none.
   void Wrote(const Status& s, const std::string& family, const std::string& key,
              const std::string* value);
   void Counted(const Status& s, const std::string& family);
-  // An answer that is neither OK, nor a refusal for the right reason, nor one of `others`.
+  // Records a problem unless the status is OK, a refusal for the right reason, or one of `others`.
   void Expect(const char* call, const Status& s, std::initializer_list<Status::Code> others = {});
   void Wrong(const std::string& what);
   // Moves over an iterator both ways. The first keys must be there, unless it has an error.
   void Walk(const char* call, Iterator* it, std::initializer_list<Status::Code> others = {});
-  // To be used and deleted when the database is gone.
+  // Keeps an iterator that is used and deleted when the database is gone.
   void KeepIterator(Iterator* it) { iterators_.emplace_back(it); }
   void KeepPin(std::unique_ptr<PinnableSlice> pin) { pins_.push_back(std::move(pin)); }
   void KeepHandle(ColumnFamilyHandle* handle) { handles_.push_back(handle); }
 
   // Compares what `db` has, after everything is over, with what was acknowledged.
   void Check(DB* db, const std::map<std::string, ColumnFamilyHandle*>& handles);
-  // Tables may outlast the database.
+  // True if the player holds anything. Tables may outlive the database.
   bool HoldsAnything() const { return !iterators_.empty() || !pins_.empty() || !handles_.empty(); }
-  // Each step of the end of a database, with what is still held.
+  // Uses what is still held, at each step of the end of a database.
   void UseAfterClose();
   void ReleasePins() { pins_.clear(); }
   void ReleaseSomeHandles();
   void UseAfterDelete();
-  // "" when all was well.
+  // Returns "" if all was well.
   const std::string& wrong() const { return wrong_; }
 
  private:
@@ -130,7 +130,7 @@ struct Call {
   // The method, and which form of it: "Flush all". The first word is its name in varve/db.h.
   const char* name;
   void (*play)(Player& p);
-  // After it nearly all calls are refused, so others are played until it is over.
+  // True if nearly all later calls are refused. Other calls are then played until it is over.
   bool ends = false;
 };
 
@@ -138,7 +138,7 @@ std::span<const Call> WritingCalls();
 std::span<const Call> ReadingCalls();
 std::span<const Call> AdminCalls();
 std::span<const Call> InfoCalls();
-// All of these.
+// Returns all of these calls.
 const std::vector<Call>& AllCalls();
 
 }  // namespace varve::testing

@@ -18,7 +18,7 @@ void PutIn(Player& p, const std::string& family, const WriteOptions& options, si
   const std::string key = p.Key();
   const std::string value = p.Value(bytes);
   const Status s = p.db()->Put(options, p.family(family), key, value);
-  // A dropped family is not known to a write any more.
+  // A write does not find a dropped family any more.
   if (family == "b" && s.IsInvalidArgument()) return;
   p.Wrote(s, family, key, &value);
 }
@@ -29,7 +29,7 @@ std::string One() {
   return one;
 }
 
-// Timestamps of both players grow together.
+// Returns timestamps that both players draw from one growing sequence.
 std::string NextTimestamp(Player& p) {
   std::string text;
   EncodeU64Ts(p.stage().next_timestamp.fetch_add(1), &text);
@@ -234,7 +234,7 @@ const Call kReading[] = {
      }},
     {"NewIterator with timestamp",
      [](Player& p) {
-       // Of the process's life: iterators are kept.
+       // The text is static, as kept iterators refer to it.
        static const std::string text = NewestTimestamp();
        static const Slice newest(text);
        ReadOptions options;
@@ -250,7 +250,7 @@ const Call kReading[] = {
        ReadOptions options;
        options.timestamp = &newest;
        options.iter_start_ts = &oldest;
-       // The mark may have been raised beyond its start.
+       // The mark may have been raised beyond the start of the history.
        WalkAndKeep(p, "NewIterator of a history", options, p.family("t"),
                    {Status::kInvalidArgument});
      }},

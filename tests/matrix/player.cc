@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a player knows and judges.
+// Defines what a player knows and judges.
 
 #include <algorithm>
 
@@ -59,7 +59,7 @@ void Player::Walk(const char* call, Iterator* it, std::initializer_list<Status::
   };
   for (it->SeekToFirst(); it->Valid(); it->Next()) count();
   const Status forward = it->status();
-  // Backward some kinds do not go: they say so.
+  // Some kinds of iterators do not go backward, and report that.
   if (forward.ok() && first_keys < kFirstKeys) {
     Wrong(std::string(call) + " missed keys: " + std::to_string(first_keys));
   }

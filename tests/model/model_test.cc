@@ -239,7 +239,7 @@ class ModelRun {
     state_.Apply(changes);
   }
 
-  // So many operands for one key that readers of all of them leave lists behind.
+  // Merges so many operands into one key that readers of all of them leave lists behind.
   void WriteManyOperands() {
     many_family_ = RandomFamily();
     many_key_ = RandomKey();
@@ -261,7 +261,7 @@ class ModelRun {
     state_.Apply(changes);
   }
 
-  // A snapshot held by the run with its state, or the present.
+  // Returns the state of a snapshot held by the run, or of the present.
   const ReferenceState& PickMoment(ReadOptions* options) {
     if (snapshots_.empty() || random_.OneIn(2)) return state_;
     HeldSnapshot& held = snapshots_[random_.Below(snapshots_.size())];
@@ -337,7 +337,7 @@ class ModelRun {
       handles.push_back(handles_.at(names.back()));
       keys.push_back(RandomKey());
     }
-    // Some of them twice, and now and then all of one family and in order.
+    // Some keys repeat, and now and then all are of one family and in order.
     if (random_.OneIn(3)) keys.back() = keys.front();
     if (random_.OneIn(3)) {
       const Comparator* const order = first_.family.comparator;
@@ -395,7 +395,7 @@ class ModelRun {
 
   using Position = FamilyState::const_iterator;
 
-  // A random walk: seeks both ways and steps, compared after each.
+  // Walks randomly: seeks both ways and steps, compared after each.
   void Walk(Iterator* it, Position begin, Position end, const FamilyState& expected) {
     Position at = end;
     bool valid = false;
@@ -625,7 +625,7 @@ class ModelRun {
   StreamCheck stream_{&random_};
   std::map<std::string, std::map<std::string, int>> puts_since_delete_;
   int next_family_ = 0;
-  // Of the last key with very many operands.
+  // Family of the last key with very many operands.
   std::string many_family_;
   std::string many_key_;
 };

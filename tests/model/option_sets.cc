@@ -16,7 +16,7 @@ namespace varve::testing {
 
 namespace {
 
-// Notes what was chosen, so that a failure can be repeated by hand.
+// Records what was chosen, so that a failure can be repeated by hand.
 class Chooser {
  public:
   Chooser(Random* random, std::string* description) : random_(random), description_(description) {}
@@ -38,7 +38,7 @@ class Chooser {
   std::string* description_;
 };
 
-// Blocks of one entry, of very many, and of all that is between.
+// Ends blocks anywhere: after one entry, after very many, and between.
 class EndAnywhere final : public FlushBlockPolicyFactory {
  public:
   const char* Name() const override { return "EndAnywhere"; }
@@ -75,7 +75,7 @@ void SetFilter(Chooser* choose, BlockBasedTableOptions* table) {
   table->detect_filter_construct_corruption = choose->Flag("check_filter", 4);
 }
 
-// A strict limit is one that is never met: errors for lack of memory are for tests of their own.
+// A strict limit is never reached: other tests cover errors for lack of memory.
 void SetCharges(Chooser* choose, BlockBasedTableOptions* table) {
   CacheUsageOptions& usage = table->cache_usage_options;
   if (choose->Flag("charge", 3)) usage.options.charged = CacheEntryRoleOptions::Decision::kEnabled;
@@ -137,7 +137,7 @@ BlockBasedTableOptions TableOptions(Chooser* choose) {
   return table;
 }
 
-// One of those that open today.
+// Returns one of the modes that open today.
 const WriteMode* RandomMode(Random* random, std::string* description) {
   const std::span<const WriteMode> modes = WriteModes();
   const WriteMode* mode = nullptr;

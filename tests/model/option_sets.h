@@ -19,15 +19,15 @@ struct OptionSet {
   DBOptions db;
   ColumnFamilyOptions family;
   const WriteMode* mode = nullptr;  // tuned into `db`; draws the options of writes
-  // Room for tables in the database's directory, beside which there is another: for whom opens it
-  // to set, always with the same paths.
+  // Room for tables in the database's directory, for a test that sets a second path. Such a test
+  // must always set the same paths.
   uint64_t fast_bytes = UINT64_MAX;
   std::string description;  // what differs from the defaults, for failure messages
 };
 
 // `env` is set into the options; nothing else is shared between sets.
 OptionSet RandomOptionSet(Random* random, Env* env);
-// Files in memory; logs can be mapped in every other one.
+// Returns files in memory. In every other one logs can be mapped.
 std::unique_ptr<Env> RandomEnv(Random* random);
 
 }  // namespace varve::testing

@@ -31,8 +31,8 @@ struct Change {
   std::string value;  // end of a range
 };
 
-// What one operand makes of a value: is appended, or takes its place. However operands are grouped,
-// the end is the same.
+// An operand is appended to the value or replaces it. The result does not depend on the grouping of
+// operands.
 class AppendOrReplace final : public AssociativeMergeOperator {
  public:
   static constexpr char kReplaces = '=';
@@ -49,7 +49,7 @@ class AppendOrReplace final : public AssociativeMergeOperator {
   }
 };
 
-// The same operands, and the result points to the last one if that is the answer.
+// Like the class above, but the result points to the last operand if that is the answer.
 class AppendOrReplaceInPlace final : public MergeOperator {
  public:
   const char* Name() const override { return "test.AppendOrReplace"; }
@@ -66,7 +66,7 @@ class AppendOrReplaceInPlace final : public MergeOperator {
   }
 };
 
-// What a change makes of its family.
+// Applies a change to its family.
 inline void ApplyTo(FamilyState* family, const Change& change) {
   FamilyState& state = *family;
   switch (change.kind) {
@@ -86,7 +86,7 @@ inline void ApplyTo(FamilyState* family, const Change& change) {
   }
 }
 
-// All families at one moment. Plain data: a snapshot is a copy.
+// Holds all families at one moment. A snapshot is a copy.
 struct ReferenceState {
   std::map<std::string, FamilyState> families;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The seeds of a run of the model tests: VARVE_MODEL_SEED alone, or VARVE_MODEL_SEEDS of them,
-// which are others at each commit.
+// Returns the seeds of a run of the model tests: VARVE_MODEL_SEED alone, or VARVE_MODEL_SEEDS of
+// them, which differ at each commit.
 
 #include <cstdlib>
 #include <vector>

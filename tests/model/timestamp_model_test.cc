@@ -91,7 +91,8 @@ class TimestampRun {
     set_.family.persist_user_defined_timestamps = !bare_;
   }
 
-  // From now on as if nothing newer than `trim_ts` had been written, unless that is empty.
+  // Opens the database. Unless `trim_ts` is empty, everything newer than it counts as never
+  // written.
   void OpenDb(const std::string& trim_ts = "") {
     ColumnFamilyOptions plain = set_.family;
     plain.comparator = BytewiseComparator();
@@ -123,7 +124,7 @@ class TimestampRun {
   std::string RandomKey() {
     const uint64_t k = random_.Below(kTimestampKeys);
     std::string key = "k" + std::to_string(k % 7) + std::to_string(k);
-    // A key whose bytes go on as another's timestamp does.
+    // Some keys continue with bytes that look like another key's timestamp.
     if (k % 11 == 0) key = "k1" + Stamp(k).substr(0, k % 9);
     if (k == 1) key.clear();
     return key;
@@ -169,7 +170,7 @@ class TimestampRun {
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
 
-  // Its timestamp follows later.
+  // The timestamp is set later.
   void AddWithout(WriteBatch* batch, const Change& change) {
     Status s;
     switch (change.kind) {
@@ -189,7 +190,7 @@ class TimestampRun {
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
 
-  // Without a batch.
+  // Writes without a batch.
   Status WriteOne(const WriteOptions& options, const Change& change, const Slice& ts) {
     switch (change.kind) {
       case Change::kPut:
@@ -263,7 +264,7 @@ class TimestampRun {
     return low_ + random_.Below(end - low_ + 3);
   }
 
-  // As of some time, of what had been written at some moment.
+  // A read at some timestamp, of what had been written at some moment.
   struct TimestampRead {
     explicit TimestampRead(TimestampRun* run)
         : moment(run->RandomMoment()), time(run->RandomTime()), stamp(Stamp(time)), as_of(stamp) {
@@ -282,7 +283,7 @@ class TimestampRun {
 
   void ExpectTime(uint64_t expected, const Slice& bytes) const {
     const uint64_t timestamp = StampOf(bytes);
-    // What is below the mark may have become the oldest of all.
+    // A timestamp below the mark may have become 0.
     if (expected < low_ && timestamp == 0) return;
     ASSERT_EQ(timestamp, expected);
   }
@@ -312,7 +313,7 @@ class TimestampRun {
     ExpectTime(expected->timestamp, timestamp);
   }
 
-  // However operands are grouped, they come to the same.
+  // Any grouping of operands must give the same result.
   void CheckOperands() {
     TimestampRead read(this);
     const std::string key = RandomKey();
@@ -368,7 +369,7 @@ class TimestampRun {
     ASSERT_FALSE(it->Valid());
     ASSERT_EQ(at, 0u);
     if (n == 0) return;
-    // From the middle, turning as it likes.
+    // Starts in the middle and turns at random.
     it->SeekToFirst();
     for (int turns = 0; turns < 60 && it->Valid(); turns++) {
       check(at);
@@ -402,7 +403,7 @@ class TimestampRun {
 
   using Entries = std::vector<std::pair<std::string, TimestampReference::Answer>>;
 
-  // Both walks, without the keys that nobody can be sure of.
+  // Walks both ways, without the keys whose answer is unsettled.
   void CheckSettledPart(const TimestampRead& read, Iterator* it, Entries* expected) {
     std::erase_if(*expected, [&](const auto& one) { return IsUnsettled(one.first, read); });
     for (const bool forward : {true, false}) {
@@ -466,7 +467,7 @@ class TimestampRun {
       return one.second.kind == Change::kMerge;
     });
     if (merges) {
-      // Unless a flush has merged them into a value of the same time.
+      // A flush may have merged them into a value of the same time.
       for (it->SeekToFirst(); it->Valid();) it->Next();
       ASSERT_TRUE(it->status().ok() || it->status().IsNotSupported()) << it->status().ToString();
       return;
@@ -518,7 +519,7 @@ class TimestampRun {
     compact.full_history_ts_low = &low_stamp;
     const Status s = random_.OneIn(2) ? db_->IncreaseFullHistoryTsLow(timed_, raised)
                                       : db_->CompactRange(compact, timed_, nullptr, nullptr);
-    // A flush may have gone further meanwhile.
+    // A flush may have raised the mark further meanwhile.
     if (bare_ && !s.ok()) return;
     ASSERT_TRUE(s.ok()) << s.ToString();
     low_ = low;

@@ -22,7 +22,7 @@
 
 namespace varve::testing {
 
-// Thread safety: none.
+// Thread safety: one thread may use it.
 class TimestampReference {
  public:
   struct Version {
@@ -46,10 +46,10 @@ class TimestampReference {
       versions_[change.key].push_back({change.kind, timestamp, order_, change.value});
     }
   }
-  // How much has been written so far: what a snapshot sees.
+  // Returns how much has been written so far, which is what a snapshot sees.
   [[nodiscard]] uint64_t order() const { return order_; }
 
-  // As of `timestamp`, of what had been written at `order`.
+  // Returns the answer at `timestamp`, of what had been written at `order`.
   [[nodiscard]] std::optional<Answer> Get(const std::string& key, uint64_t timestamp,
                                           uint64_t order) const {
     std::vector<const Version*> operands;  // newest first
@@ -72,7 +72,7 @@ class TimestampReference {
     return Answer{value, operands.front()->timestamp};
   }
 
-  // Whether the answer hangs on which versions are left below the mark.
+  // Returns true if the answer depends on which versions are left below the mark.
   [[nodiscard]] bool IsUnsettled(const std::string& key, uint64_t timestamp, uint64_t order,
                                  uint64_t mark) const {
     const auto found = versions_.find(key);
@@ -92,8 +92,8 @@ class TimestampReference {
     return true;
   }
 
-  // Of an unsettled key: it is absent, or its value is that of one of its versions, unless operands
-  // have a part in it.
+  // Returns true if the value is possible for an unsettled key: it is that of one of its versions,
+  // or one of the versions is an operand.
   [[nodiscard]] bool MayBe(const std::string& key, const std::string& value) const {
     const auto found = versions_.find(key);
     if (found == versions_.end()) return false;
@@ -109,7 +109,7 @@ class TimestampReference {
     });
   }
 
-  // All keys that there are then, in order.
+  // Returns all keys that exist at that time, in order.
   [[nodiscard]] std::vector<std::pair<std::string, Answer>> Scan(uint64_t timestamp,
                                                                  uint64_t order) const {
     std::vector<std::pair<std::string, Answer>> all;
@@ -119,8 +119,8 @@ class TimestampReference {
     return all;
   }
 
-  // What an iterator over history shows: of each key and timestamp the last that was written,
-  // unless a range deletion within the time covers it.
+  // Returns what an iterator over history shows: for each key and timestamp the version written
+  // last, unless a range deletion within the time covers it.
   [[nodiscard]] std::vector<std::pair<std::string, Version>> History(uint64_t from, uint64_t to,
                                                                      uint64_t order) const {
     std::vector<std::pair<std::string, Version>> all;
@@ -135,7 +135,7 @@ class TimestampReference {
     return all;
   }
 
-  // As OpenAndTrimHistory does.
+  // Does what OpenAndTrimHistory does.
   void Trim(uint64_t timestamp) {
     for (auto& [key, versions] : versions_) {
       std::erase_if(versions, [&](const Version& v) { return v.timestamp > timestamp; });
@@ -151,7 +151,7 @@ class TimestampReference {
     uint64_t order;
   };
 
-  // The versions that a reader sees and no tombstone covers, the one that stands first.
+  // Returns the versions that a reader sees and no tombstone covers, the first one first.
   [[nodiscard]] std::vector<const Version*> Standing(const std::string& key, uint64_t timestamp,
                                                      uint64_t order) const {
     std::vector<const Version*> standing;

@@ -30,7 +30,7 @@ namespace varve::testing {
 
 namespace {
 
-// How often a program's own object was called, and how many that it has made are left.
+// Counts the calls of a program's own object, and the objects it made that still exist.
 struct Calls {
   std::atomic<uint64_t> made{0};
   std::atomic<uint64_t> left{0};
@@ -169,7 +169,7 @@ SharedObject Counted(const std::shared_ptr<T>& object) {
           [raw] { return raw->calls.left.load(); }};
 }
 
-// The row of a member that points to what `make` makes.
+// Makes the row of a member that points to what `make` makes.
 template <typename Member, typename Make>
 ObjectRow RowOf(const std::string& name, Member member, Make make) {
   return {name,

@@ -14,13 +14,13 @@
 
 namespace varve::testing {
 
-// One that a program has made.
+// Holds an object that a program has made.
 struct SharedObject {
   std::shared_ptr<const void> object;
-  // What counts each use; null: an object that nobody can ask.
+  // Counts uses of the object; null if it cannot be asked.
   std::function<uint64_t()> used;
-  // What databases have in it, which is nothing once they are closed and the options are gone; null
-  // as above.
+  // Returns what databases hold in it, which is nothing once they are closed and the options are
+  // gone; null if it cannot be asked.
   std::function<uint64_t()> held;
 };
 
@@ -28,7 +28,7 @@ struct ObjectRow {
   std::string member;  // "Struct::member" of the public headers
   // Makes an object and puts it into the options.
   std::function<SharedObject(Options*)> give;
-  // What these options point to.
+  // Returns the object that these options point to.
   std::function<const void*(const Options&)> find;
 };
 

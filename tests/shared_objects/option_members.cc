@@ -21,7 +21,8 @@ Lines LinesOf(const std::filesystem::path& path) {
   return lines;
 }
 
-// Types that stand for shared pointers, or vectors of them: "using Name = ...;", of several lines.
+// Returns types that stand for shared pointers, or vectors of them: "using Name = ...;", over
+// several lines.
 std::set<std::string> AliasesIn(const Lines& lines) {
   static const std::regex kAlias(R"(^ *using (\w+) =(.*)$)");
   std::set<std::string> aliases;
@@ -37,7 +38,7 @@ std::set<std::string> AliasesIn(const Lines& lines) {
   return aliases;
 }
 
-// The member that the line declares, if it shares an object; else empty.
+// Returns the member that the line declares if it shares an object, else an empty text.
 std::string MemberIn(const std::string& line, const std::set<std::string>& aliases) {
   static const std::regex kShared(R"(^  std::[^()=;]*shared_ptr<[^()=;]*> (\w+)( = [^;]*)?;.*$)");
   static const std::regex kNamed(R"(^  (\w+) (\w+);.*$)");

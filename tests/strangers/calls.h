@@ -15,7 +15,7 @@
 
 namespace varve::testing {
 
-// What a row is played with. Every family of every database has "own" = "v".
+// Objects that a row is played with. Every family of every database has "own" = "v".
 struct Scene {
   DB* db = nullptr;                               // that is asked
   TransactionDB* locking = nullptr;               // the same, if it is one
@@ -32,39 +32,40 @@ struct Scene {
     options.snapshot = snapshot;
     return options;
   }
-  // The stranger comes second: nothing may have been done to the first by then.
+  // The stranger comes second: the call must not have changed the first family by then.
   std::vector<ColumnFamilyHandle*> Both() const { return {own, family}; }
 };
 
 struct Call {
-  // As SignaturesOf gives it (signatures.h).
+  // Signature in the form of SignaturesOf (signatures.h).
   const char* signature;
-  // A call without a status is InvalidArgument where it has no answer, or has done nothing.
+  // Plays the call. A call without a status counts as InvalidArgument if it has no answer or does
+  // nothing.
   Status (*play)(const Scene& s);
-  // What is said of a family of this database that is dropped, and when the database is closed. "":
-  // that is not played.
+  // Expected answers for a dropped family of this database, and for a closed database. "" means
+  // that the case is not played.
   const char* dropped = "InvalidArgument";
   const char* closed = "ShutdownInProgress";
 };
 
 std::span<const Call> DbCalls();
-// Of Transaction, and of what begins them.
+// Returns the calls of Transaction, and those that begin transactions.
 std::span<const Call> TransactionCalls();
-// Of batches that are read together with a database.
+// Returns the calls of batches that are read together with a database.
 std::span<const Call> BatchCalls();
 
-// OK, or InvalidArgument: there was no answer.
+// Returns OK, or InvalidArgument if there was no answer.
 inline Status Answered(bool answered) {
   return answered ? Status::OK() : Status::InvalidArgument("no answer");
 }
-// The first that is not OK.
+// Returns the first status that is not OK.
 inline Status Worst(const std::vector<Status>& statuses) {
   for (const Status& s : statuses) {
     if (!s.ok()) return s;
   }
   return Status::OK();
 }
-// What an iterator that was made tells, having been moved.
+// Returns the status of a new iterator after moves. Deletes it.
 Status StatusOf(Iterator* made);
 
 }  // namespace varve::testing

@@ -24,7 +24,7 @@ std::string WithoutComments(const std::string& text) {
   return plain;
 }
 
-// Where the bracket that opens before `at` closes: behind it.
+// Returns the position behind the bracket that closes the one opened before `at`.
 size_t BehindClosing(const std::string& text, size_t at, char open, char close) {
   for (int depth = 1; depth > 0 && at < text.size(); at++) {
     depth += text[at] == open ? 1 : text[at] == close ? -1 : 0;
@@ -32,7 +32,7 @@ size_t BehindClosing(const std::string& text, size_t at, char open, char close) 
   return at;
 }
 
-// At commas that stand in no bracket.
+// Splits at commas outside of brackets.
 std::vector<std::string> Parameters(const std::string& list) {
   std::vector<std::string> parameters(1);
   int depth = 0;

@@ -13,8 +13,8 @@ namespace varve::testing {
 // static ones only: the others hand on.
 std::vector<std::string> SignaturesOf(const std::string& header, const std::string& name);
 
-// Whether it is given an object that belongs to a database: a handle, a snapshot (in ReadOptions as
-// well), an iterator, a transaction or a batch.
+// Returns true if the call takes an object that belongs to a database: a handle, a snapshot (in
+// ReadOptions as well), an iterator, a transaction or a batch.
 bool TakesObject(const std::string& signature);
 
 }  // namespace varve::testing

@@ -27,7 +27,7 @@ enum class Kind { kPlain, kLocking, kPrepared, kOptimistic };
 constexpr Kind kKinds[] = {Kind::kPlain, Kind::kLocking, Kind::kPrepared, Kind::kOptimistic};
 const char* const kKindNames[] = {"plain", "locking", "prepared", "optimistic"};
 
-// A database with families of the same names and ids as any other has.
+// Holds a database whose families have the same names and ids as in any other.
 class House {
  public:
   House(Kind kind, const std::vector<std::string>& names)
@@ -78,7 +78,7 @@ class House {
     if (optimistic == nullptr) return nullptr;
     return std::unique_ptr<Transaction>(optimistic->BeginTransaction(WriteOptions()));
   }
-  // All that a call could change.
+  // Returns all state that a call could change.
   std::string State() {
     std::string state;
     for (auto& [name, handle] : handles_) {
@@ -101,7 +101,7 @@ class House {
       locked.insert(" " + std::to_string(id) + "/" + lock.key);
     }
     for (const std::string& key : locked) state += key;
-    // Ranges that are locked are in nobody's list.
+    // Locked ranges are in no list, so a probe finds them.
     const std::unique_ptr<Transaction> probe = Begin();
     for (const char* name : {"default", "a"}) {
       const Status s = probe->Put(family(name), "w", "");
@@ -180,7 +180,7 @@ class StrangersTest : public ::testing::TestWithParam<Kind> {
   bool IsPlayed(const Call& call) const {
     return GetParam() != Kind::kPlain || !Has(call, "Transaction");
   }
-  // Refused, and all is as it was, here and there.
+  // Checks that the call is refused and nothing has changed in either database.
   void ExpectRefused(const Call& call, const Scene& scene, const char* object) {
     const std::string before = own_.State() + StateOf(scene.txn) + stranger_.State();
     const std::string batch = batch_.GetWriteBatch()->Data();
@@ -201,7 +201,7 @@ class StrangersTest : public ::testing::TestWithParam<Kind> {
 
 TEST_P(StrangersTest, HandlesOfAnotherDatabaseAreRefused) {
   for (const Call& call : AllCalls()) {
-    // A batch that has no database knows families by their ids.
+    // A batch without a database identifies families by their ids.
     if (!IsPlayed(call) || !Has(call, "ColumnFamilyHandle*")) continue;
     for (const char* name : {"a", "default", "far"}) {
       Scene scene = Begin();
@@ -321,7 +321,7 @@ bool NeedsRow(const std::string& signature) {
   if (!TakesObject(signature) || kWithoutRow.contains(signature)) return false;
   const bool opens = signature.find("::Open") != std::string::npos ||
                      signature.find("::Wrap") != std::string::npos;
-  // Without a database or an iterator of one a batch cannot tell whose a handle is.
+  // Without a database or its iterator, a batch cannot know the database of a handle.
   const bool is_batch = signature.starts_with("WriteBatchWithIndex::");
   const bool is_alone = signature.find("DB*") == std::string::npos &&
                         signature.find("Iterator*") == std::string::npos;

@@ -118,7 +118,7 @@ const Call kTransaction[] = {
      [](const Scene& s) { return StatusOf(s.txn->GetIterator(s.Reads(), s.family)); }, "OK"},
     {"Transaction::GetRangeLock(ColumnFamilyHandle*, Endpoint, Endpoint)",
      [](const Scene& s) {
-       // Optimistic ones have no locks.
+       // Optimistic transactions have no locks.
        if (s.optimistic != nullptr) return s.txn->DeleteRange(s.family, "v", "x");
        return s.txn->GetRangeLock(s.family, Endpoint("v"), Endpoint("x"));
      }},

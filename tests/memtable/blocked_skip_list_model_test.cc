@@ -85,7 +85,7 @@ class LeafModel {
   LeafModel(Fault fault, uint8_t target, uint8_t second)
       : fault_(fault), target_(target), second_(second) {}
 
-  // True when some order of steps lets the reader miss its key or see half a slot.
+  // Returns true if some order of steps lets the reader miss its key or see half a slot.
   bool FindsMistake() {
     World start;
     start.left.count = 2;
@@ -214,7 +214,7 @@ class LeafModel {
     return true;
   }
 
-  // What a walk does to the left leaf, once it has a copy that was valid.
+  // The walk's steps in the left leaf, once it has a valid copy.
   template <size_t kWhich>
   bool Tidier(World* w) const {
     Leaf& l = w->left;
@@ -224,7 +224,7 @@ class LeafModel {
         if (l.rewriting != 0) return false;
         t.version = l.version;
         t.count = l.count;
-        // In reverse, so that slots move.
+        // The loop runs in reverse, so that slots move.
         for (uint8_t i = 0; i < l.count; i++) t.keys[i] = l.key[l.count - 1 - i];
         break;
       case 1: {
@@ -270,7 +270,7 @@ class LeafModel {
     const Leaf& l = w->at_right != 0 ? w->right : w->left;
     switch (w->reader) {
       case 0:
-        // What a second writer adds is looked for only once it is in.
+        // The reader looks for what a second writer adds only once it is inserted.
         if (target_ == second_ && w->adder < 6) return false;
         if (target_ == kSplit && w->splitter < kSplitDone) return false;
         w->at_right = w->parent_has_right != 0 && target_ >= kSplit ? 1 : 0;

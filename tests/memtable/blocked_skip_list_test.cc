@@ -216,7 +216,7 @@ TEST_P(BlockedSkipListTest, LeavesOnlyOlderEntriesOut) {
     return key;
   };
   BlockedSkipListIterator walk(list_);
-  // Where the walk is among all; `nowhere` at the end.
+  // Returns the position of the walk among all entries; `nowhere` at the end.
   const auto place = [&](int64_t nowhere) {
     if (!walk.Valid()) return nowhere;
     const ModelEntry here(ExtractUserKey(walk.key()).ToString(), ExtractTrailer(walk.key()));
@@ -319,7 +319,7 @@ TEST(BlockedSkipListLeafTest, RemembersWhatTied) {
       BlockedSkipList list(InternalKeyComparator(BytewiseComparator()), &arena, 1);
       constexpr uint64_t kEntries = 30;
       for (uint64_t i = 0; i < kEntries; i++) {
-        // Of descending trailers: in order as they come.
+        // Trailers descend in the order of insertion.
         const uint64_t n = ascending ? i : (i * 7) % kEntries;
         const char last = two_keys && n >= kEntries / 2 ? 'b' : 'a';
         ASSERT_TRUE(Insert(

@@ -20,7 +20,7 @@
 namespace varve {
 namespace {
 
-// In the order of bytes, and of nothing that the table knows.
+// Orders by bytes in a way that is unknown to the table.
 class Throwing : public Comparator {
  public:
   const char* Name() const override { return "test.Throwing"; }
@@ -38,7 +38,7 @@ std::string ScatteredKey(uint64_t i) {
   return "key" + std::to_string(i * 7919 % 1000);
 }
 
-// What the table has, by whichever way it is read.
+// Returns the content of the table, by either way of reading.
 std::map<std::string, std::string> Walk(const MemTable& mem) {
   std::map<std::string, std::string> entries;
   const auto it = mem.NewIterator();

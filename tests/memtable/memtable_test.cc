@@ -182,7 +182,7 @@ TEST_P(MemTableTest, NestedRangeTombstonesCostLittleAtEachReadAndAreCharged) {
     ASSERT_EQ(Get(Padded(i)), "(deleted)");
     ASSERT_EQ(Get(Padded(i), seq - 1), i == 0 ? "(unknown)" : "(deleted)");
   }
-  // All of them cut wherever one begins or ends would be 16 million pairs, for each of the reads.
+  // Cutting all of them wherever one begins or ends would make 16 million pairs, for each read.
   EXPECT_LT(micros() - started, 1000 * 1000);
   const auto lists = mem_->RangeTombstones();
   EXPECT_LE(lists.size(), 12u);
@@ -337,7 +337,7 @@ TEST_P(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
 }
 
 TEST_P(MemTableTest, OlderVersionsComeInAnyOrder) {
-  // What parallel writers do: sequences of one key arrive out of order, beside reads.
+  // Parallel writers insert sequences of one key out of order, beside reads.
   for (SequenceNumber i = 0; i < 3000; i++) {
     const SequenceNumber seq = (i ^ 5) + 1;
     Put(seq, "k" + std::to_string(i / 8 % 10), std::to_string(seq));
@@ -530,7 +530,8 @@ TEST_P(MemTableMemoryTest, WithoutMemoryNothingIsHalfDone) {
   EXPECT_TRUE(mem.Add(seq + 2, kTypeValue, "a", value).ok());
 }
 
-// As long as the machine has memory, however small blocks are, and however many values need one.
+// A batch fits as long as the machine has memory, however small blocks are, and however many values
+// need one.
 TEST_P(MemTableMemoryTest, AnyBatchFits) {
   MemTableOptions options = Options();
   options.write_buffer_bytes = 64 << 10;
@@ -610,7 +611,7 @@ TEST_P(MemTableOrderTest, AVersionThatArrivesLateMayBeOld) {
   };
   const std::string now = stamp(1000);
   for (SequenceNumber seq = 1; seq <= 600; seq++) {
-    // Of each key: the time 500 first, then 499 and so on.
+    // Each key gets the time 500 first, then 499 and so on.
     const std::string key = "key" + std::to_string(seq % 20);
     const uint64_t time = 500 - seq / 20;
     ASSERT_TRUE(mem.Add(seq, kTypeValue, key + stamp(time), std::to_string(seq)).ok());
@@ -656,7 +657,7 @@ TEST_P(MemTableSizeTest, LargeValuesFillItsBudget) {
   }
 }
 
-// By how much a table of more than a few MiB grows at a time.
+// Returns the bytes by which a table of more than a few MiB grows at a time.
 size_t Step(size_t write_buffer_bytes, size_t arena_block_bytes) {
   MemTableOptions options;
   options.write_buffer_bytes = write_buffer_bytes;
@@ -755,7 +756,7 @@ TEST_P(MemTableStatsTest, EstimatesTheContentOfARange) {
   EXPECT_EQ(bytes, 0u);
 }
 
-// What iterators and reads of the vector promise beyond that.
+// Tests further promises of iterators and reads of the vector.
 class VectorTest : public testing::Test {
  protected:
   void Put(const std::string& key) {

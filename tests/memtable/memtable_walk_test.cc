@@ -84,7 +84,7 @@ TEST_P(MemTableWalk, GoesThroughManyKeysWhereverTheyLie) {
   }
 }
 
-// What the batches of a whole walk say of keys, but for the first entry.
+// Holds what the batches of a whole walk say of keys, except for the first entry.
 struct Said {
   size_t other = 0;
   size_t same = 0;

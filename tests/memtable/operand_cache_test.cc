@@ -122,7 +122,7 @@ class ManyOperandsTest : public testing::Test {
   void Merge(size_t n) {
     for (size_t i = 0; i < n; i++) Write(kTypeMerge, std::to_string(sequence_));
   }
-  // Which the second reader of a list does hardly ever.
+  // The second reader of a list makes hardly any comparisons.
   uint64_t ComparisonsOfRead() {
     SetPerfLevel(PerfLevel::kEnableCount);
     get_perf_context()->Reset();
@@ -180,7 +180,8 @@ TEST_F(ManyOperandsTest, EverySnapshotReadsItsOwn) {
   }
 }
 
-// Without order, a read at the newest sequence number passes the place of one that is not there.
+// Inserts are unordered, so a read at the newest sequence number may pass the place of an operand
+// that is not there yet.
 TEST_F(ManyOperandsTest, AnOperandThatComesLateIsMissingInNoList) {
   Merge(600);
   whole_through_ = sequence_;

@@ -41,7 +41,7 @@ std::string ArrivingKey(Arrival arrival, uint64_t i, std::mt19937_64* random) {
 
 class SkipListTest : public testing::TestWithParam<Arrival> {
  protected:
-  // In internal-key order, to their values.
+  // Maps keys in internal-key order to their values.
   using Model = std::map<std::pair<std::string, uint64_t>, std::string>;
 
   // Adds up to 16 entries; what is there already is left to the list to find.

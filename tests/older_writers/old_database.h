@@ -14,7 +14,7 @@
 
 namespace varve::testing {
 
-// How long the database's timestamps are, and how a number becomes one.
+// Returns a number as a timestamp of the database's length.
 std::string StampOf(uint64_t number);
 
 class OldDatabase {
@@ -23,7 +23,7 @@ class OldDatabase {
   struct Setup {
     // Changes options before the opening; of the database and of every family.
     std::function<void(const RocksDbLibrary&, Opaque*)> adjust;
-    // By name, beside "default"; true: keys have timestamps.
+    // Families by name, beside "default"; true if keys have timestamps.
     std::map<std::string, bool> families = {{"default", false}};
     bool transactions = false;
   };

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What of the data is in tables when the database moves.
+// Part of the data that is in tables when the database moves.
 enum class Extent : uint8_t { kLogs, kBoth, kTables };
 constexpr Extent kExtents[] = {Extent::kLogs, Extent::kBoth, Extent::kTables};
 
@@ -422,7 +422,7 @@ TEST_F(OlderWritersTest, TablesInOtherDirectories) {
   fs::remove_all(fast);
 }
 
-// Beside the one that was built with.
+// Tests other libraries beside the one that the build used.
 TEST(OlderWriters, OtherLibrariesGoThroughTheSame) {
   if (std::getenv("VARVE_ROCKSDB_LIBRARY") != nullptr) return;
   std::error_code error;

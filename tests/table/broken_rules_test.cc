@@ -52,7 +52,7 @@ std::unique_ptr<ClockCache> MakeCache() {
   return std::make_unique<ClockCache>(options, 0);
 }
 
-// With a reference of the caller's.
+// Returns an entry with a reference that the caller owns.
 CacheEntry* Referenced(ClockCache* cache) {
   Cache::Handle* handle = nullptr;
   EXPECT_TRUE(cache->Insert("key", nullptr, &kHelper, 1, &handle, Cache::Priority::LOW).ok());

@@ -56,7 +56,7 @@ class SpanningTable {
   [[nodiscard]] bool timed() const { return table_.icmp.timestamp_size() != 0; }
   [[nodiscard]] bool merges() const { return merges_; }
 
-  // What Get says of `key`: the value, how many operands there are, or "".
+  // Returns the answer of Get for `key`: the value, the number of operands, or "".
   std::string Get(const std::string& key, SequenceNumber snapshot, uint64_t time, bool speculate) {
     PinnableSlice value;
     const std::string stamp = Stamp(time);
@@ -68,7 +68,7 @@ class SpanningTable {
     return Answer(lookup, value);
   }
 
-  // The same of several keys at once.
+  // Like the call above, but for several keys at once.
   std::vector<std::string> MultiGet(const std::vector<std::string>& keys, SequenceNumber snapshot,
                                     uint64_t time) {
     const std::string stamp = Stamp(time);
@@ -95,7 +95,7 @@ class SpanningTable {
   [[nodiscard]] ReadTimestamp AsOf(const std::string& stamp) const {
     return timed() ? ReadTimestamp{&table_.icmp, stamp} : ReadTimestamp();
   }
-  // For operands that nobody merges.
+  // Returns storage for operands that nobody merges.
   static MergeOperands* AllOperands() {
     MergeOperands* const operands = MergeOperands::Acquire();
     operands->wants_value = false;
@@ -110,7 +110,7 @@ class SpanningTable {
   const bool merges_;
 };
 
-// To a reader who sees the versions up to n.
+// Checks what a reader sees that reads the versions up to n.
 void ExpectVersion(SpanningTable* table, uint64_t n, SequenceNumber snapshot, uint64_t time) {
   SCOPED_TRACE("version " + std::to_string(n) + " by snapshot " + std::to_string(snapshot) +
                ", time " + std::to_string(time));

@@ -577,7 +577,7 @@ TEST(TableBuilder, RefusesWhatCannotBeMeant) {
   EXPECT_TRUE(BlockTableBuilder::CheckOptions(super_block).IsInvalidArgument());
 }
 
-// How many data blocks lie in two super blocks, and how many bytes lie between blocks.
+// Counts data blocks that lie in two super blocks, and bytes between blocks.
 void Straddling(const TableParts& parts, uint64_t super_block, size_t* straddling,
                 uint64_t* largest_gap) {
   std::vector<std::pair<std::string, BlockHandle>> index;

@@ -183,7 +183,7 @@ class TableParts {
     return Status::OK();
   }
 
-  // All data blocks' index entries, through partitions if there are any.
+  // Reads all data blocks' index entries, through partitions if there are any.
   Status ReadIndex(std::vector<std::pair<std::string, BlockHandle>>* entries) const {
     if (traits.index_type != BlockBasedTableOptions::kTwoLevelIndexSearch) {
       return ReadIndexBlock(footer.index, entries);

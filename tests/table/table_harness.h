@@ -98,7 +98,7 @@ struct InternalKeyLess {
 };
 using Model = std::map<std::string, std::string, InternalKeyLess>;
 
-// Whether the iterator stands where `it` does.
+// Returns true if the iterator stands where `it` does.
 inline bool SamePlace(const InternalIterator& iter, const Model& model, Model::const_iterator it) {
   if (it == model.end()) return !iter.Valid();
   return iter.Valid() && iter.key() == Slice(it->first) && iter.value() == Slice(it->second);

@@ -651,7 +651,7 @@ TEST(TableReader, TombstonesCoverOlderEntries) {
   EXPECT_EQ(table.reader->tombstones()->MaxCoveringSeq("a", 10), 5u);
 }
 
-// As an external file may hold them, or one that somebody made up.
+// An external file may hold such tombstones.
 TEST(TableReader, NestedTombstonesTakeMemoryAsTheirNumber) {
   constexpr int kNested = 5000;
   const InternalKeyComparator icmp(BytewiseComparator());

@@ -25,7 +25,7 @@ Lines LinesOf(const std::string& path) {
   return lines;
 }
 
-// What stands in the parentheses that open at `open`, taken apart at its commas.
+// Returns the comma-separated parts within the parentheses that open at `open`.
 std::vector<std::string> InParentheses(const std::string& text, size_t open) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -71,7 +71,7 @@ std::string SignatureOf(const PublicMethod& method) {
   return text + ")";
 }
 
-// "" or what is wrong with the body of an override.
+// Returns "", or the problem of an override's body.
 std::string Judge(const PublicMethod& method, const std::string& body) {
   const std::string call = "db_->" + method.name + "(";
   const size_t at = body.find(call);
@@ -93,7 +93,7 @@ std::string DefinedElsewhere(const std::string& name) {
   return text;
 }
 
-// What DB's virtual methods have that is not handed on.
+// Returns the virtual methods of DB that are not forwarded.
 std::vector<std::string> NotForwarded(const Lines& db, const Lines& stackable) {
   std::map<std::string, PublicMethod> overrides;
   for (const PublicMethod& method : MethodsOf("StackableDB", stackable)) {

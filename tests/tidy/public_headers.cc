@@ -64,7 +64,7 @@ class Scope {
     }
     return false;
   }
-  // Where the declaration that Next found began.
+  // Returns the position where the declaration that Next found began.
   size_t begun() const { return begun_; }
 
  private:
@@ -123,7 +123,7 @@ bool HoldsOptions(const std::string& name) {
   return name.find("Options") != std::string::npos || name.ends_with("Arg");
 }
 
-// What may stand between < and > says nothing about the kind of a declaration.
+// Removes template arguments, which do not affect the kind of a declaration.
 std::string WithoutTemplateArguments(const std::string& code) {
   std::string plain;
   int depth = 0;

@@ -55,7 +55,7 @@ struct Row {
   std::string evidence;
 };
 
-// By name. A name that comes twice fails the test.
+// Returns the rows by name. A duplicate name fails the test.
 std::map<std::string, Row> ReadRows(const char* file) {
   std::map<std::string, Row> rows;
   static const std::regex form(R"((\S+) \| (\w+)(?: \| (.+))?)");
@@ -123,7 +123,7 @@ std::string WordBefore(const std::string& code, size_t at) {
 // Members with a name of this length are hardly of anything but options.
 constexpr size_t kTellingLength = 14;
 
-// What options are called where they are used.
+// Returns true for names that options have where they are used.
 bool IsNameOfOptions(const std::string& word) {
   static constexpr std::array<const char*, 11> kNames = {"option", "opts",  "cf",     "db",
                                                          "table",  "usage", "config", "second",
@@ -157,7 +157,7 @@ std::set<std::string> MembersReadIn(const std::string& path) {
 
 const char kCopiesForFileSystems[] = "util/env/env_options.cc";
 
-// All members of options that the library reads.
+// Returns all members of options that the library reads.
 const std::set<std::string>& MembersRead() {
   static const std::set<std::string> all = [] {
     std::set<std::string> found = MembersReadIn("include/varve/file_system.h");
@@ -212,7 +212,7 @@ const OptionRow* RowOf(const PublicField& field) {
   return nullptr;
 }
 
-// What the header says.
+// Returns what the header promises.
 OptionSupport Promised(const PublicField& field) {
   if (Says(field.comment, "Advisory")) return OptionSupport::kAdvisory;
   if (Says(field.comment, "Refused unless") || field.comment.starts_with("Refused: ")) {
@@ -375,7 +375,7 @@ TEST(PublicSurfaceTest, WhatIsRefusedIsNamed) {
 
 // ---- Methods and functions
 
-// All definitions of the name in a source, each on one line, with its body.
+// Returns all definitions of the name in a source, each on one line, with its body.
 std::vector<std::string> Definitions(const std::string& path, const std::string& name) {
   std::vector<std::string> found;
   const bool header = path.ends_with(".h");

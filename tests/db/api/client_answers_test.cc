@@ -301,7 +301,7 @@ TEST_F(ClientAnswersTest, OptionsOfTablesAreChangedWhileTheDatabaseIsOpen) {
   EXPECT_EQ(now->block_size, 512u);
 }
 
-// How many files in `directory` this process has open, and would still have after an exec.
+// Counts the files in `directory` that this process has open, and would still have after an exec.
 void CountOpenFiles(const std::string& directory, int* open, int* kept) {
   *open = *kept = 0;
   for (int fd = 0; fd < 1024; fd++) {

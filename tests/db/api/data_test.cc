@@ -196,7 +196,7 @@ TEST_F(DbDataTest, TiersLimitWhereAReadLooks) {
   ReadOptions cache_only;
   cache_only.read_tier = kBlockCacheTier;
   std::string value;
-  // Whether the table is open by now or not: the block is not in the cache.
+  // The block is not in the cache, whether the table is open or not.
   EXPECT_TRUE(db()->Get(cache_only, "table", &value).IsIncomplete());
   EXPECT_EQ(Get("table"), "t");
   EXPECT_TRUE(db()->Get(cache_only, "table", &value).ok());

@@ -64,7 +64,7 @@ class LiveFilesTest : public Database, protected MemFileSystem::CallHook {
     acknowledged_[key] = value;
   }
 
-  // As a new process would, on a disk of its own.
+  // Opens the copy as a new process would, on its own disk.
   void Check(const Copy& copy) {
     const auto disk = std::make_shared<MemFileSystem>();
     const std::unique_ptr<Env> env = NewCompositeEnv(disk);
@@ -185,7 +185,7 @@ TEST_F(LiveFilesTest, ACopyThroughAReadOnlyInstanceHasItsLogs) {
   CheckCopies();
 }
 
-// Those that recovery keeps, and not those that the opening has deleted.
+// The list has the logs that recovery keeps, and none that the opening has deleted.
 TEST_F(LiveFilesTest, LogsThatAreListedAreThere) {
   for (const bool dropped : {true, false}) {
     SCOPED_TRACE(dropped);

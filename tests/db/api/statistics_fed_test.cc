@@ -138,7 +138,7 @@ Numbers HistogramsFedElsewhere() {
           FLUSH_WRITE_BUFFER_MANAGER_MEMTABLE_MEMORY_BYTES};
 }
 
-// Of keys that end with 7 nothing can be merged; the others keep the newest operand.
+// Fails to merge keys that end with 7; for others it keeps the newest operand.
 class PickyMerge final : public MergeOperator {
  public:
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {

@@ -239,7 +239,7 @@ TEST_F(TablePathsTest, WithoutARecordOfThemARepairGoesByTheManifest) {
   EXPECT_THAT(s.ToString(), HasSubstr("db_paths or cf_paths must name where"));
 }
 
-// As when RocksDB, whose OPTIONS file does not tell of the directories, has written it.
+// RocksDB's OPTIONS file does not name the directories, which this imitates.
 TEST_F(TablePathsTest, WhatOneRepairGivesUpAnotherTakesBack) {
   options_.db_paths = {{kFast, 1 << 30}};
   Open();

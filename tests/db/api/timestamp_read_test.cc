@@ -188,7 +188,7 @@ TEST_F(TimestampReadTest, BoundsOfTablesWithoutTimestampsAreTheirKeysAtTheOldest
   PutAt("a", 10, "v");
   PutAt("b", 20, "v");
   Flush();
-  // As written, and as read from the MANIFEST.
+  // The first round reads what was written, the second what the MANIFEST restored.
   for (int i = 0; i < 2; i++) {
     std::vector<LiveFileMetaData> files;
     db()->GetLiveFilesMetaData(&files);
@@ -590,7 +590,7 @@ TEST_F(TimestampReadTest, WithoutTimestampsNoneIsTaken) {
   EXPECT_TRUE(it->status().IsInvalidArgument());
 }
 
-// Whoever asks for all versions that are left asks so before the first mark and after it.
+// A reader of all remaining versions may ask before the first mark and after it.
 TEST_F(TimestampReadTest, TheStartOfAHistoryMayLieBelowTheMark) {
   Open();
   for (const uint64_t time : {10, 50, 70}) PutAt("k", time, "v" + std::to_string(time));

@@ -301,7 +301,7 @@ TEST_F(CompactionBesideTest, ListenersOfTwoCompactionsDoNotWaitForEachOther) {
   }
 }
 
-// As in RocksDB: levelled compaction has somewhere to put what leaves L0.
+// RocksDB does the same: levelled compaction needs a level below L0.
 TEST_F(CompactionBesideTest, OneLevelIsTwo) {
   options_.num_levels = 1;
   options_.disable_auto_compactions = true;

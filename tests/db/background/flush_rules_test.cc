@@ -87,7 +87,7 @@ TEST_F(FlushRulesTest, RangeDeletionsAreCounted) {
   EXPECT_EQ(Levels(), "1");
 }
 
-// Of each reason that has a ticker, by itself and where families are flushed together.
+// Counts each reason that has a ticker, alone and where families are flushed together.
 TEST_F(FlushRulesTest, FlushesAreCountedByTheirReason) {
   struct Case {
     const char* name;
@@ -317,7 +317,7 @@ TEST_F(FlushRulesTest, AForgivenFlushIsRepeatedAfterARest) {
   EXPECT_EQ(Levels(), "1");
 }
 
-// Which is a wish for few flushes.
+// A huge budget asks for few flushes.
 TEST_F(FlushRulesTest, HugeBudgetsLetLogsGrow) {
   for (const int shift : {61, 62, 63}) {
     options_.write_buffer_size = size_t{1} << shift;
@@ -362,7 +362,7 @@ class FlushesAtOnceTest : public FlushRulesTest {
     options_.listeners = {listener_};
   }
   ~FlushesAtOnceTest() override { listener_->LetGo(); }
-  // Of the oldest of `n` memtables the flush has begun before that of the next one can.
+  // Holds the flush of the oldest of `n` memtables before that of the next one can begin.
   void HoldOldestOf(uint64_t n) {
     FillMemtables(1);
     ASSERT_TRUE(Eventually([&] { return listener_->begun() == 1; }));

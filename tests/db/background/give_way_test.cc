@@ -68,8 +68,8 @@ TEST_F(BackgroundGiveWayTest, FlushesAndCompactionsThatAreAskedForDoNotPause) {
   EXPECT_EQ(Pauses(), 0u);
 }
 
-// Of two databases, whose threads are the same: the one that is near a stall makes the other's
-// compactions hurry.
+// Two databases share their threads: the one that is near a stall makes the other's compactions
+// hurry.
 TEST_F(BackgroundGiveWayTest, TheNearestStallOfTheProcessDecides) {
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;

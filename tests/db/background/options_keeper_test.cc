@@ -130,7 +130,7 @@ TEST_F(OptionsKeeperTest, CloseAndCopiesHaveTheLastChange) {
   EXPECT_EQ(Told("f8"), 99999u);
 }
 
-// Of the disk, the caller waits for the MANIFEST alone.
+// The caller waits for the disk only for the MANIFEST.
 TEST_F(OptionsKeeperTest, WithManyFamiliesAChangeWaitsForOneSyncAtMost) {
   const auto files = std::make_shared<HeldFiles>(file_system());
   const std::unique_ptr<Env> env = NewCompositeEnv(files);

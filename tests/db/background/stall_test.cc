@@ -120,7 +120,7 @@ TEST_F(StallTest, DelayedWritesAreSlowNotStopped) {
   EXPECT_TRUE(Eventually([&] { return Number("rocksdb.num-immutable-mem-table") > 0; }));
   ASSERT_TRUE(db()->ContinueBackgroundWork().ok());
   flusher.join();
-  // Whether compaction was quicker or not, writes were never refused.
+  // Writes were never refused, however quick compaction was.
   EXPECT_EQ(Number("rocksdb.is-write-stopped"), 0u);
   ASSERT_TRUE(db()->WaitForCompact(WaitForCompactOptions()).ok());
   ASSERT_TRUE(db()->PauseBackgroundWork().ok());

@@ -128,7 +128,7 @@ TEST_F(TableSpaceTest, KnowsTheTablesOfOpenDatabases) {
   EXPECT_EQ(manager_->GetTotalSize(), 0u);
 }
 
-// Who opens the directory beside its writer, to read only or in vain, has no tables of its own.
+// An opening beside the writer, read-only or failed, has no tables of its own.
 TEST_F(TableSpaceTest, OtherOpeningsOfADirectoryChangeNothing) {
   Make();
   Open();

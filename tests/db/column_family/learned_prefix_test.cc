@@ -23,7 +23,7 @@ class LearnedPrefixTest : public Database {
   static std::string Key(int i) {
     return "user:0000" + std::to_string(100'000 + i * 7919 % 50'000);
   }
-  // Of a switch to a new memtable, and of nothing else here.
+  // Its number changes here only with a switch to a new memtable.
   uint64_t SuperVersion() { return Number("rocksdb.current-super-version-number"); }
   uint64_t Immutables() {
     return Number("rocksdb.num-immutable-mem-table") +

@@ -20,7 +20,7 @@ class MemTableOptionsTest : public Database {
     const Status s = db()->SetOptions({{name, value}});
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
-  // Of a new memtable with a few blocks of data.
+  // Returns the size of a new memtable with a few blocks of data.
   uint64_t Size() {
     Put("first", "v");
     Flush();

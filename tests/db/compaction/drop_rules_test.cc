@@ -162,8 +162,8 @@ std::string Show(const History& history) {
   return text;
 }
 
-// Whether SingleDelete is used as it must be: of exactly one Put since the last one, and nothing
-// else. A range deletion may end a Put's life but leaves nothing for a SingleDelete.
+// Returns true if SingleDelete is used legally: each deletes exactly one Put since the last one,
+// and nothing else. A range deletion may end a Put's life but leaves nothing for a SingleDelete.
 bool Legal(const History& history) {
   int puts = 0;
   bool mixed = false;
@@ -339,7 +339,7 @@ TEST(DropRules, AnOverwrittenValueDoesNotComeBackWhenItsSuccessorGoesWithASingle
   EXPECT_EQ(Show(Compact(history, {{}, false})), "");
 }
 
-// Who asks whether the key was changed must find that it was.
+// A check for changes of the key must find that it was changed.
 TEST(DropRules, SingleDeleteOutlivesItsValueWhereTracesAreHeld) {
   const std::vector<SequenceNumber> snapshots = {15};
   const History history = {{30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}};

@@ -365,7 +365,7 @@ TEST_F(MergeCompactionTest, WithAllOperandsRemovedTheFilterIsAskedAboutTheValueB
   EXPECT_EQ(filter.asked, "ma2 va1 ");
 }
 
-// Who asks whether the key was changed must find that it was.
+// A check for changes of the key must find that it was changed.
 TEST_F(MergeCompactionTest, AnOperandStaysAsATraceThoughTheFilterRemovesIt) {
   const OperandFilter filter([](CompactionFilter::ValueType type, auto&, auto*, auto*) {
     return type == CompactionFilter::kMergeOperand ? Decision::kRemove : Decision::kKeep;

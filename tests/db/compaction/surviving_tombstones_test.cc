@@ -15,7 +15,7 @@ namespace {
 
 using Tombstones = std::vector<RangeTombstone>;
 
-// Whether a reader at `at` finds an entry (key, sequence) deleted.
+// Returns true if a reader at `at` finds an entry (key, sequence) deleted.
 bool Deletes(const Tombstones& tombstones, const std::string& key, SequenceNumber sequence,
              SequenceNumber at) {
   for (const RangeTombstone& t : tombstones) {

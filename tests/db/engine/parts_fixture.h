@@ -113,7 +113,7 @@ class PartsTest : public ::testing::Test {
     state().families.Add(family);
     return family.get();
   }
-  // As a writer would, but no log has it.
+  // Writes as a writer would, but into no log.
   void Put(ColumnFamily* family, const std::string& key, const std::string& value) {
     DbLock lock(mu());
     const SequenceNumber next = state().versions->last_sequence() + 1;

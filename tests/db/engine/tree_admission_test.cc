@@ -259,7 +259,7 @@ class World {
     }
   }
 
-  // Who must not have a step now.
+  // Fails if the actor must not have a step now.
   void Check(size_t i) {
     const Script& script = scripts_[i];
     if (admission_.paused() > 0 && script.kind != Kind::kAtOnce && script.caller < 0) {
@@ -332,8 +332,8 @@ class Histories {
   // Empty, or what is wrong and how to get there.
   const std::string& fault() const { return fault_; }
 
-  // Whether the actor may wait for ever though all others that can move do. Those are the states in
-  // which it waits, as far as they reach each other.
+  // Returns true if the actor may wait for ever though all others that can move do. This looks for
+  // states in which it waits that reach each other.
   bool MayStarve(size_t actor) const {
     const std::vector<std::set<size_t>> reach = ReachWhileWaiting(actor);
     for (size_t at = 0; at < states_.size(); at++) {

@@ -45,7 +45,7 @@ class WriteAdmissionTest : public PartsTest {
     engine_->stalls.slow_path().Set();
     return admission_.Admit(options, 100);
   }
-  // As many immutable memtables as stop writes.
+  // Makes as many immutable memtables as stop writes.
   void Stop() {
     Put(family_, "a", "1");
     DbLock lock(mu());

@@ -149,7 +149,7 @@ class MiniLsm final : public SuperVersionSource {
     Install(std::move(memtables), std::make_shared<const Version>(&icmp_, 1, std::move(levels)));
   }
 
-  // As a write to the active memtable.
+  // Adds an entry as a write to the active memtable would.
   void Add(const Write& write) {
     ASSERT_TRUE(mem_->Add(write.seq, write.type, write.key, write.value).ok());
     visible_ = write.seq;

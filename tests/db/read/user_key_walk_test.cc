@@ -205,7 +205,7 @@ class TimestampedKeyWalkTest : public ::testing::Test {
               [this](const auto& a, const auto& b) { return icmp_.Compare(a.first, b.first) < 0; });
   }
 
-  // Of visible tombstones over a key.
+  // Returns the newest visible tombstone over a key.
   [[nodiscard]] SequenceNumber DeletedBefore(const std::string& key, const Slice& as_of,
                                              SequenceNumber now) const {
     SequenceNumber newest = 0;

@@ -270,7 +270,7 @@ TEST_F(DirectoryTest, LogsMayLiveElsewhere) {
   EXPECT_EQ(Get("k"), "v");
 }
 
-// Whether what the logs hold goes into tables with each opening, or stays in them.
+// This holds whether openings flush what the logs hold into tables, or not.
 TEST_F(DirectoryTest, OpeningsWithoutAWriteLeaveNoLogs) {
   for (const bool stays : {false, true}) {
     options_.avoid_flush_during_recovery = stays;

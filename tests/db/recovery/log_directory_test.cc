@@ -284,7 +284,7 @@ TEST_F(LogDirectoryTest, ACopyOpensBesideAnOriginalThatGoesOnWriting) {
   EXPECT_TRUE(copy->Get(ReadOptions(), "later", &value).IsNotFound());
 }
 
-// As RocksDB writes it: nobody knows where that was.
+// RocksDB writes such a path: nothing records what it was relative to.
 TEST_F(LogDirectoryTest, ARelativePathInTheOptionsFileSaysNothing) {
   WriteAndDie("/logs");
   ASSERT_TRUE(mem().CreateDirIfMissing("elsewhere", IOOptions(), nullptr).ok());
@@ -315,8 +315,8 @@ TEST_F(LogDirectoryTest, ACheckpointNeedsNoLogsOfTheOriginal) {
   EXPECT_EQ(Get("later"), "in the log");
 }
 
-// As when its disk was not mounted. What is in it stands in no table, though newer logs are in
-// force.
+// This is the case of a disk that was not mounted. The log's data is in no table, though newer logs
+// are in force.
 TEST_F(LogDirectoryTest, ALogThatComesBackIsNotDeleted) {
   WriteAndDie("/logs");
   const std::vector<std::string> missed = Files(kWalFile, "/logs");

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class StaleManifestTest : public Database {
  protected:
-  // As another program that writes to the database does; what is tested here needs none.
+  // Acts as another program that writes to the database; the tested code needs no marks.
   void RemoveMarks() {
     ASSERT_TRUE(mem().DeleteFile(SyncedMarksFileName(kName), IOOptions(), nullptr).ok());
   }

@@ -159,7 +159,7 @@ TEST_F(SyncedMarksTest, AnOlderManifestInCurrentIsRefusedWithTheTablesItLacks) {
   EXPECT_TRUE(s.IsCorruption());
   EXPECT_THAT(s.ToString(), HasSubstr("was in force"));
   EXPECT_THAT(s.ToString(), HasSubstr(table));
-  // As the message says.
+  // This follows the advice of the message.
   ASSERT_TRUE(mem().DeleteFile(SyncedMarksFileName(kName), IOOptions(), nullptr).ok());
   EXPECT_THAT(TryOpen().ToString(), Not(HasSubstr(manifest)));
 }

@@ -64,7 +64,7 @@ class TimestampLogsTest : public Database {
     ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
   }
 
-  // Of the newest log: what it says before each of its records but the mark.
+  // Returns what the newest log says before each of its records but the mark.
   std::vector<wal::TimestampSizes> Said() {
     std::vector<wal::TimestampSizes> said;
     const std::string path = std::string(kName) + "/" + Files(kWalFile).back();
@@ -95,7 +95,7 @@ class TimestampLogsTest : public Database {
     return said;
   }
 
-  // As RocksDB before 8.4 would have written it.
+  // Makes the log look as RocksDB before 8.4 would have written it.
   void ForgetSizes(const std::string& path) {
     std::vector<std::string> batches;
     wal::LogReader reader(Reader(path), 0, path, nullptr);

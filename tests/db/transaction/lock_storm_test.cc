@@ -39,7 +39,7 @@ class Ledger {
     std::lock_guard<std::mutex> lock(mu_);
     held_[id].insert(key);
   }
-  // Whether `waiter`'s key is held, or waited for as well, by the next one.
+  // Returns true if the next one holds `waiter`'s key, or waits for it as well.
   bool IsEdge(const DeadlockInfo& waiter, const DeadlockInfo& next) {
     std::lock_guard<std::mutex> lock(mu_);
     if (held_[next.m_txn_id].contains(waiter.m_waiting_key)) return true;

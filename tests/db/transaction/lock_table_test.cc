@@ -129,7 +129,7 @@ TEST_F(LockTableTest, SleepersAreNotPassedForEver) {
   LockOwner* const a = Owner(1);
   ASSERT_TRUE(Lock(a, "k", true).ok());
   auto sleeper = LockLater(Owner(2), "k", true);
-  // Whoever runs may take the lock several times, but not for ever.
+  // A running thread may take the lock several times, but not for ever.
   std::atomic<bool> refused = false;
   for (uint32_t i = 0; i < 4 * LockQueue::kPassesMax && !refused; i++) {
     Unlock(a, "k");
@@ -251,7 +251,8 @@ TEST_F(LockTableTest, WhoCommitsKeepsItsLocks) {
   EXPECT_TRUE(Holds(a, "k"));
 }
 
-// Whose time is over while it commits is not robbed, and who waits for it goes on when it is done.
+// A transaction that expires while it commits keeps its locks, and its waiters continue when it is
+// done.
 TEST_F(LockTableTest, WhoWaitsForACommitOutlivesItsExpiry) {
   LockOwner* const a = Owner(1, LockClockMicros() + 10'000);
   ASSERT_TRUE(Lock(a, "k", true).ok());

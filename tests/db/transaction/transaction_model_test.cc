@@ -308,7 +308,7 @@ class TransactionModelTest : public TransactionTest, public ::testing::WithParam
     own.save_points.pop_back();
     if (which == 2) return;
     for (auto& [key, uses] : then.uses) {
-      // Of a lock that is still had, what was learnt stays.
+      // While the lock is still held, what was learnt stays.
       const KeyUses& present = own.uses.at(key);
       uses.exclusive = present.exclusive;
       uses.since = present.since;

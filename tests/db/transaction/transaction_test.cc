@@ -537,7 +537,7 @@ TEST_F(StoryTest, DeadlocksAreToldAndRemembered) {
   b->SetLockTimeout(-1);
   ASSERT_TRUE(a->Put("a", "1").ok());
   ASSERT_TRUE(b->Put("b", "1").ok());
-  // Whoever is told gives its locks up.
+  // A transaction that is told of the deadlock releases its locks.
   const auto put_or_give_up = [](Transaction* txn, const char* key) {
     Status s = txn->Put(key, "2");
     if (s.IsDeadlock()) (void)txn->Rollback();

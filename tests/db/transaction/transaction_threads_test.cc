@@ -176,7 +176,7 @@ TEST_F(ThreadsTest, PlainWritesAreNotOverwritten) {
 // Two read both accounts at a snapshot, and write one each.
 class SkewTest : public ThreadsTest {
  protected:
-  // Whether both were committed though together they break what each one found to hold.
+  // Returns true if both were committed though together they break what each one found to hold.
   bool Skews(bool for_update) {
     EXPECT_TRUE(db_->Put(WriteOptions(), "x", "1").ok());
     EXPECT_TRUE(db_->Put(WriteOptions(), "y", "1").ok());

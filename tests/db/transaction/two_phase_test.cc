@@ -262,7 +262,7 @@ TEST_F(TwoPhaseTest, WhatIsDeletedUndecidedStaysSo) {
   EXPECT_EQ(Committed("a"), "1");
 }
 
-// Whoever gives the transaction up does not give up what it has prepared.
+// Deleting the transaction object does not give up what it has prepared.
 TEST_F(TwoPhaseTest, WhatIsUndecidedStaysLocked) {
   for (const bool used_again : {false, true}) {
     for (const bool recovered : {false, true}) {

@@ -524,7 +524,7 @@ class LongStamps final : public Comparator {
 // The room for timestamps that are set later counts, too.
 TEST_F(TimedBatchTest, WhatWasShownStays) {
   const LongStamps order;
-  // As full as it can be before an update makes its bytes move.
+  // The batch is as full as it can be before an update makes its bytes move.
   for (size_t left = 100; left < 240; left += 4) {
     WriteBatchWithIndex batch(&order, /*reserved_bytes=*/4096);
     ASSERT_TRUE(batch.Put("a", "shown").ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which files of drawn trees are due for what they hold, and for their age.
+// Tests which files of drawn trees are due for what they hold, and for their age.
 
 #include "db/version/due_files.h"
 

@@ -37,7 +37,7 @@ TEST_F(VersionSetTest, AFailedAppendOrSyncLeavesTheManifestInDoubt) {
     EXPECT_EQ(Describe(*set_), before);
     EXPECT_TRUE(set()->obsolete_files()->Empty());
     fs_->ClearFaults();
-    // The same with a table made again: into a fresh MANIFEST.
+    // The retry has a new table, and goes into a fresh MANIFEST.
     ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 3, 4)})).ok());
     EXPECT_FALSE(set()->TableInDoubt(doubtful.number));
     EXPECT_THAT(Obsolete(), ElementsAre(doubtful.number));
@@ -67,7 +67,7 @@ TEST_F(VersionSetTest, AFreshManifestThatFailsLeavesTheOldOneInForce) {
   }
 }
 
-// Whoever looks for the newest MANIFEST may find it.
+// A search for the newest MANIFEST may find it.
 TEST_F(VersionSetTest, AFreshManifestThatFailedAndStaysKeepsItsTables) {
   Create();
   ASSERT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 1, 2)})).ok());
@@ -181,7 +181,7 @@ TEST_F(VersionSetTest, NoSingleFailureLosesAnAcknowledgedEdit) {
         acknowledged = Describe(*set_);
       } else {
         ASSERT_EQ(Describe(*set_), acknowledged);
-        // As jobs do, with a table made again.
+        // Jobs retry in this way, with a new table.
         edit = Adding({MakeTable(0, "a", "b", 2 * i + 1, 2 * i + 2)});
         ASSERT_TRUE(Apply(&edit, "default", fresh).ok());
         acknowledged = Describe(*set_);

@@ -133,7 +133,7 @@ class LogDurabilityTest : public ::testing::Test {
     return all;
   }
 
-  // How many of these promises were not true when they were made.
+  // Returns the number of promises that were not true when they were made.
   size_t BrokenPromises(const std::vector<Ack>& acks) {
     std::map<std::string, SyncLedger::Moment> durable;
     for (const auto& [number, bytes] : ledger_->Logs(kName)) {
@@ -162,7 +162,7 @@ class LogDurabilityTest : public ::testing::Test {
     EXPECT_EQ(report["set_aside"].find(".log"), std::string::npos) << report["set_aside"];
   }
 
-  // Whether it ends before syncs are released, which they are then.
+  // Returns true if the call ends before syncs are released. It releases them.
   bool EndsWhileSyncsAreHeld(const std::function<void()>& call) {
     const std::future<void> ended = std::async(std::launch::async, call);
     const bool soon = ended.wait_for(std::chrono::seconds(5)) == std::future_status::ready;

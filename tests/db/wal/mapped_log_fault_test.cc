@@ -179,7 +179,7 @@ TEST(MappedLogFault, PiecesBehindAnUnfilledPlaceAreATornTailAndRecordsAHole) {
     ASSERT_TRUE(disk.log->Reserve(5, &next).ok());
     if (whole_record_behind) disk.log->Fill(next, "later");
     std::string bytes = disk.Bytes();
-    // As if the writer had been stopped just before its first header.
+    // The log looks as if the writer had been stopped just before its first header.
     const std::string filled = LogBytes({"first", spans});
     const size_t at = LogBytes({"first"}).size();
     for (size_t i = at + wal::kHeaderBytes; i < filled.size(); i++) bytes[i] = filled[i];

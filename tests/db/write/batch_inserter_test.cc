@@ -67,7 +67,7 @@ class BatchInserterTest : public testing::Test {
            text.find("of " + std::to_string(given) + " bytes") != std::string::npos &&
            text.find("of " + std::to_string(due)) != std::string::npos;
   }
-  // As the public calls do, for a family of that timestamp size.
+  // Writes as the public calls do, for a family of that timestamp size.
   static Status Stamp(WriteBatch* batch, ValueType type, uint32_t family, const Slice& key,
                       const Slice& value, size_t size, const char* ts) {
     return WriteBatchInternal::AddRecord(batch, type, family, SliceParts(&key, 1),

@@ -174,7 +174,7 @@ TEST_F(BatchTimestampsTest, AFamilyThatIsSkippedStillWaits) {
   ASSERT_TRUE(Set(&batch, 2, "ab").ok());
   EXPECT_FALSE(Waits(batch));
   EXPECT_EQ(KeysOf(batch), (Keys{"1:l" + U64(3), "0:plain key", "2:sab"}));
-  // Those given with a key are overwritten as well.
+  // Timestamps that were given with a key are overwritten as well.
   ASSERT_TRUE(batch.Put(&long_, "m", U64(4), "v").ok());
   ASSERT_TRUE(Set(&batch, 1, U64(5)).ok());
   EXPECT_EQ(KeysOf(batch), (Keys{"1:l" + U64(5), "0:plain key", "2:sab", "1:m" + U64(5)}));

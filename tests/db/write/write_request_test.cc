@@ -33,7 +33,7 @@ std::string RecordOf(const WriteRequest& request) {
   return request.head().ToString() + request.tail().ToString();
 }
 
-// Of one update, with the sequence 42.
+// Returns the record of a batch with one update, at sequence 42.
 std::string BatchRecordOf(const BatchRecord& update) {
   WriteBatch batch;
   EXPECT_TRUE(WriteBatchInternal::AddRecord(&batch, update.type, update.column_family,
@@ -212,7 +212,7 @@ TEST(WriteRequest, ATimestampStandsBehindTheKey) {
         EXPECT_EQ(RecordOf(request), BatchRecordOf({type, family, key + ts, value}));
         EXPECT_EQ(request.ts_bytes(), ts.size());
         EXPECT_EQ(request.update()->key, key + ts);
-        // As a memtable takes it.
+        // The update has the form that a memtable takes.
         EXPECT_EQ(request.update()->type,
                   type == kTypeDeletion ? kTypeDeletionWithTimestamp : type);
       }

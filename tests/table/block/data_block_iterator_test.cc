@@ -82,7 +82,7 @@ TEST(DataBlockIterator, WalksAsAMapDoes) {
       const Model model = RandomModel(&icmp, &random, random() % 120);
       const std::string bytes = BuildBlock(model, 1 + static_cast<int>(random() % 20));
       std::shared_ptr<Block> block;
-      // As in the cache, where blocks in bytewise order have an index of their entries, or not.
+      // Blocks are as in the cache, with or without an index of the entries in bytewise order.
       const Form form = seed % 3 == 0 ? Form::kAsRead : Form::kInOnePiece;
       const bool indexed = icmp.order() == KeyOrder::kBytewise;
       ASSERT_TRUE(LoadBlock(bytes, &block, form, indexed).ok());
@@ -169,7 +169,7 @@ TEST(DataBlockIterator, OverriddenSequenceNumbersShowInKeys) {
   WalkAtRandom(&iter, shown, TargetsFor(shown, 3), 3, 2000);
 }
 
-// What a lookup should give: the newest visible entry's value, or nothing.
+// Holds the expected answer of a lookup: the newest visible entry's value, or nothing.
 struct Expected {
   PointLookup::State state = PointLookup::State::kSearching;
   std::string value;

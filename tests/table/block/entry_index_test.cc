@@ -106,7 +106,7 @@ std::string ValueOf(const std::string& key) {
   return "value of " + key + std::string(40, '.');
 }
 
-// As the cache has it once it was read again.
+// Returns the block as the cache has it after another read.
 std::unique_ptr<Block> InOnePiece(const Slice& bytes, size_t key_tail) {
   Block::Piece piece;
   piece.key_tail = key_tail;
@@ -146,7 +146,7 @@ std::string Find(const Block& block, const std::string& key, SequenceNumber snap
   return lookup.state() == PointLookup::State::kFound ? value.ToString() : "";
 }
 
-// What the index says of a key that begins as all keys of the block do.
+// Checks the index's answer for a key that begins as all keys of the block do.
 void ExpectPlace(const Block& block, const std::vector<std::string>& keys, const std::string& key) {
   if (key.substr(0, block.index().shared_prefix()) !=
       keys[0].substr(0, block.index().shared_prefix())) {

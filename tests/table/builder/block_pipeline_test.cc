@@ -94,7 +94,7 @@ TEST(BlockPipeline, TheFileIsTheSameWithAnyNumberOfThreads) {
   }
 }
 
-// Where a writer of several files would end this one, for each size it might aim at.
+// Returns where a writer of several files would end this one, for each target size.
 std::vector<size_t> CutPoints(uint32_t threads, const Entries& entries) {
   std::vector<size_t> cuts;
   for (const uint64_t target : {50000u, 100000u, 300000u, 500001u, 77777777u}) {

@@ -161,7 +161,7 @@ TEST(FlushBlockPolicy, EachTableHasItsOwn) {
   }
 }
 
-// The same bytes as without a factory.
+// The file has the same bytes as without a factory.
 TEST(FlushBlockPolicy, WithoutAPolicyBlocksEndBySize) {
   struct MakesNone final : FlushBlockPolicyFactory {
     const char* Name() const override { return "MakesNone"; }
@@ -181,7 +181,7 @@ TEST(FlushBlockPolicy, WithoutAPolicyBlocksEndBySize) {
   }
 }
 
-// For policies that leave most to it.
+// This serves policies that leave most decisions to the built-in one.
 TEST(FlushBlockPolicy, TheOneBySizeCanBeAsked) {
   struct Inherits final : FlushBlockBySizePolicyFactory {
     FlushBlockPolicy* NewFlushBlockPolicy(const BlockBasedTableOptions&,

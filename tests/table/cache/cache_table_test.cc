@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kEntries = 4096;
 
-// All in one bucket of a small table, and spread by each growth.
+// The entries are in one bucket of a small table, and each growth spreads them.
 std::vector<std::unique_ptr<StandaloneEntry>> MakeEntries() {
   std::vector<std::unique_ptr<StandaloneEntry>> entries;
   for (size_t i = 0; i < kEntries; i++) {

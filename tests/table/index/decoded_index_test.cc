@@ -22,7 +22,7 @@ namespace {
 
 class DecodedIndexTest : public ::testing::Test {
  protected:
-  // Of user keys in ascending order.
+  // Requires user keys in ascending order.
   std::unique_ptr<DecodedIndex> Decode(const std::vector<std::string>& keys) const {
     IndexBlockBuilder builder(/*restart_interval=*/1, /*delta_values=*/true);
     for (size_t i = 0; i < keys.size(); i++) builder.Add(keys[i], BlockHandle{i * 1000, 995});

@@ -18,7 +18,7 @@ namespace {
 
 using testing::Random;
 
-// Of few parts, so that keys share much and end in each other's middle.
+// Returns a key of few distinct parts, so that keys share much and end in each other's middle.
 std::string RandomKey(Random* random, bool zeros) {
   static const std::string kParts[] = {"a", "aaaaaaaa",     "aaaaaaaaaaaa",
                                        "b", "tenant/0001/", "\xff"};

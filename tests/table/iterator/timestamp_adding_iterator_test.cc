@@ -14,7 +14,7 @@
 namespace varve::test {
 namespace {
 
-// All entries of "a", "b" (of which there are three) and "c" count as written at the time 0.
+// All entries of "a", "b" (of which there are three) and "c" count as written at time 0.
 class TimestampAddingIteratorTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -40,7 +40,7 @@ TEST(HashTest, KeyHashGoldenValues) {
     for (size_t i = 0; i < c.n; i++) input[i] = static_cast<char>(i);
     EXPECT_EQ(KeyHash64(Slice(input)), c.hash) << c.n;
   }
-  // From a filter in a real file.
+  // This value comes from a filter in a real file.
   EXPECT_EQ(KeyHash64("k1"), 0xe53194a2b84899c0u);
   EXPECT_EQ(KeyHash64("k2"), 0xf66182df829f7a10u);
   EXPECT_EQ(KeyHash64("k3"), 0x7098de881b3bf370u);

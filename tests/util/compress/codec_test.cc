@@ -174,7 +174,7 @@ TEST(CodecTest, OldTablesFrameLz4WithEightBytes) {
   EXPECT_EQ(restored, raw);
 }
 
-// As RocksDB has them: in blocks of 100 kB, whatever level is asked for, and without a dictionary.
+// Streams are those of RocksDB: blocks of 100 kB at any level, and no dictionary.
 TEST(CodecTest, Bzip2StreamsHaveSmallBlocks) {
   const Codec* const codec = FindCodec(kBZip2Compression);
   ASSERT_NE(codec, nullptr);

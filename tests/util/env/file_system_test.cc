@@ -31,7 +31,7 @@ struct Posix {
   std::string root = "/tmp/varve_fs_test-" + std::to_string(::getpid());
 };
 struct PosixMapped : Posix {};
-// Where there is a file system in memory; else as Posix.
+// Uses a file system in memory where there is one, else works as Posix does.
 struct PosixInMemory : Posix {
   PosixInMemory() {
     if (::access("/dev/shm", W_OK) == 0) root.replace(0, strlen("/tmp"), "/dev/shm");

@@ -46,7 +46,7 @@ class IoRingTest : public ::testing::Test {
     }
   }
 
-  // Whether `n` such reads bring what is in the file.
+  // Returns true if `n` such reads return the file's content.
   bool Reads(IoRingPool* pool, size_t n) {
     std::vector<char> buffer(n * 100);
     std::vector<RingRead> reads(n);

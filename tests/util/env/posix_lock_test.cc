@@ -25,7 +25,7 @@ class PosixLockTest : public testing::Test {
     (void)::rmdir(dir_.c_str());
   }
 
-  // Whether a process of its own gets the lock. Children only call into the lock.
+  // Returns true if a child process gets the lock. Children only call into the lock.
   bool ChildGetsLock() {
     const pid_t child = ::fork();
     if (child == 0) {

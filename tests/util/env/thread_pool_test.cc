@@ -169,7 +169,7 @@ TEST(ThreadPoolTest, ManyThreadsMayScheduleAndResizeAtOnce) {
   EXPECT_EQ(ran.load(), 8000);
 }
 
-// What the thread that runs it is to the system.
+// Holds how the system sees the thread that runs it.
 struct Seen {
   int nice = 0;
   int policy = 0;
@@ -183,7 +183,7 @@ struct Seen {
   }
 };
 
-// By the pool's only thread.
+// Runs in the pool's only thread.
 Seen LookIn(ThreadPool* pool) {
   Seen seen;
   Gate gate;
@@ -213,7 +213,7 @@ TEST(ThreadPoolTest, ALoweredPriorityIsInForceFromTheNextJobOn) {
   EXPECT_EQ(LookIn(&pool).io_class, IOPRIO_CLASS_IDLE);
   pool.LowerCpuPriority(CpuPriority::kIdle);
   EXPECT_EQ(LookIn(&pool).policy, SCHED_IDLE);
-  // Those of one pool alone, and not the thread that asks.
+  // The change affects one pool alone, and not the calling thread.
   EXPECT_EQ(LookIn(&other).nice, own);
   EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), own);
 }

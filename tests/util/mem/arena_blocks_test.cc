@@ -18,7 +18,7 @@
 namespace varve {
 namespace {
 
-// Whether there is anything at the page of that address.
+// Returns true if the page of that address is mapped.
 bool IsMapped(char* data) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   unsigned char resident = 0;

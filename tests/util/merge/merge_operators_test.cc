@@ -22,7 +22,7 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-// What a full merge gives; nothing if it fails.
+// Holds the result of a full merge; nothing if it fails.
 struct Merged {
   bool ok = false;
   std::string value;

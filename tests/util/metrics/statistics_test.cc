@@ -240,7 +240,7 @@ TEST(Statistics, WhatThreadsThatEndedCountedStays) {
   EXPECT_EQ(CountOf(*statistics, DB_GET), 0U);
 }
 
-// Of a thread whose own share is gone already.
+// Counts in a thread whose own share is gone already.
 struct CountsWhenItEnds {
   ~CountsWhenItEnds() {
     RecordTick(statistics, BYTES_READ, 3);

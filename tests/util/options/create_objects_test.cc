@@ -28,7 +28,7 @@
 namespace varve {
 namespace {
 
-// What the text makes in place of nothing, which must be without error.
+// Returns the object that the text makes. Requires that this succeeds.
 template <typename T>
 std::shared_ptr<T> Made(const std::string& text) {
   std::shared_ptr<T> made;
@@ -96,7 +96,7 @@ TEST(CreateObjectsTest, PartitionersHaveALength) {
   EXPECT_TRUE(made->ConfigureOption(config, "length", "x").IsInvalidArgument());
   EXPECT_TRUE(made->ConfigureOption(config, "width", "1").IsNotFound());
 
-  // So it goes into options text, and back.
+  // The object is written to options text and read back.
   ColumnFamilyOptions options;
   options.sst_partitioner_factory = made;
   std::string text;

@@ -114,7 +114,7 @@ TEST(OptionsFileTest, PlainLinesHoldOnlyNamesThatRocksDb7Knows) {
   EXPECT_EQ(defaults.find("#+"), std::string::npos) << "defaults need no extension";
 }
 
-// As a default-made database of RocksDB 7.8.3 writes it, shortened; with an operator and a
+// A shortened file that RocksDB 7.8.3 writes for a default database, with an operator and a
 // listener that nobody here can make.
 constexpr char kRocksFile[] = R"(# This is an option file.
 [Version]
@@ -382,7 +382,7 @@ TEST_F(OptionsDirTest, TheLatestFileIsLoaded) {
   EXPECT_EQ(name, "OPTIONS-000012");
 }
 
-// As that of a database with thousands of families.
+// Such large files belong to databases with thousands of families.
 TEST_F(OptionsDirTest, LargeFilesAreReadAgain) {
   FileSystem* const fs = env_->GetFileSystem().get();
   std::vector<ColumnFamilyDescriptor> families(1);

@@ -18,7 +18,7 @@
 namespace varve {
 namespace {
 
-// With timestamps that are no numbers.
+// A comparator whose timestamps are no numbers.
 class SevenByteTimes final : public Comparator {
  public:
   SevenByteTimes() : Comparator(7) {}

@@ -20,7 +20,7 @@ constexpr int kReleasesMost = 10 * kThreads;
 
 char in_use;
 
-// What a thread keeps in its cell. It puts the same back whenever it was released.
+// A value that a thread keeps in its cell. The thread puts the same one back after each release.
 struct Kept {
   std::atomic<int> released{0};
   std::atomic<int> put{0};
@@ -114,7 +114,7 @@ TEST(ThreadSlotsTest, InstancesWithoutCellsKeepNothing) {
       EXPECT_EQ(slots->Exchange(&in_use), nullptr);
       with_cells += slots->CompareExchange(&in_use, &value) ? 1 : 0;
     }
-    // Those without do not disturb those with.
+    // Threads without a value do not disturb threads with one.
     EXPECT_EQ(all.front()->Exchange(&in_use), &value);
     EXPECT_EQ(all.back()->Exchange(&in_use), nullptr);
     EXPECT_TRUE(all.front()->CompareExchange(&in_use, &value));

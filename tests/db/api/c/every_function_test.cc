@@ -104,8 +104,8 @@ class World {
     if (!consumed_) Later([=] { destroy(handle); });
     return handle;
   }
-  // Whether the function frees the handles that it gets, or only iterators, and whether it closes
-  // its database.
+  // Sets whether the function frees the handles that it gets, or only iterators, and whether it
+  // closes its database.
   void set_consumed(bool handles, bool iterator, bool db) {
     consumed_ = handles;
     takes_iterator_ = iterator;

@@ -65,7 +65,7 @@ int DbLayer(std::string_view room) {
   return -1;
 }
 
-// May `from` (a path from the root) have the line #include "to"?
+// Returns true if `from` (a path from the root) may have the line #include "to".
 bool MayInclude(std::string_view from, std::string_view to) {
   const std::string_view source = FirstPart(from);
   const std::string_view target = FirstPart(to);
@@ -92,7 +92,7 @@ std::string_view FolderOf(std::string_view path) {
   return slash == std::string_view::npos ? "" : path.substr(0, slash);
 }
 
-// What the files of each folder include of other folders.
+// Maps each folder to the other folders that its files include.
 using FolderIncludes = std::map<std::string, std::set<std::string>>;
 
 // "a <-> b" for every two folders that include each other.
@@ -168,7 +168,7 @@ std::vector<NamedTest> NamedTests(const std::string& line) {
   return found;
 }
 
-// Whether a source has TEST(Suite, Test) or one of its kin, on one line or two.
+// Returns true if a source has TEST(Suite, Test) or a similar macro, on one line or two.
 bool HasTest(const Lines& lines, const std::string& name) {
   const size_t dot = name.find('.');
   if (dot == std::string::npos) return false;
@@ -199,6 +199,27 @@ std::vector<std::string> DefinedTypes(const Lines& lines) {
     if (head.ends_with(" final")) head.remove_suffix(6);
     const std::string_view name = head.substr(head.find_last_of(" )") + 1);
     if (name.find('<') == std::string_view::npos) found.push_back(space + "::" + std::string(name));
+  }
+  return found;
+}
+
+// Returns the first line of each comment block that begins as a fragment and not as a sentence.
+// Comments behind code are not blocks.
+std::vector<std::string> FragmentComments(const Lines& lines) {
+  static const std::array<std::string_view, 8> kFragments = {
+      "Of ", "The same", "As ", "Those ", "Which ", "Whose ", "Whether ", "How many "};
+  std::vector<std::string> found;
+  bool in_block = false;
+  for (const std::string& line : lines) {
+    const size_t start = std::min(line.find_first_not_of(' '), line.size());
+    const std::string_view code = std::string_view(line).substr(start);
+    const bool is_comment = code.starts_with("//");
+    if (is_comment && !in_block) {
+      const std::string_view text = code.substr(code.starts_with("// ") ? 3 : 2);
+      const auto begins = [text](std::string_view word) { return text.starts_with(word); };
+      if (std::ranges::any_of(kFragments, begins)) found.emplace_back(text);
+    }
+    in_block = is_comment;
   }
   return found;
 }
@@ -308,7 +329,7 @@ TEST(TidyTest, MutualIncludesAreFound) {
   EXPECT_EQ(MutualIncludes(includes), std::vector<std::string>({"a <-> b/c"}));
 }
 
-// Of two folders one can be read, and tested, without the other.
+// One of any two folders can be read, and tested, without the other.
 TEST(TidyTest, NoTwoFoldersIncludeEachOther) {
   const std::array<std::string_view, 4> rooms = {"db", "memtable", "table", "util"};
   FolderIncludes includes;
@@ -400,6 +421,30 @@ TEST(TidyTest, ListsOfSourcesAreSorted) {
     if (!path.ends_with("CMakeLists.txt")) continue;
     for (const std::string& line : UnsortedLists(lines)) {
       ADD_FAILURE() << path << ": " << line << " is out of order";
+    }
+  }
+}
+
+TEST(TidyTest, FragmentCommentsAreFound) {
+  const Lines lines = {"// Of the file.",
+                       "int a;  // Of another.",
+                       "  // Whether it is.",
+                       "  // The same line.",
+                       "int b;",
+                       "// Returns it.",
+                       "// As before.",
+                       "int c;",
+                       "// Office hours are held."};
+  EXPECT_EQ(FragmentComments(lines), std::vector<std::string>({"Of the file.", "Whether it is."}));
+}
+
+TEST(TidyTest, CommentsBeginAsSentences) {
+  // A room joins the list when all of its comments do.
+  const std::array<std::string_view, 2> rooms = {"benchmarks", "tools"};
+  for (const auto& [path, lines] : Tree()) {
+    if (!IsSource(path) || std::ranges::find(rooms, FirstPart(path)) == rooms.end()) continue;
+    for (const std::string& text : FragmentComments(lines)) {
+      ADD_FAILURE() << path << ": a comment begins as a fragment: " << text;
     }
   }
 }

@@ -326,7 +326,7 @@ class Case {
     // The error that the callback reports is an answer, too.
     const bool of_error = answer.find("injected") != std::string::npos;
     if (answer.empty() || of_error) return {"", "works"};
-    // Which has no status.
+    // GetProperty has no status.
     if (answer == "GetProperty has no answer") return {"", "refused"};
     const bool busy = answer.find("Resource busy") != std::string::npos;
     const bool named = answer.find("called in " + name_) != std::string::npos ||

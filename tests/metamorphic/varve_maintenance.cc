@@ -268,7 +268,7 @@ std::string VarveExecutor::Repair(const Line& line, const Model& model) {
   return world_.Repair(line.Db(), model);
 }
 
-// Of each key its value, and nothing else.
+// Checks that each key has its value, and nothing else.
 std::string VarveExecutor::JudgeEntries(OpenDatabase* database, const std::string& family,
                                         const FamilyModel& model) {
   ColumnFamilyMetaData metadata;

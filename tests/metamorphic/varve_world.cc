@@ -242,7 +242,7 @@ Survival VarveWorld::SurvivalOf(const OpenDatabase& database) const {
   return database.set.db.atomic_flush ? Survival::kTogether : Survival::kApart;
 }
 
-// Of families with timestamps nobody could put back what was lost.
+// Lost writes of families with timestamps could not be put back.
 std::string VarveWorld::PrepareKill(const std::string& name, OpenDatabase* database,
                                     const Model& model) {
   std::string failure = database->Join();

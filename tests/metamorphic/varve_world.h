@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The databases of one run, on files in memory that they share, as they share what a Setup says:
-// opening, closing, killing. A kill is of the process: all databases die at once.
+// Holds the databases of one run, on files in memory that they share, as they share the objects of
+// a Setup. It opens, closes and kills them. A kill is of the process: all databases die at once.
 
 #include <atomic>
 #include <cstdint>
@@ -22,20 +22,20 @@
 
 namespace varve::testing {
 
-// Closes by itself.
+// An open database, which closes itself.
 struct OpenDatabase {
   OpenDatabase() = default;
   ~OpenDatabase();
   OpenDatabase(const OpenDatabase&) = delete;
   OpenDatabase& operator=(const OpenDatabase&) = delete;
 
-  // Threads that do what changes nothing, beside everything.
+  // Starts threads that make calls without effect on any answer.
   void StartCompany();
   void StopCompany();
-  // Waits for what was begun with `later`, and gives its error, or "".
+  // Waits for the work begun with `later`, and returns its error, or "".
   std::string Join();
   void Continue();
-  // "" or an error. `calls_close`: before the destructor.
+  // Returns "" or an error. If `calls_close`, calls Close before the destructor.
   std::string Close(bool calls_close);
 
   OptionSet set;
@@ -70,23 +70,23 @@ class VarveWorld {
   ~VarveWorld();
 
   std::string Open(const Line& line, const Model& model);
-  // And, of the last one, what is still held.
+  // Closes a database, and returns "" or an error. The last close also checks what is still held.
   std::string Close(const std::string& name, bool calls_close);
-  // Opens a copy of the files as they are for reading only, and compares.
+  // Opens a copy of the current files read-only, and compares.
   std::string Peek(const std::string& name, const Model& model);
   // Opens what must be a copy of an open database, in the directory and the Env, and compares.
   std::string Compare(const std::string& name, const std::string& directory, Env* env,
                       bool for_reading, const Model& model);
-  // Of a closed one.
+  // Repairs a closed database.
   std::string Repair(const std::string& name, const Model& model);
-  // What is left of writes without a log is judged, and put back: histories go on as if all had
-  // survived.
+  // Judges what is left of writes without a log, and writes the lost part again: histories go on as
+  // if all had survived.
   std::string Kill(const Model& model);
-  // Bytes and names of all files of a database.
+  // Returns names and sizes of all files of a database.
   std::map<std::string, uint64_t> Files(const std::string& name) const;
 
   Survival SurvivalOf(const OpenDatabase& database) const;
-  // "" once nothing changes any file any more.
+  // Returns "" once no file changes any more.
   std::string AwaitQuiet();
 
   OpenDatabase& At(const std::string& name) { return *databases_.at(name); }
@@ -97,7 +97,7 @@ class VarveWorld {
 
  private:
   void Mount(std::shared_ptr<MemFileSystem> mem);
-  // All families that the model knows, with their options.
+  // Returns all families that the model knows, with their options.
   static std::vector<ColumnFamilyDescriptor> Describe(const std::string& name, const OptionSet& set,
                                                       const Model& model);
   std::string PrepareKill(const std::string& name, OpenDatabase* database, const Model& model);
@@ -115,7 +115,7 @@ class VarveWorld {
   std::string described_;
 };
 
-// An answer that no model gives.
+// Returns an answer that no model gives.
 std::string Failure(const char* what, const Status& status);
 std::string TimestampBytes(uint64_t timestamp);
 

@@ -12,7 +12,8 @@ namespace varve::testing {
 namespace {
 
 constexpr size_t kStampBytes = 8;
-// Of both engines: a C API's comparator of this name has to order as the built-in one does.
+// Both engines use this name: a C API's comparator of this name must order as the built-in one
+// does.
 constexpr char kComparatorName[] = "leveldb.BytewiseComparator.u64ts";
 
 void Nothing(void* /*state*/) {}
@@ -41,7 +42,7 @@ const char* ComparatorName(void* /*state*/) {
   return kComparatorName;
 }
 
-// Outlives every database.
+// The comparator outlives every database.
 void* Comparator(const RocksDbLibrary& library) {
   static void* const comparator = library.Call<void*>(
       "comparator_with_ts_create", static_cast<void*>(nullptr), &Nothing, &CompareKeys,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database as RocksDB's own library opens, fills and reads it, through the C API. What fails
-// fails the test that runs.
+// Opens, fills and reads a database with RocksDB's own library, through the C API. A failing call
+// fails the running test.
 
 #include <cstdint>
 #include <functional>
@@ -21,22 +21,22 @@ class OldDatabase {
  public:
   using Opaque = void;
   struct Setup {
-    // Changes options before the opening; of the database and of every family.
+    // Changes options of the database and of every family before the opening.
     std::function<void(const RocksDbLibrary&, Opaque*)> adjust;
     // Families by name, beside "default"; true if keys have timestamps.
     std::map<std::string, bool> families = {{"default", false}};
     bool transactions = false;
   };
 
-  // Opens it, and makes what is missing.
+  // Opens the database, and creates what is missing.
   OldDatabase(const std::string& path, const Setup& setup);
-  // Closes it: what is in logs stays there.
+  // Closes the database without a flush, so that data in logs stays there.
   ~OldDatabase();
   OldDatabase(const OldDatabase&) = delete;
   OldDatabase& operator=(const OldDatabase&) = delete;
 
   [[nodiscard]] bool is_open() const { return db_ != nullptr; }
-  // Why it is not.
+  // Returns why the database is not open.
   const std::string& error() const { return error_; }
 
   void Put(const std::string& family, const std::string& key, const std::string& value);
@@ -51,15 +51,15 @@ class OldDatabase {
   void Flush(const std::string& family);
   void Compact(const std::string& family);
   void Drop(const std::string& family);
-  // A transaction that puts one key and is prepared.
+  // Prepares a transaction that puts one key.
   void Prepare(const std::string& name, const std::string& family, const std::string& key,
                const std::string& value);
   void Commit(const std::string& name);
   void Rollback(const std::string& name);
 
-  // "a=1 b=2"; of keys with timestamps, as of `stamp`.
+  // Returns "a=1 b=2", for keys with timestamps as of `stamp`.
   std::string Scan(const std::string& family, uint64_t stamp = 0);
-  // Names of transactions that are prepared and undecided, each with a blank after it.
+  // Returns names of prepared and undecided transactions, each followed by a blank.
   std::string Prepared();
 
  private:

@@ -55,7 +55,7 @@ class OlderWritersTest : public ::testing::Test {
     return options;
   }
 
-  // Here, with the families of the setup.
+  // Opens the directory with Varve, with the families of the setup.
   Status TryOpen() {
     std::vector<ColumnFamilyDescriptor> families;
     for (const auto& [name, timestamps] : setup_.families) {
@@ -113,7 +113,7 @@ class OlderWritersTest : public ::testing::Test {
     return text;
   }
 
-  // Both say that of the family; RocksDB is asked first, and closed again.
+  // Expects that answer for the family from both; RocksDB is asked first, and closed again.
   void ExpectBoth(const std::string& family, const std::string& expected, uint64_t stamp = 0) {
     {
       OldDatabase old(path_, setup_);
@@ -124,7 +124,7 @@ class OlderWritersTest : public ::testing::Test {
     EXPECT_EQ(Scan(family, stamp), expected) << "here";
     Close();
   }
-  // Refuses, says that, and leaves the directory to RocksDB.
+  // Expects a refusal that says this and leaves the directory to RocksDB.
   void ExpectRefusal(const std::string& what, const std::string& expected) {
     const Status s = TryOpen();
     EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
@@ -343,7 +343,7 @@ TEST_F(OlderWritersTest, OtherOptionsOfWriters) {
 
 TEST_F(OlderWritersTest, TablesOfOtherFormatsAreRefusedByName) {
   setup_.adjust = [](const RocksDbLibrary& library, OldDatabase::Opaque* options) {
-    // Later versions have four arguments more.
+    // Later versions have four more arguments.
     library.Call<void>("options_set_plain_table_factory", options, uint32_t{0}, 10, 0.75,
                        size_t{16}, size_t{0}, char{0}, static_cast<unsigned char>(0),
                        static_cast<unsigned char>(0));
@@ -392,7 +392,7 @@ TEST_F(OlderWritersTest, BlobFilesAreRefusedByName) {
   ExpectRefusal("blob files", "a=1");
 }
 
-// OPTIONS of RocksDB do not say where tables are.
+// RocksDB's OPTIONS files do not record where tables are.
 TEST_F(OlderWritersTest, TablesInOtherDirectories) {
   const std::string fast = path_ + "_fast";
   setup_.adjust = [&fast](const RocksDbLibrary& library, OldDatabase::Opaque* options) {

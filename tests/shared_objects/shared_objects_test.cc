@@ -74,7 +74,7 @@ class Tenant {
 
   DB* db() { return db_.get(); }
   const std::vector<ColumnFamilyHandle*>& handles() const { return handles_; }
-  // Of each family.
+  // Returns the options of each family.
   std::vector<Options> AllOptions() {
     std::vector<Options> all;
     for (ColumnFamilyHandle* handle : handles_) all.push_back(db_->GetOptions(handle));
@@ -148,7 +148,7 @@ class SharedObjectsTest : public ::testing::Test {
 
 // ---- Which objects there are ----
 
-// Refused by the engine as long as they are given.
+// The engine refuses these whenever they are given.
 const std::set<std::string> kRefused = {
     "BlockBasedTableOptions::persistent_cache",
     "BlockBasedTableOptions::user_defined_index_factory",
@@ -158,7 +158,7 @@ const std::set<std::string> kRefused = {
     "TransactionDBOptions::secondary_indices",
 };
 
-// With a test of their own below.
+// These have a test of their own below.
 const std::set<std::string> kApart = {
     "ConfigOptions::env",
     "ConfigOptions::registry",
@@ -166,9 +166,9 @@ const std::set<std::string> kApart = {
     "TransactionDBOptions::custom_mutex_factory",
 };
 
-// Nothing of a database: why.
+// These belong to no database, for the reasons given.
 const std::set<std::string> kOfNoDatabase = {
-    // Of an engine that copies, which its opener deletes.
+    // These belong to an engine for backups, which its opener deletes.
     "BackupEngineOptions::backup_env",   "BackupEngineOptions::info_log",
     "BackupEngineOptions::listeners",    "CheckpointEngineOptions::backup_rate_limiter",
     "EnvOptions::rate_limiter",           // of one file, which its opener closes
@@ -477,7 +477,7 @@ class CountingMutexFactory final : public TransactionDBMutexFactory {
   MutexCounts* const counts_;
 };
 
-// Waits a millisecond for a lock, in vain.
+// Waits a millisecond for a lock, without success.
 void WaitForLock(TransactionDB* db) {
   const std::unique_ptr<Transaction> holder(db->BeginTransaction(WriteOptions()));
   const std::unique_ptr<Transaction> waiter(db->BeginTransaction(WriteOptions()));

@@ -87,7 +87,7 @@ class MergeTest : public Database {
     if (s.IsNotFound()) return "NOT_FOUND";
     return s.ok() ? value : s.ToString();
   }
-  // By MultiGet: the value, "NOT_FOUND", or the error's text.
+  // Returns MultiGet's answer: the value, "NOT_FOUND", or the error's text.
   std::string GetMany(const std::string& key, const Snapshot* snapshot = nullptr) {
     const ReadOptions options = Reading(snapshot);
     const Slice keys[] = {"0", key, "zzz"};
@@ -97,7 +97,7 @@ class MergeTest : public Database {
     if (statuses[1].IsNotFound()) return "NOT_FOUND";
     return statuses[1].ok() ? values[1].ToString() : statuses[1].ToString();
   }
-  // By an iterator that comes from before the key, and by one that comes from after it.
+  // Returns the answer of an iterator that comes from before the key, or from after it.
   std::string Walk(const std::string& key, bool forward, const Snapshot* snapshot = nullptr) {
     const ReadOptions options = Reading(snapshot);
     const std::unique_ptr<Iterator> it(db()->NewIterator(options, Handle("default")));

@@ -244,7 +244,7 @@ TEST(ObjectRegistryTest, OptionsTextMayNameWhatIsRegistered) {
   EXPECT_EQ(options.prefix_extractor->Transform("abcdef").ToString(), "abc");
   EXPECT_NE(options.sst_partitioner_factory, nullptr);
   EXPECT_EQ(options.comparator, ReverseBytewiseComparator());
-  // Nobody else knows them.
+  // No other registry knows them.
   EXPECT_TRUE(Parse(Strict(), "merge_operator=longest.7", &options).IsNotSupported());
   ConfigOptions without = Strict();
   without.registry = nullptr;

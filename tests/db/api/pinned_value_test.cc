@@ -121,7 +121,7 @@ class PinnedValueTest : public Database, public ::testing::WithParamInterface<Ca
     }
   }
 
-  // Nobody but the family has what its options name.
+  // Only the family owns what its options name.
   void OpenFamily(bool reads_of_maps) {
     ColumnFamilyOptions family(options_);
     BlockBasedTableOptions table;
@@ -147,7 +147,7 @@ class PinnedValueTest : public Database, public ::testing::WithParamInterface<Ca
     if (flush) Flush("a");
   }
 
-  // By each way that hands out pins.
+  // Pins by each call that hands out pins.
   void Pin(const std::string& key) {
     std::array<PinnableSlice, 6> now;
     ColumnFamilyHandle* const a = Handle("a");

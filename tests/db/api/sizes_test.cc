@@ -119,7 +119,7 @@ class SizesTest : public ::testing::Test {
     ADD_FAILURE() << how << ": key of " << key.size() << " bytes, value of " << value.size();
   }
 
-  // By each way to read.
+  // Checks by each way to read.
   void Check(const std::string& stage) {
     SCOPED_TRACE(stage);
     std::vector<Slice> keys;

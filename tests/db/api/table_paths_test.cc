@@ -58,7 +58,7 @@ class TablePathsTest : public Database {
     for (const LiveFileMetaData& file : files) names.push_back(file.name);
     ASSERT_TRUE(db()->CompactFiles(CompactionOptions(), names, level, path_id).ok());
   }
-  // Where the live tables are, as "/fast /slow".
+  // Returns where the live tables are, as "/fast /slow".
   std::string Places() {
     std::vector<LiveFileMetaData> files;
     db()->GetLiveFilesMetaData(&files);

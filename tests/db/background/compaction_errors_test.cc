@@ -86,7 +86,7 @@ class CompactionErrorsTest : public Database {
     Close().PermitUncheckedError();
   }
 
-  // With a table in the last level, so that a compaction of L0 is more than a move.
+  // Opens with a table in the last level, so that a compaction of L0 is more than a move.
   void OpenOverATable() {
     Open();
     filter_.broken = false;

@@ -72,7 +72,7 @@ class DoubtfulTablesTest : public Database,
     rule.sticky = true;
     faults().Inject(rule);
   }
-  // Until the MANIFEST has failed the work some times.
+  // Waits until the MANIFEST has failed the work some times.
   void FailSomeTimes() {
     if (work() == Work::kAutomaticCompaction) {
       ASSERT_TRUE(db()->ContinueBackgroundWork().ok());

@@ -76,7 +76,8 @@ class SharedThreadsTest : public ::testing::Test {
       ASSERT_TRUE(db->Flush(FlushOptions()).ok());
     }
   }
-  // For a listener of A: says that it is there, and waits until it is released.
+  // Returns a call for a listener of A: it reports that it is there, and waits until it is
+  // released.
   std::function<void()> Hold() {
     return [this] {
       held_ = true;

@@ -222,7 +222,7 @@ TEST_F(TableSpaceTest, ACompactionWithoutRoomIsNotRun) {
   Put("a", "1");
 }
 
-// Nobody writes, flushes or calls: the database asks by itself whether there is room by now.
+// Without a write, flush or call the database checks by itself whether there is room.
 TEST_F(TableSpaceTest, WhatWasPutOffIsDoneOnceThereIsRoom) {
   Make();
   options_.level0_file_num_compaction_trigger = 2;

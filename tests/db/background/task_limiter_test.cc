@@ -135,7 +135,7 @@ TEST_F(TaskLimiterTest, OneAtATimeOverFamiliesAndDatabases) {
   }
   EXPECT_EQ(limiter_->GetOutstandingTask(), 0);
   for (const char* family : {"default", "a", "b"}) EXPECT_EQ(Levels(family), kWaits);
-  // Nobody writes or calls any more.
+  // No write or call follows.
   limiter_->SetMaxOutstandingTask(1);
   EXPECT_TRUE(Eventually([&] {
     std::string l0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Where outputs end.
+// Tests where outputs end.
 
 #include "db/compaction/output_splitter.h"
 

@@ -81,7 +81,8 @@ struct Layout {
   bool split_keys = false;
   // The active memtable is left empty.
   bool flushed = false;
-  // Where the history is cut, oldest first: one less than there are parts. Empty: anywhere.
+  // Positions where the history is cut, oldest first: one less than there are parts. Empty:
+  // anywhere.
   std::vector<size_t> cuts = {};
 };
 

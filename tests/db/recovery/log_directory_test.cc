@@ -69,7 +69,7 @@ TEST_F(LogDirectoryTest, AnotherDirectoryThanTheLastTimeIsRefused) {
   ExpectAll("/logs");
 }
 
-// Nobody can tell whether logs are there.
+// It is then unknown whether logs are there.
 TEST_F(LogDirectoryTest, ADirectoryThatCannotBeSeenIsNotTakenForAnEmptyOne) {
   WriteAndDie("/logs");
   FaultRule rule;

@@ -28,7 +28,7 @@
 namespace varve::testing {
 namespace {
 
-// By length, then bytes: the engine can only ask it.
+// Orders by length, then bytes. The engine can only ask it.
 class OrderByLength final : public Comparator {
  public:
   const char* Name() const override { return "test.OrderByLength"; }

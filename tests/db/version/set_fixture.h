@@ -40,7 +40,7 @@ inline std::string BytesOf(FileSystem* fs, const std::string& path) {
   return ReadFileToString(fs, path, UINT64_MAX, &bytes).ok() ? bytes : "(unreadable)";
 }
 
-// To the analysis alone: a test that has the set to itself reads it without the mutex.
+// Tells only the analysis: a test that has the set to itself reads it without the mutex.
 inline void NobodyElseIsThere() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
 
 // Holds the mutex while it lives, in a test that the analysis takes for one that holds it anyway.

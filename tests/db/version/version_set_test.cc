@@ -123,7 +123,7 @@ TEST_F(VersionSetTest, TheStateOfManyFilesIsWrittenInRecordsAndReadAgain) {
   }
 }
 
-// For the long run, as each name is looked for among all; tests/README.md says when.
+// This belongs to the long run, as each name is looked for among all; tests/README.md says when.
 TEST_F(VersionSetTest, AsManyFamiliesAsMayBeMadeAreReadAgain) {
   if (getenv("VARVE_SIZES_MIB") == nullptr) GTEST_SKIP() << "VARVE_SIZES_MIB is not set";
   std::vector<FamilyToOpen> families = {Named("default")};

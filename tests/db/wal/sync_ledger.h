@@ -41,7 +41,7 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
   // Files of logs that are open for writing.
   int open_logs() const { return open_logs_.load(); }
 
-  // From now on syncs of logs wait, until they are released.
+  // Makes syncs of logs wait until they are released.
   void HoldSyncs() {
     MutexLock lock(&mu_);
     held_ = true;
@@ -227,7 +227,7 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
     return s;
   }
 
-  // Nobody else is in a call.
+  // Requires that no other thread is in a call.
   void KillIfDue() {
     if (killed_.size() >= kills_most_ || ++marks_ % kill_one_in_ != 0) return;
     killed_.push_back(mem_->CrashClone(CrashPolicy::kKill, 1));

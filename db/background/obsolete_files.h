@@ -125,7 +125,7 @@ class ObsoleteFiles final : public FilePurger {
   std::atomic<bool> archive_due_{false};
   bool listening_ = false;              // used by the threads that open and close
   std::atomic<bool> scheduled_{false};  // a job that has not begun yet
-  std::atomic<int> jobs_{0};  // jobs that have not ended; decreases under the DB mutex
+  std::atomic<int> jobs_{0};            // jobs that have not ended; decreases under the DB mutex
 };
 
 }  // namespace varve

@@ -53,8 +53,9 @@ class SectionReplay {
     WriteBatch updates;
   };
   std::map<std::string, Section>& undecided() { return undecided_; }
-  // A section that was committed. It is kept, from KeepCommitted on, until ForgetCommitted says that all families have
-  // the logs before this one in tables: an opening would need the section's log for the commit's.
+  // A section that was committed. It is kept, from KeepCommitted on, until ForgetCommitted says
+  // that all families have the logs before this one in tables: an opening would need the section's
+  // log for the commit's.
   struct Committed {
     uint64_t log = 0;
     uint64_t decision_log = 0;

@@ -268,7 +268,10 @@ Status PessimisticTransaction::CommitAndTryCreateSnapshot(
   const Status s =
       Guarded([&] { return registry_->snapshots.Create(host_, db_, timestamp, &taken); });
   if (!s.ok()) return Status::OK();
-  if (notifier != nullptr) notifier->SnapshotCreated(taken.get());
+  // The commit is done, so whatever the notifier throws is ignored.
+  if (notifier != nullptr) {
+    BestEffort([&] { notifier->SnapshotCreated(taken.get()); });
+  }
   if (snapshot != nullptr) *snapshot = std::move(taken);
   return Status::OK();
 } catch (...) {

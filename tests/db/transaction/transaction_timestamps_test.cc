@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "varve/comparator.h"
@@ -378,7 +379,10 @@ TEST_F(TransactionTimestampsTest, ACommitMayLeaveASnapshot) {
 
 TEST_F(TransactionTimestampsTest, TheNotifierIsToldOfTheCommitsSnapshot) {
   struct Listener final : TransactionNotifier {
-    void SnapshotCreated(const Snapshot* snapshot) override { told = snapshot; }
+    void SnapshotCreated(const Snapshot* snapshot) override {
+      told = snapshot;
+      throw std::runtime_error("the commit is done all the same");
+    }
     const Snapshot* told = nullptr;
   };
   const auto notifier = std::make_shared<Listener>();

@@ -113,7 +113,9 @@ Status ExternalTable::AddWholeKey(ValueType type, const Slice& user_key, const S
   }
   // Every entry has sequence number 0 until a database takes the file.
   last_key_.resize(user_key.size() + kInternalKeyTrailerBytes);
-  std::memcpy(last_key_.data(), user_key.data(), user_key.size());
+  // An empty key may have no address.
+  if (!user_key.empty()) [[likely]]
+    std::memcpy(last_key_.data(), user_key.data(), user_key.size());
   EncodeFixed64(last_key_.data() + user_key.size(), PackSequenceAndType(0, type));
   points_++;
   if (request_.build.persist_timestamps) [[likely]] {

@@ -103,6 +103,7 @@ TEST_F(BackupPowerLossTest, CreationDeletionAndSweepingLeaveWholeBackups) {
   // A backup may be whole before the call that makes it returns.
   contents[1] = "a=of a";
   contents[2] = "a=of a b=of b";
+  size_t states = 0;
   size_t restored = 0;
   for (testing::CrashState& state : recorder.Take()) {
     SCOPED_TRACE(Name(state));
@@ -110,6 +111,8 @@ TEST_F(BackupPowerLossTest, CreationDeletionAndSweepingLeaveWholeBackups) {
     OpenEngine();
     EXPECT_THAT(BadIds(), IsEmpty());
     const std::vector<BackupID> ids = Ids();
+    // Of those with backups, every third state is restored: which calls are sampled varies.
+    const bool restores = !ids.empty() && states++ % 3 == 0;
     for (BackupID id = 1; id <= 3; id++) {
       if (!BackupPowerLossScript::Has(state.durable, id)) continue;
       EXPECT_EQ(std::ranges::count(ids, id), 1) << id;
@@ -117,14 +120,14 @@ TEST_F(BackupPowerLossTest, CreationDeletionAndSweepingLeaveWholeBackups) {
     for (const BackupID id : ids) {
       const IOStatus s = engine_->VerifyBackup(id, true);
       EXPECT_TRUE(s.ok()) << s.ToString();
-      if (state.call % 7 != 0) continue;
+      if (!restores) continue;
       EXPECT_EQ(RestoredContent(id), contents[id]);
       restored++;
     }
     EXPECT_TRUE(engine_->GarbageCollect().ok());
     EXPECT_EQ(Ids(), ids);
   }
-  EXPECT_GT(restored, 5u);
+  EXPECT_GT(restored, 0u);
 }
 
 TEST_F(BackupPowerLossTest, ARestoreLeavesTheOldStateOrTheNew) {

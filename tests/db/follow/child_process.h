@@ -10,6 +10,13 @@
 
 namespace varve::testing {
 
+// False under ThreadSanitizer, which ends a child of a process with threads when it starts one.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kChildrenMayHaveThreads = false;
+#else
+inline constexpr bool kChildrenMayHaveThreads = true;
+#endif
+
 // Runs `body` in a child; the destructor kills it. The parent has no threads when it is made.
 class ChildProcess {
  public:

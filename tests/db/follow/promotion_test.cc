@@ -222,6 +222,7 @@ void FollowTwoPhases(const std::string& path, After after) {
 }
 
 TEST(PromotionTest, PreparedTransactionsAreThereToBeDecided) {
+  if (!kChildrenMayHaveThreads) GTEST_SKIP() << "ThreadSanitizer does not follow its child";
   for (const After after : {After::kNothing, After::kFlush, After::kCommit}) {
     const FreshDirectory directory("sections");
     ChildProcess round([&] { FollowTwoPhases(directory.path() + "/db", after); });
@@ -230,6 +231,7 @@ TEST(PromotionTest, PreparedTransactionsAreThereToBeDecided) {
 }
 
 TEST(PromotionTest, KilledPrimariesAreFollowedByTheirSecondaries) {
+  if (!kChildrenMayHaveThreads) GTEST_SKIP() << "ThreadSanitizer does not follow its child";
   const uint64_t rounds = NumberFromEnvironment("VARVE_PROMOTIONS", 20);
   for (uint64_t seed = 0; seed < rounds; seed++) {
     const FreshDirectory directory("promotion");

@@ -70,14 +70,17 @@ void OpenBesideWriter(bool buffered_log, uint64_t opens) {
 }
 
 TEST(ReaderBesideWriterTest, OpensEachTime) {
+  if (!kChildrenMayHaveThreads) GTEST_SKIP() << "ThreadSanitizer does not follow its child";
   OpenBesideWriter(/*buffered_log=*/false, NumberFromEnvironment("VARVE_READER_OPENS", 10'000) / 2);
 }
 
 TEST(ReaderBesideWriterTest, OpensEachTimeWithABufferedLog) {
+  if (!kChildrenMayHaveThreads) GTEST_SKIP() << "ThreadSanitizer does not follow its child";
   OpenBesideWriter(/*buffered_log=*/true, NumberFromEnvironment("VARVE_READER_OPENS", 10'000) / 2);
 }
 
 TEST(ReaderBesideWriterTest, SecondaryCatchesUpEachTime) {
+  if (!kChildrenMayHaveThreads) GTEST_SKIP() << "ThreadSanitizer does not follow its child";
   const FreshDirectory directory("follower");
   ChildProcess writer([&] { WriteForEver(directory.path() + "/db", BusyWriter(false)); });
   std::unique_ptr<DB> db;

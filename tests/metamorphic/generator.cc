@@ -264,16 +264,7 @@ class Generator {
     Emit(text);
   }
 
-  void Excise() {
-    const std::string db = Db();
-    const std::string family = Family(db);
-    const FamilyModel* const model = model_.Find(db, family);
-    if (model == nullptr) return;
-    std::string begin = Key();
-    std::string end = Key();
-    Order(*model, &begin, &end);
-    Emit((random_.OneIn(4) ? "clip " : "excise ") + db + "/" + family + " " + begin + " " + end);
-  }
+  void Excise() { OnRange(random_.OneIn(4) ? "clip" : "excise"); }
 
   void Copy() { Emit((random_.OneIn(2) ? "checkpoint " : "backup ") + Db()); }
 
@@ -388,7 +379,10 @@ class Generator {
 
   void Suggest() { Emit("suggest " + PlainPlace() + Range()); }
 
-  void DeleteFiles() {
+  void DeleteFiles() { OnRange("deletefiles"); }
+
+  // Emits a line of a call on a range of a family.
+  void OnRange(const std::string& call) {
     const std::string db = Db();
     const std::string family = Family(db);
     const FamilyModel* const model = model_.Find(db, family);
@@ -396,7 +390,7 @@ class Generator {
     std::string begin = Key();
     std::string end = Key();
     Order(*model, &begin, &end);
-    Emit("deletefiles " + db + "/" + family + " " + begin + " " + end);
+    Emit(call + " " + db + "/" + family + " " + begin + " " + end);
   }
 
   void SetOption() {

@@ -117,8 +117,11 @@ Status BlockBasedTableFactory::PrepareOptions(const ConfigOptions& /*config*/) {
   const auto needs_cache = [&] { return cache == nullptr && !table_options_.no_block_cache; };
   {
     MutexLock lock(PreparationMutex::Get());
-    // Only an earlier preparation can have set it together with no_block_cache.
-    if (table_options_.no_block_cache && cache == default_cache_) cache.swap(other);
+    // Only an earlier preparation can have set it together with no_block_cache. Where there is
+    // nothing to take away nothing is written: users of the factory read the field beside this.
+    if (table_options_.no_block_cache && cache != nullptr && cache == default_cache_) {
+      cache.swap(other);
+    }
     if (!needs_cache()) return Status::OK();
     cache = default_cache_;
     if (!needs_cache() || MakeLruCache == nullptr) return Status::OK();

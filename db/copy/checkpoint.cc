@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public forms of checkpoints and exports.
+// Implements the public calls of checkpoints and exports.
 
 #include "varve/utilities/checkpoint.h"
 

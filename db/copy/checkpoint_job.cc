@@ -19,7 +19,7 @@ namespace varve {
 
 namespace {
 
-// Whether a checkpoint can have a file of that name.
+// True if a checkpoint can have a file of that name.
 bool IsOfCheckpoint(const std::string& name) {
   uint64_t number = 0;
   FileType type;
@@ -99,7 +99,7 @@ Status WriteCheckpoint(Engine* engine, const std::string& directory, const Check
   files.log_bytes_for_flush = wanted.log_size_for_flush;
   VARVE_RETURN_IF_ERROR(ResolveAll(engine, wanted.families, &files.families));
   for (const ColumnFamily* family : files.families) info->families.push_back(family->name());
-  // The name is taken first: what cannot be published is not flushed for.
+  // The name is taken first, so that no flush is done for a name that is refused.
   std::unique_ptr<StagedDirectory> staged;
   VARVE_RETURN_IF_ERROR(
       StagedDirectory::Make(engine->context.fs(), files.call, directory, IsOfCheckpoint, &staged));

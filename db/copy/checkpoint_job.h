@@ -22,17 +22,17 @@ struct CheckpointLimits {
   bool may_link = true;
   int threads = 1;
   size_t buffer_bytes = 0;              // 0: the pool's default
-  RateLimiter* rate_limiter = nullptr;  // of what is copied; outlives the call
+  RateLimiter* rate_limiter = nullptr;  // Limits the copied bytes; outlives the call.
 };
 
 struct CheckpointWanted {
-  std::vector<ColumnFamilyHandle*> families;  // and the default one; empty: all
+  std::vector<ColumnFamilyHandle*> families;  // Besides the default one; empty: all.
   uint64_t log_size_for_flush = 0;
   CheckpointLimits limits;
 };
 
-// As Checkpoint::CreateCheckpoint and ExportColumnFamily; listeners are told of both. For a public
-// call (CopyHost::WithEngine).
+// Implement Checkpoint::CreateCheckpoint and ExportColumnFamily, and tell listeners of both. They
+// run within a public call (CopyHost::WithEngine).
 Status MakeCheckpoint(Engine* engine, const std::string& directory, const CheckpointWanted& wanted,
                       SequenceNumber* sequence);
 Status ExportFamily(Engine* engine, ColumnFamilyHandle* handle, const std::string& directory,

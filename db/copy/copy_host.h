@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CopyHost: an open database, as what copies its files or brings files in sees it.
+// CopyHost: the view that code which copies files out of a database, or imports them, has of it.
 
 #include <functional>
 
@@ -11,13 +11,13 @@ namespace varve {
 
 struct Engine;
 
-// A DB whose root (DB::GetRootDB) is none cannot be copied.
+// A DB can be copied only if its root (DB::GetRootDB) implements this interface.
 class CopyHost {
  public:
   virtual ~CopyHost() = default;
 
-  // Calls `work` as a public call that Close waits for, and returns what it returns or throws.
-  // Without calling it: ShutdownInProgress, and what else a closed database answers.
+  // Runs `work` as a public call that Close waits for, and returns what it returns or throws.
+  // Returns ShutdownInProgress, or another error of a closed database, without running it.
   virtual Status WithEngine(const std::function<Status(Engine* engine)>& work) = 0;
 };
 

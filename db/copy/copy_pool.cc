@@ -24,20 +24,20 @@ namespace {
 
 constexpr size_t kNoTask = std::numeric_limits<size_t>::max();
 
-// What the threads of one run share.
+// Holds what the threads of one run share.
 struct CopyRun {
   const CopyPool::Options& options;
   std::vector<CopyTask>& tasks;
   uint64_t total_bytes = 0;
-  // The next task that nobody has taken. Tasks do not change while threads run, but by their taker;
+  // The next task that no thread has taken. While threads run, only its taker changes a task;
   // joining the threads publishes the results, so relaxed.
   std::atomic<size_t> next{0};
   std::atomic<uint64_t> done_bytes{0};
-  // The task that failed first; the others then end. Only an index, so relaxed.
+  // The task that failed first; the others then end. It is only an index, so relaxed.
   std::atomic<size_t> failed{kNoTask};
 };
 
-// One thread's part of a run.
+// Does one thread's part of a run.
 class CopyWorker {
  public:
   explicit CopyWorker(CopyRun* run) : run_(*run), options_(run->options) {}
@@ -104,7 +104,7 @@ class CopyWorker {
     return Status::OK();
   }
 
-  // *copied stays false where the kernel does not do it.
+  // *copied stays false where the kernel cannot copy.
   Status CopyInKernel(CopyTask* task, bool* copied) {
     std::unique_ptr<KernelCopy> copy;
     IOStatus s = NewKernelCopy(options_.target_fs, task->source, task->target, task->size, &copy);
@@ -155,7 +155,7 @@ class CopyWorker {
                                                std::to_string(task.size) + " were to be copied");
   }
 
-  // Sums up and writes bytes that come next in the task's file.
+  // Checksums and writes the next bytes of the task's file.
   Status Pass(CopyTask* task, FSWritableFile* target, Slice bytes) {
     if (task->want_checksum) {
       task->crc32c = crc32c::Extend(task->crc32c, bytes.data(), bytes.size());
@@ -171,7 +171,7 @@ class CopyWorker {
     return CountBytes(all);
   }
 
-  // Makes durable and closes what this thread has written.
+  // Syncs and closes the files that this thread has written.
   Status FinishFiles() {
     for (Unsynced& written : unsynced_) {
       current_ = written.task;
@@ -188,7 +188,7 @@ class CopyWorker {
     return Status::OK();
   }
 
-  // How many of n bytes may be moved now; waits for that.
+  // Waits for the limiter, and returns how many of n bytes may be moved now.
   size_t Grant(size_t n, RateLimiter::OpType operation) {
     if (options_.rate_limiter == nullptr || n == 0) return n;
     return options_.rate_limiter->RequestToken(n, 0, options_.io_priority, options_.statistics,
@@ -237,7 +237,7 @@ class CopyWorker {
     if (made_ && !finishing) DeleteTarget(task);
   }
 
-  // A file that was written, and whose thread has met an error before it was finished.
+  // Deletes a written file if its thread failed before the file was finished.
   void GiveUp(size_t task) {
     Status& status = run_.tasks[task].status;
     if (status.ok()) return;
@@ -245,7 +245,7 @@ class CopyWorker {
   }
 
   void DeleteTarget(size_t task) {
-    // What cannot be deleted lies in a directory that its maker clears away.
+    // A file that cannot be deleted lies in a directory that its maker clears away.
     (void)options_.target_fs->DeleteFile(run_.tasks[task].target, IOOptions(), nullptr).ok();
   }
 
@@ -255,7 +255,7 @@ class CopyWorker {
   std::vector<Unsynced> unsynced_;
   uint64_t unreported_ = 0;
   size_t current_ = 0;
-  // Whether the current task's target is there because of this thread.
+  // True if this thread has made the current task's target.
   bool made_ = false;
 };
 
@@ -265,7 +265,7 @@ uint64_t TotalBytesOf(const CopyPool::Options& options, const std::vector<CopyTa
     uint64_t size = task.contents.has_value() ? task.contents->size() : task.size;
     if (size == CopyTask::kWholeFile &&
         !options.source_fs->GetFileSize(task.source, IOOptions(), &size, nullptr).ok()) {
-      size = 0;  // Opening it says why.
+      size = 0;  // Opening the file reports the error.
     }
     total += size;
   }
@@ -298,7 +298,7 @@ Status CopyPool::Run(std::vector<CopyTask>* tasks) const {
       });
     }
   } catch (const std::system_error&) {
-    // Fewer threads do the same.
+    // The threads that could be started do the work.
   }
   if (caller_works || helpers.empty()) CopyWorker(&run).Work();
   for (std::thread& helper : helpers) helper.join();

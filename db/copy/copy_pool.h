@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CopyPool: many files copied, hard-linked, written or read over at once, by several threads.
+// CopyPool copies, hard-links, writes or reads over many files at once, by several threads.
 //
 // Invariants:
-//   1. A task whose status is OK has all of its bytes where they belong, and they are durable if
-//      `sync` is on. Names are not: who made the directories syncs them.
+//   1. A task whose status is OK has all of its bytes in place, and they are durable if `sync` is
+//      on. Names are not durable: the maker of the directories syncs them.
 //   2. The target of a task that is not OK is deleted, if the pool has made it.
-//   3. Memory is one buffer a thread. A thread keeps at most kUnsynced targets open.
+//   3. Each thread uses one buffer, and keeps at most kUnsynced targets open.
 //   4. Threads of the pool have the duties of the caller (db/thread_duties.h), who waits for them.
 //   5. Files are written one after the other and then synced one after the other, so that a file
 //      system that commits all changes together does that once for many files.
@@ -29,26 +29,26 @@ namespace varve {
 class RateLimiter;
 class Statistics;
 
-// One file. The upper half is the caller's, the lower is filled in.
+// Describes one file. The caller fills in the upper half, the pool the lower one.
 struct CopyTask {
   static constexpr uint64_t kWholeFile = std::numeric_limits<uint64_t>::max();
 
   std::string source;
-  std::string target;  // Empty: the source is only read. Else it is made, or replaced if it exists.
-  // So many bytes from the start are copied, though the file may grow meanwhile. A source that ends
+  std::string target;  // Made, or replaced if it exists. Empty: the source is only read.
+  // Number of bytes to copy from the start, though the file may grow meanwhile. A source that ends
   // before is Corruption.
   uint64_t size = kWholeFile;
-  // The target may become another name of the source's file, which must be durable already and
-  // never be written again. Copied where file systems do not have that; `size` is that of the file.
+  // True if the target may be a hard link to the source, which must be durable already and never be
+  // written again. It is copied where file systems have no links; `size` is the file's.
   bool may_link = false;
   bool want_checksum = false;
-  // Written to the target; there is no source.
+  // Contents to write to the target; there is no source then.
   std::optional<std::string> contents;
 
   Status status;
   bool linked = false;
-  uint64_t bytes = 0;   // Copied or written; of a linked file 0.
-  uint32_t crc32c = 0;  // Of all bytes, not masked; with want_checksum, and not of a linked file.
+  uint64_t bytes = 0;   // Bytes copied or written; 0 if linked.
+  uint32_t crc32c = 0;  // Unmasked, of all bytes; set with want_checksum unless linked.
 };
 
 class CopyPool {
@@ -57,33 +57,33 @@ class CopyPool {
   static constexpr size_t kUnsynced = 64;
   static constexpr uint32_t kNoTicker = ~uint32_t{0};
 
-  // Is told of progress by the threads that copy, several at a time. May throw, which ends the run
+  // Receives progress from the copying threads, several at a time. It may throw, which ends the run
   // as Aborted.
   class Observer {
    public:
     virtual ~Observer() = default;
-    // So many bytes, of all that the tasks have, are through; linked files count.
+    // Reports that this many of the tasks' total bytes are done; linked files count.
     virtual void OnProgress(uint64_t bytes, uint64_t total) = 0;
   };
 
-  // What is pointed to is not owned and outlives the pool.
+  // Objects that it points to are not owned and outlive the pool.
   struct Options {
     FileSystem* source_fs = nullptr;
     FileSystem* target_fs = nullptr;
-    int threads = 1;                            // At least 1; the caller's counts.
+    int threads = 1;                            // At least 1; includes the caller.
     size_t buffer_bytes = kDefaultBufferBytes;  // 0: the default.
     bool sync = true;
-    // Asked for the bytes read and the bytes written, as far as its mode says; null: no limit.
+    // Limits reads and writes, as its mode says; null: no limit.
     RateLimiter* rate_limiter = nullptr;
     Env::IOPriority io_priority = Env::IO_LOW;
-    // Once true, what is not done yet becomes Incomplete.
+    // Once it is true, tasks that are not done yet become Incomplete.
     const std::atomic<bool>* stop = nullptr;
     Observer* observer = nullptr;
-    uint64_t report_bytes = 4 << 20;  // Each thread reports when it has copied so many more.
+    uint64_t report_bytes = 4 << 20;  // Each thread reports after this many more bytes.
     Statistics* statistics = nullptr;
     uint32_t read_ticker = kNoTicker;
     uint32_t write_ticker = kNoTicker;
-    // All work is done by threads of the pool's own with this priority.
+    // If set, the pool's own threads do all the work, with this priority.
     std::optional<CpuPriority> cpu_priority;
   };
 

@@ -17,7 +17,7 @@ namespace varve {
 
 namespace {
 
-// Whether a family has writes in memory that no log has.
+// True if a family has writes in memory that no log has.
 bool HasUnlogged(ColumnFamily* family) VARVE_REQUIRES(kDbMutex) {
   if (family->mem()->has_unlogged()) return true;
   return std::ranges::any_of(family->immutables(), [](const ImmutableMemTable& immutable) {
@@ -94,7 +94,7 @@ Status CopySet::Flush(const CopyWanted& wanted) {
                              "after UnlockWAL, or let it need no flush");
     }
   }
-  // With atomic_flush all families of the database are one step.
+  // With atomic_flush, FlushFamilies flushes all families in one step.
   FlushWork& flush = engine_->jobs->flush;
   if (wanted.flush_together && !engine_->context.options().atomic_flush) {
     return flush.FlushTogether(families, FlushReason::kGetLiveFiles);
@@ -122,12 +122,12 @@ Status CopySet::Pin(const CopyWanted& wanted) {
   state_ = versions.State();
   VARVE_RETURN_IF_ERROR(Choose(wanted));
   state_.one_directory = true;
-  // Neither tables nor logs that are not in the copy can come back there.
+  // Deleted tables and unread logs are not in the copy and cannot come back there.
   state_.gone_tables.clear();
   state_.unread_logs.clear();
   state_.change_positions.clear();
   if (wanted.tables_only) return Status::OK();
-  // What these need is there still, as no purge has come in between.
+  // The logs that these families need still exist, as no purge has run in between.
   LogHolder::FamilyLogs families;
   uint64_t oldest = UINT64_MAX;
   for (const VersionState::Family& one : state_.families) {
@@ -217,7 +217,7 @@ Status CopySet::AddManifest() {
   return Status::OK();
 }
 
-// The file is replaced when options change, and then there is a newer one.
+// Retries when the file is missing: it is replaced by a newer one when options change.
 Status CopySet::AddOptions() {
   const DbContext& context = engine_->context;
   for (uint64_t last = 0;;) {
@@ -226,7 +226,7 @@ Status CopySet::AddOptions() {
       DbLock lock(&engine_->state.mu);
       number = engine_->jobs->options_keeper.number();
     }
-    // A database that is read only has written none.
+    // A read-only database has written none, so the newest in the directory is taken.
     std::vector<uint64_t> found;
     if (number == 0) {
       VARVE_RETURN_IF_ERROR(ListOptionsFiles(context.fs().get(), context.name(), &found));
@@ -239,7 +239,7 @@ Status CopySet::AddOptions() {
                                         kOptionsFileBytesMax, &text);
     if (IsMissing(s)) continue;
     if (!s.ok()) return s;
-    // A list names the file as it is.
+    // With its own MANIFEST, the file is copied as it is.
     if (manifest_bytes_ == 0) text = OptionsOfCopy(text, family_names());
     Add(kOptionsFile, number, OptionsFileBaseName(number), std::move(text));
     return Status::OK();

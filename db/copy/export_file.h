@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The file EXPORT of an exported family: what the metadata in memory says, and what that lacks, so
-// that the directory alone can be imported. It is a MANIFEST of one family that no database has as
-// its own (db/version/FORMAT.md).
+// Reads and writes the file EXPORT of an exported family: the metadata, and the rest that an import
+// needs, so that the directory alone can be imported. It has the form of a MANIFEST of one family,
+// but no database uses it as its own (db/version/FORMAT.md).
 
 #include <string>
 
@@ -16,17 +16,17 @@
 namespace varve {
 
 inline constexpr char kExportFileName[] = "EXPORT";
-// A file above it is not read.
+// Larger files are not read.
 inline constexpr uint64_t kExportFileBytesMax = uint64_t{1} << 30;
 
-// Of a state with one family: its tables, as they are in that directory.
+// Describes a state with one family: its tables, as they are in that directory.
 void DescribeExport(const VersionState& state, const std::string& directory,
                     ExportImportFilesMetaData* metadata);
-// Of the same. Replaces *bytes.
+// Encodes a state with one family. Replaces *bytes.
 Status EncodeExport(const VersionState& state, std::string* bytes);
 
-// What the EXPORT of a directory says. Corruption: it is damaged, cut, or says what none would;
-// NotFound: there is none. The bytes may be anybody's.
+// Reads the EXPORT of a directory, whose bytes are not trusted. Corruption: it is damaged, cut, or
+// has impossible contents; NotFound: there is none.
 Status ReadExportFile(FileSystem* fs, const std::string& directory,
                       ExportImportFilesMetaData* metadata);
 

@@ -25,18 +25,18 @@ namespace {
 
 constexpr char kCall[] = "CreateColumnFamilyWithImport";
 
-// A larger one would leave too few numbers for writes.
+// Leaves enough sequence numbers for later writes.
 constexpr SequenceNumber kSequenceMax = kMaxSequenceNumber / 2;
 
 struct Table {
   const LiveFileMetaData* told = nullptr;
-  size_t source = 0;   // whose it is
-  std::string path;    // of the original
-  std::string staged;  // of what is to become the table, until it is in place
+  size_t source = 0;   // Index of its source.
+  std::string path;    // Path of the original.
+  std::string staged;  // Path of the copy until it is in place.
   NewFile file;
 };
 
-// One import on its way.
+// Performs one import.
 class Import {
  public:
   Import(Engine* engine, const ImportWanted& wanted)
@@ -127,7 +127,7 @@ Status Import::CheckSource(size_t index) {
   return Status::OK();
 }
 
-// Durably, but for their names.
+// Makes the contents of the files durable, but not their names.
 Status Import::Stage(DataMoveInfo* info) {
   FileSystem* const fs = e_.context.fs().get();
   VARVE_RETURN_IF_ERROR(MakeTableDirectories(&e_, wanted_.family));
@@ -137,7 +137,7 @@ Status Import::Stage(DataMoveInfo* info) {
   for (Table& table : tables_) {
     table.file.number = e_.state.versions->NewFileNumber();
     table.staged = TableFileName(staging, table.file.number);
-    // A number is given out again if a crash came before the MANIFEST knew of it.
+    // A number may be used again if a crash came before the MANIFEST knew of it.
     const IOStatus gone = fs->DeleteFile(table.staged, IOOptions(), nullptr);
     if (!gone.ok() && !IsMissing(gone)) return gone;
     CopyTask& task = tasks.emplace_back();
@@ -201,7 +201,7 @@ Status Import::Examine(Table* table) {
   return TakeChecksum(table);
 }
 
-// A table's tombstones may reach further than its place in the tree: there they act within the
+// A table's tombstones may reach beyond its bounds in the tree: there they act only within the
 // bounds that it was exported with.
 Status Import::TakeBounds(const TableFinding& finding, Table* table) const {
   const LiveFileMetaData& told = *table->told;
@@ -241,7 +241,7 @@ Status Import::TakeChecksum(Table* table) const {
   std::unique_ptr<FileChecksumGenerator> generator;
   const Status s = NewFileChecksum(factory, table->staged,
                                    given ? told.file_checksum_func_name : "", &generator);
-  // What nobody here can compute is kept as it is.
+  // A checksum that no function here can compute is kept as it is.
   if (given && s.IsNotSupported()) return Status::OK();
   VARVE_RETURN_IF_ERROR(s);
   if (generator == nullptr) return Status::OK();
@@ -258,8 +258,7 @@ Status Import::TakeChecksum(Table* table) const {
   return Status::OK();
 }
 
-// Of several sources one would have to be newer than the other where they meet, and nobody knows
-// which.
+// Refuses sources whose ranges overlap: it is unknown which of them is newer there.
 Status Import::CheckSourcesAreApart() const {
   struct Span {
     InternalKey smallest;
@@ -290,7 +289,7 @@ Status Import::CheckSourcesAreApart() const {
   return Status::OK();
 }
 
-// Those of two sources say nothing to each other.
+// The epochs of two sources cannot be compared, so new ones are assigned.
 void Import::GiveEpochs() {
   std::vector<Table*> newest_last;
   for (Table& table : tables_) newest_last.push_back(&table);
@@ -317,7 +316,7 @@ Status Import::Commit(std::unique_ptr<ColumnFamilyHandle>* handle) {
     newest = std::max(newest, table.file.largest_seq);
   }
   const ExclusiveCommit exclusive(e_.state.commit.get());
-  // Else readers would see nothing of it.
+  // Readers see the new entries only if the visible sequence number covers them.
   e_.state.commit->RaiseTo(newest);
   for (Table& table : tables_) {
     VARVE_RETURN_IF_ERROR(fs->RenameFile(table.staged, PathOf(table), IOOptions(), nullptr));
@@ -340,7 +339,7 @@ void Import::AfterCommit() {
   }
 }
 
-// Those that a MANIFEST may name stay until a fresh one is in force.
+// Files that a MANIFEST may name stay until a new MANIFEST is in force.
 void Import::RemoveFiles() noexcept {
   BestEffort([this] {
     for (const Table& table : tables_) {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes a column family of tables that were exported, from here or from elsewhere.
+// Makes a column family of exported tables, whichever database they come from.
 //
 // Invariants:
 //   1. The family, its comparator and its tables come into force as one atomic group of the
 //      MANIFEST, or not at all.
 //   2. A table is in force only if every byte of it was read and found sound, its keys are in
-//      order, and what the metadata says of it is true. Its bytes, and the metadata, may be
-//      anybody's.
-//   3. Sources are not changed. Those that are to be moved are unlinked when the family is there.
+//      order, and the metadata is true of it. Neither its bytes nor the metadata are trusted.
+//   3. Sources are not changed. With move_files they are unlinked once the family exists.
 //   4. Until just before the MANIFEST is written, files are in `ingest/` below the directory of the
-//      tables: what a crash leaves there no opening takes for a table.
+//      tables, so that no opening takes leftovers of a crash for tables.
 
 #include <memory>
 #include <string>
@@ -32,7 +31,7 @@ struct ImportWanted {
   std::vector<const ExportImportFilesMetaData*> sources;
 };
 
-// As DB::CreateColumnFamilyWithImport; listeners are told. For a public call.
+// Implements DB::CreateColumnFamilyWithImport and tells listeners. It runs within a public call.
 Status ImportFamily(Engine* engine, const ImportWanted& wanted,
                     std::unique_ptr<ColumnFamilyHandle>* handle);
 

@@ -18,7 +18,7 @@ LiveFileStorageInfo Describe(const CopyFile& file, bool with_checksum) {
   info.file_number = file.number;
   info.file_type = file.type;
   info.size = file.size;
-  // The OPTIONS file is there, and never changes.
+  // CURRENT gets its contents instead. The OPTIONS file exists and never changes.
   if (file.type == kCurrentFile) info.replacement_contents = *file.contents;
   info.trim_to_size = !file.may_link && !file.contents.has_value();
   if (file.table != nullptr) info.temperature = file.table->temperature;

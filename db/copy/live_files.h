@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Lists of the files that a database consists of, for programs that copy them by themselves.
+// Lists the files that make up a database, for programs that copy them by themselves.
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace varve {
 
 struct Engine;
 
-// As DB::GetLiveFilesStorageInfo and DB::GetLiveFilesChecksumInfo.
+// Implement DB::GetLiveFilesStorageInfo and DB::GetLiveFilesChecksumInfo.
 Status ListFilesOfOneMoment(Engine* engine, const LiveFilesStorageInfoOptions& options,
                             std::vector<LiveFileStorageInfo>* files);
 Status ListChecksums(Engine* engine, FileChecksumList* list);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns how records become the bytes of a MANIFEST that is written as a whole.
+// Encodes records as the bytes of a MANIFEST that is written as a whole.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace varve {
 
-// Replaces *bytes.
+// Encodes the records as one file. Replaces *bytes.
 IOStatus FrameRecords(const std::vector<std::string>& records, uint64_t manifest_number,
                       std::string* bytes);
 

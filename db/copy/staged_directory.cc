@@ -16,7 +16,7 @@ namespace varve {
 
 namespace {
 
-// The names that are staged now, by the file systems that have them.
+// Holds the names that are staged now, by their file systems.
 struct Staged {
   Mutex mu;
   std::set<std::pair<const FileSystem*, std::string>> names VARVE_GUARDED_BY(mu);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// StagedDirectory: a directory that is filled under a temporary name, and gets its own when it is
+// StagedDirectory fills a directory under a temporary name, and gives it its own name when it is
 // complete and durable.
 //
 // Invariants:
 //   1. Under the final name there is nothing, or all of it, also after a power loss.
-//   2. What is deleted under the temporary name is only what such a directory can hold. Anything
-//      else, sub-directories above all, is somebody's, and refuses the name.
-//   3. One name is staged by one object of the process at a time.
+//   2. Only files that such a directory can hold are deleted under the temporary name. Anything
+//      else, such as a sub-directory, belongs to another program and refuses the name.
+//   3. Only one object of the process stages a name at a time.
 
 #include <functional>
 #include <memory>
@@ -20,23 +20,23 @@ namespace varve {
 
 class StagedDirectory {
  public:
-  // Whether a file of that name can be a leftover of one that is staged.
+  // Returns true if a file of that name can be a leftover of such a directory.
   using IsOurs = std::function<bool(const std::string& name)>;
 
-  // Makes <path>.tmp, after what a crash has left there is gone. InvalidArgument: the path is empty
-  // or exists. Busy: somebody is at it. Aborted: <path>.tmp is there, and cannot be removed.
+  // Removes what a crash has left at <path>.tmp, and makes it. InvalidArgument: the path is empty
+  // or exists. Busy: another object stages it. Aborted: <path>.tmp cannot be removed.
   static Status Make(std::shared_ptr<FileSystem> fs, const char* call, const std::string& path,
                      IsOurs is_ours, std::unique_ptr<StagedDirectory>* staged);
-  // Removes what has not been published.
+  // Removes the directory if it has not been published.
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;
 
-  const std::string& path() const { return path_; }        // the final one
-  const std::string& staging() const { return staging_; }  // where the files go
+  const std::string& path() const { return path_; }        // The final name.
+  const std::string& staging() const { return staging_; }  // Directory that gets the files.
 
-  // The files' contents are durable. After an error there is nothing of that name, as far as the
-  // file system lets one remove it.
+  // Makes the directory durable under its final name; the contents of its files are durable
+  // already. After an error nothing has that name, as far as the file system allows its removal.
   IOStatus Publish();
 
  private:

@@ -79,7 +79,7 @@ Status BackupCatalog::LoadOne(BackupID id, const Names& shared_names, BackupMeta
   return s;
 }
 
-// The file is there; finds its size out.
+// Finds out the size of a file that must exist.
 Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& shared_names,
                                    BackupFile* file) const {
   if (file->parsed.shared) {

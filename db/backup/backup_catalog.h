@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// BackupCatalog: what a backup directory holds: the backups that are valid, those that are not and
-// why, and the shared files that they have.
+// BackupCatalog lists what a backup directory holds: the valid backups, the invalid ones and why
+// they are, and the shared files of both.
 //
 // Invariants:
-//   1. Of each valid backup every file was there when the directory was loaded, or was put there by
+//   1. Every file of a valid backup existed when the directory was loaded, or was put there by
 //      this process, and has a size.
 //   2. A shared file is counted once for each backup that lists it, valid or not.
 
@@ -30,19 +30,19 @@ class BackupCatalog {
   struct Shared {
     uint64_t size = 0;
     std::optional<uint32_t> crc32c;
-    uint32_t backups = 0;  // that list it
-    bool usable = false;   // a valid one does
+    uint32_t backups = 0;  // Number of backups that list it.
+    bool usable = false;   // True if one of them is valid.
   };
   struct Invalid {
     Status why;
-    // What it lists, as far as that is understood.
+    // The contents of its list, as far as they are understood.
     std::shared_ptr<const BackupMeta> meta;
   };
 
   BackupCatalog(FileSystem* fs, std::string directory)
       : fs_(fs), directory_(std::move(directory)) {}
 
-  // Reads all lists of files, the newest first, and of valid ones at most so many. NotFound: there
+  // Reads all lists of files, the newest first, and at most this many valid ones. NotFound: there
   // is no meta/.
   Status Load(int max_valid = std::numeric_limits<int>::max());
 
@@ -52,14 +52,14 @@ class BackupCatalog {
 
   const std::map<BackupID, std::shared_ptr<const BackupMeta>>& valid() const { return valid_; }
   const std::map<BackupID, Invalid>& invalid() const { return invalid_; }
-  // By path relative to the directory.
+  // Returns the shared files by path relative to the directory.
   const std::unordered_map<std::string, Shared>& shared() const { return shared_; }
-  // The largest that any backup has had.
+  // Returns the largest id that any backup has had.
   BackupID largest_id() const { return largest_id_; }
-  // Whether some backup may have files that are not known to be its.
+  // True if a backup may have files that are not known to belong to it.
   bool has_unknown_files() const;
 
-  // NotFound: there is none. If it is not valid, why.
+  // Finds a backup. NotFound: there is none. If it is not valid, returns the reason.
   Status Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const;
 
   std::string PathOf(const std::string& relative) const { return directory_ + "/" + relative; }

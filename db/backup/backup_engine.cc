@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The engines that programs hold: who may run beside whom, and who is told.
+// Implements the engines that programs hold: they order calls by a lock and tell listeners.
 
 #include "varve/utilities/backup_engine.h"
 
@@ -28,14 +28,15 @@ namespace varve {
 
 namespace {
 
-// A directory and who may use it when. Held over I/O and calls of users' code, so without a rank.
+// A store and the mutex that orders calls to it, which is held over I/O and calls of users' code,
+// so without a rank.
 struct GuardedStore {
   std::unique_ptr<BackupStore> store;
   std::shared_mutex mutex;
 };
 
-// The duty of a thread that has the mutex, and of those that work for it: what they call of the
-// user's may call the engine, and would wait for itself.
+// The duty of a thread that has the mutex, and of threads that work for it: user code that they
+// call may call the engine, which would wait for itself.
 class EngineDuty {
  public:
   explicit EngineDuty(const GuardedStore* guarded)
@@ -48,7 +49,7 @@ class EngineDuty {
   const Duty duty_;
 };
 
-// How an engine is found behind the interface that RestoreOptions::alternate_dirs has.
+// Finds the engine behind the interface that RestoreOptions::alternate_dirs has.
 class HasStore {
  public:
   virtual ~HasStore() = default;
@@ -76,7 +77,7 @@ void TellListeners(const std::vector<std::shared_ptr<EventListener>>& listeners,
   }
 }
 
-// Calls that only read, of both kinds of engines.
+// Implements the calls that only read, for both kinds of engines.
 template <typename Base>
 class ReadCalls : public Base, public HasStore {
  public:
@@ -143,7 +144,7 @@ class ReadCalls : public Base, public HasStore {
   mutable GuardedStore guarded_;
 
  private:
-  // Beside other calls that only read.
+  // Runs a call that only reads, beside others of its kind.
   template <typename Step>
   Status Shared(const char* call, Step step) const {
     VARVE_RETURN_IF_ERROR(EngineDuty::Refuse(call, &guarded_));
@@ -159,7 +160,7 @@ class ReadCalls : public Base, public HasStore {
     return Status::OK();
   }
 
-  // Holds the locks of the other engines meanwhile.
+  // Holds the locks of the other engines while it runs.
   Status Restore(const RestoreOptions& options, BackupID id, const std::string& db_dir,
                  const std::string& wal_dir) const {
     const Stopwatch watch;

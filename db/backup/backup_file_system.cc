@@ -14,10 +14,10 @@ IOStatus ReadOnly(const std::string& path) {
   return IOStatus::NotSupported(path, "a backup is only read; restore it to write");
 }
 
-// Thread-safe: nothing of it changes.
+// Thread-safe: it never changes.
 class BackupFileSystem final : public FileSystemWrapper {
  public:
-  // `files`: the paths of the backup's files by their names in the database.
+  // `files` has the paths of the backup's files by their names in the database.
   BackupFileSystem(const std::shared_ptr<FileSystem>& target, std::string name,
                    std::map<std::string, std::string> files)
       : FileSystemWrapper(target), name_(std::move(name)), files_(std::move(files)) {}
@@ -143,7 +143,7 @@ class BackupFileSystem final : public FileSystemWrapper {
     return dir.substr(0, end);
   }
 
-  // Where the file is that seems to have this path.
+  // Returns the path of the file that appears under this one.
   std::string Real(const std::string& path) const {
     const size_t slash = path.rfind('/');
     if (slash == std::string::npos || Trimmed(path.substr(0, slash)) != name_) return path;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A backup seen as the directory of a database: the files that it shares appear beside its own, and
-// nothing can be written. So it opens read-only where it is.
+// Shows a backup as the directory of a database: its shared files appear beside its own, and
+// nothing can be written. A database opens it read-only in place.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace varve {
 
-// `name` is the directory that the backup appears as, an absolute path. What is not in it passes to
+// `name` is the directory that the backup appears as, an absolute path. Paths outside it pass to
 // the backups' own Env, for reading.
 std::shared_ptr<Env> NewBackupEnv(const BackupStore& store, const BackupMeta& meta,
                                   const std::string& name);

@@ -18,7 +18,7 @@ constexpr std::string_view kSchemaField = "schema_version";
 constexpr std::string_view kMetadataField = "metadata";
 constexpr std::string_view kFooterLine = "// FOOTER";
 constexpr std::string_view kFooterChecksumField = "crc32c";
-// A field that begins so changes what the line means.
+// A reader must know each field with this prefix, as it changes the meaning of its line.
 constexpr std::string_view kMustBeKnown = "ni::";
 constexpr std::string_view kExcludedField = "ni::excluded";
 constexpr char kHexDigits[] = "0123456789ABCDEF";
@@ -68,7 +68,7 @@ bool FromHex(std::string_view hex, std::string* bytes) {
   return true;
 }
 
-// The words of a line, which single spaces separate.
+// Returns the words of a line, which single spaces separate.
 std::vector<std::string_view> Words(std::string_view line) {
   std::vector<std::string_view> words;
   for (;;) {
@@ -79,7 +79,7 @@ std::vector<std::string_view> Words(std::string_view line) {
   }
 }
 
-// Reads one list. Used once.
+// Reads one list, once.
 class MetaReader {
  public:
   MetaReader(const Slice& text, BackupID id, const std::string& name, BackupMeta* meta)
@@ -152,7 +152,7 @@ class MetaReader {
     return Status::OK();
   }
 
-  // With the fields that come before it.
+  // Reads the number of files, and the fields before it.
   Status ReadCount(uint64_t* count) {
     for (;;) {
       VARVE_RETURN_IF_ERROR(NextLine());
@@ -212,7 +212,7 @@ class MetaReader {
       if (!ReadNumber(value, &number)) return Damaged("not a size");
       file->size = number;
     } else if (field == "temp") {
-      // One of a later version counts as unknown.
+      // A temperature of a later version counts as unknown.
       for (const auto& [temperature, text] : kTemperatureNames) {
         if (text == value) file->temperature = temperature;
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the bytes of the file that lists what a backup has; FORMAT.md describes them. Nothing in it
-// is believed that a backup cannot have.
+// Reads and writes the file that lists what a backup has (FORMAT.md). Contents that no backup can
+// have are refused.
 
 #include <cstdint>
 #include <optional>
@@ -22,29 +22,30 @@ inline constexpr size_t kMaxAppMetadataBytes = 1 << 20;
 inline constexpr uint64_t kMaxMetaFileBytes = uint64_t{1} << 30;
 
 struct BackupFile {
-  std::string path;  // relative to the backup directory
+  std::string path;  // Relative to the backup directory.
   BackupPath parsed;
-  // Of the whole file. Files of schema 2 may lack it; Varve's have it.
+  // CRC-32C of the whole file. Files of schema 2 may lack it; Varve's have it.
   std::optional<uint32_t> crc32c;
-  // Not in lists of schema 1; whoever loads one finds it out.
+  // Lists of schema 1 do not have it; the code that loads one finds it out.
   std::optional<uint64_t> size;
   Temperature temperature = Temperature::kUnknown;
 };
 
 struct BackupMeta {
   BackupID id = 0;
-  int64_t timestamp = 0;        // seconds since 1970
-  SequenceNumber sequence = 0;  // surely contained; more may be
+  int64_t timestamp = 0;        // Seconds since 1970.
+  SequenceNumber sequence = 0;  // Surely contained; more may be.
   std::string app_metadata;
   std::vector<BackupFile> files;
-  std::vector<std::string> excluded;  // paths of shared files that are not in this directory
+  std::vector<std::string> excluded;  // Paths of shared files that are not in this directory.
 };
 
-// schema_version is 1 or 2.
+// Encodes the list. schema_version is 1 or 2.
 std::string EncodeBackupMeta(const BackupMeta& meta, int schema_version);
 
-// `name` is for messages. Corruption: it is not such a list, or names a file that a backup cannot
-// have, or one twice. NotSupported: of a later schema, or with a field that may not be ignored.
+// Decodes the list; `name` is for messages. Corruption: it is not such a list, names a file that a
+// backup cannot have, or names one twice. NotSupported: it has a later schema, or a field that may
+// not be ignored.
 Status DecodeBackupMeta(const Slice& text, BackupID id, const std::string& name, BackupMeta* meta);
 
 }  // namespace varve

@@ -15,13 +15,13 @@ constexpr size_t kMaxNumberDigits = 20;
 constexpr std::string_view kNameCharacters =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.";
 
-// What a backup keeps of a database. Other files are none of its data, or no engine of today's.
+// True if backups keep files of this type. Others are not data, or of no current engine.
 bool IsBackedUp(FileType type) {
   return type == kTableFile || type == kWalFile || type == kDescriptorFile ||
          type == kCurrentFile || type == kOptionsFile || type == kBlobFile;
 }
 
-// "000009.sst" of "000009_<anything>.sst". Empty: it is not of that form.
+// Returns "000009.sst" for "000009_<anything>.sst", and "" for other forms.
 std::string NameInDatabase(std::string_view shared_name) {
   const size_t first = shared_name.find('_');
   const size_t dot = shared_name.rfind('.');
@@ -73,7 +73,7 @@ bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed) {
   } else {
     return false;
   }
-  // Names are made of little, and lead nowhere else.
+  // Only harmless characters are allowed, and no way out of the folder.
   if (parsed->file_name.find("..") != std::string::npos ||
       parsed->file_name.find_first_not_of(kNameCharacters) != std::string::npos) {
     return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the names of files within a backup directory, in both directions; FORMAT.md lists them.
+// Makes and parses the names of files within a backup directory; FORMAT.md lists them.
 
 #include <cstdint>
 #include <optional>
@@ -19,40 +19,41 @@ inline constexpr char kPrivateFolder[] = "private";
 inline constexpr char kSharedFolder[] = "shared";
 inline constexpr char kSharedChecksumFolder[] = "shared_checksum";
 
-// Digits alone, and no more than 64 bits.
+// Parses digits alone, of a number of at most 64 bits.
 std::optional<uint64_t> ParseDecimal(std::string_view text);
 
-// The id that the name of a file in meta/, or of a folder in private/, stands for: a decimal number
-// without leading zeros. Nothing: it is no backup's.
+// Returns the id that the name of a file in meta/, or of a folder in private/, stands for: a
+// decimal number without leading zeros. Nothing: the name is no backup's.
 std::optional<BackupID> ParseBackupId(const Slice& name);
 
-// A path relative to the backup directory.
+// Holds the parts of a path relative to the backup directory.
 struct BackupPath {
   bool shared = false;
   std::string folder;     // "shared", "shared_checksum" or "private/<id>"
-  std::string file_name;  // within that
-  std::string db_name;    // of the file in the database
+  std::string file_name;  // Within the folder.
+  std::string db_name;    // Name of the file in the database.
   FileType type = kTempFile;
   uint64_t number = 0;
 };
 
-// False for everything that a backup with this id cannot have: such a path is never followed.
+// Returns false for every path that a backup with this id cannot have: such a path is never
+// followed.
 bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed);
 
-// The bytes of a shared file, where its name has them.
+// Returns the size that the name of a shared file contains, if any.
 std::optional<uint64_t> SizeInSharedName(const Slice& file_name);
 
-// The session in the name of a shared file; empty: there is none.
+// Returns the session that the name of a shared file contains; empty: there is none.
 std::string SessionInSharedName(const std::string& path);
 
-// Names within shared_checksum/ of the table with this name in the database.
+// Return the name within shared_checksum/ of the table with this name in the database.
 std::string SessionName(const std::string& db_name, const std::string& session_id,
                         std::optional<uint64_t> size);
 std::string LegacyName(const std::string& db_name, uint32_t crc32c, uint64_t size);
 
-// While it is written.
+// Returns the name that a file has while it is written.
 std::string BackupTempName(const std::string& file_name);
-// Whether it has such a name.
+// True if it is the name of a file that is being written.
 bool IsBackupTempName(const Slice& file_name);
 
 }  // namespace varve

@@ -38,7 +38,7 @@ BackupStore::BackupStore(const BackupEngineOptions& options, Env* db_env)
       restore_limiter_(RateLimiterOf(options.restore_rate_limiter, options.restore_rate_limit)) {}
 
 BackupStore::~BackupStore() {
-  // A lock that cannot be given back goes with the process.
+  // A lock that cannot be released ends with the process.
   if (lock_ != nullptr) (void)fs_->UnlockFile(lock_, IOOptions(), nullptr).ok();
 }
 
@@ -92,7 +92,7 @@ Status BackupStore::CheckOptions(bool read_only) const {
 Status BackupStore::MakeAndLock() {
   VARVE_RETURN_IF_ERROR(MakeDirectoryDurably(fs_.get(), directory_));
   VARVE_RETURN_IF_ERROR(fs_->CreateDirIfMissing(PathOf(kMetaFolder), IOOptions(), nullptr));
-  // In the directory of a database LOCK is the database's.
+  // LOCK in the directory of a database is the database's own.
   const bool in_database = fs_->FileExists(CurrentFileName(directory_), IOOptions(), nullptr).ok();
   const std::string lock_file = LockFileName(in_database ? PathOf(kMetaFolder) : directory_);
   IOStatus s = fs_->LockFile(lock_file, IOOptions(), &lock_, nullptr);
@@ -149,7 +149,7 @@ Status BackupStore::Delete(BackupID id) {
     }
   }
   VARVE_RETURN_IF_ERROR(DeleteFileIfThere(std::string(kMetaFolder) + "/" + std::to_string(id)));
-  // Whatever happens from here on, the backup is gone, and what is left of it is garbage.
+  // From here on the backup no longer exists, even if a step fails, and its files are garbage.
   garbage_ = true;
   catalog_.Remove(id);
   VARVE_RETURN_IF_ERROR(SyncFolder(kMetaFolder));
@@ -180,8 +180,8 @@ Status BackupStore::CollectGarbage() {
   return Status::OK();
 }
 
-// Lists that were being written. One that is there though writing it failed, or deleting it,
-// counts.
+// Deletes lists that were being written. A list that exists counts, even if writing or deleting it
+// failed.
 Status BackupStore::SweepMeta() {
   std::vector<std::string> entries;
   VARVE_RETURN_IF_ERROR(fs_->GetChildren(PathOf(kMetaFolder), IOOptions(), &entries, nullptr));

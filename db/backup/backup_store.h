@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// BackupStore: an open backup directory, what it holds, and the removal of backups from it.
+// BackupStore holds an open backup directory and its catalog, and removes backups from it.
 //
-// A backup is there while its list in meta/ is. So lists are written last and deleted first, each
-// when what it relies on is durable; what else a crash leaves is garbage.
+// A backup exists while its list in meta/ does. So lists are written last and deleted first, each
+// when the files it relies on are durable; anything else that a crash leaves is garbage.
 
 #include <atomic>
 #include <memory>
@@ -20,10 +20,10 @@
 
 namespace varve {
 
-// Thread safety: none, but of `stop`; const methods may run beside each other.
+// Thread safety: none, except for `stop`; const methods may run beside each other.
 class BackupStore {
  public:
-  // Makes, locks and reads the directory; one that is only read is only read.
+  // Makes, locks and reads the directory; with `read_only` it is only read.
   static Status Open(const BackupEngineOptions& options, Env* db_env, bool read_only,
                      std::unique_ptr<BackupStore>* store);
   ~BackupStore();
@@ -33,7 +33,7 @@ class BackupStore {
   const BackupEngineOptions& options() const { return options_; }
   FileSystem* fs() const { return fs_.get(); }
   const std::shared_ptr<FileSystem>& shared_fs() const { return fs_; }
-  // Of databases that are restored.
+  // Returns the Env of databases that are restored.
   Env* db_env() const { return db_env_; }
   Env* backup_env() const { return backup_env_; }
   const std::string& directory() const { return directory_; }
@@ -44,16 +44,16 @@ class BackupStore {
   Status Delete(BackupID id);
   Status Purge(uint32_t keep);
   Status CollectGarbage();
-  // The next change of the directory does that first.
+  // Makes the next change of the directory collect garbage first.
   void ExpectGarbage() { garbage_ = true; }
   Status CollectExpectedGarbage() { return garbage_ ? CollectGarbage() : Status::OK(); }
 
-  // How files of the directory are written, and read; the file systems are still to be set.
+  // Returns options for copying files of the directory; the caller sets the file systems.
   CopyPool::Options CopyOptions(RateLimiter* limiter) const;
   RateLimiter* backup_limiter() const { return backup_limiter_.get(); }
   RateLimiter* restore_limiter() const { return restore_limiter_.get(); }
   std::atomic<bool>& stop() { return stop_; }
-  // Makes the names in a folder of the directory durable, as the options say.
+  // Makes the names in a folder of the directory durable, if the options ask for it.
   Status SyncFolder(const std::string& relative) const;
   void Note(const std::string& text) const;
 
@@ -77,9 +77,9 @@ class BackupStore {
   BackupCatalog catalog_;
   std::shared_ptr<RateLimiter> backup_limiter_;
   std::shared_ptr<RateLimiter> restore_limiter_;
-  FileLock* lock_ = nullptr;  // Null: it is only read, or the file system has no locks.
+  FileLock* lock_ = nullptr;  // Null: read-only, or no locks in the file system.
   bool garbage_ = false;
-  std::atomic<bool> stop_{false};  // Only a wish, so relaxed.
+  std::atomic<bool> stop_{false};  // Only a request, so relaxed.
 };
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public form of copy plans, and what is done with one that is there.
+// Implements the public calls of copy plans, and work on existing plans.
 
 #include "varve/utilities/copy_plan.h"
 
@@ -114,7 +114,7 @@ class OpenedPlan final : public CopyPlan {
     const IOStatus s = fs_->GetFileSize(object.path, IOOptions(), &size, nullptr);
     if (IsMissing(s)) return Status::NotFound(object.path, "is missing, and the plan names it");
     if (!s.ok()) return s;
-    // A log may have grown in the place it was linked from, which is none of the plan.
+    // A plan links only tables, so no object can have grown.
     if (size == object.size) return Status::OK();
     return Status::Corruption(object.path, std::to_string(size) + " bytes long, and " +
                                                std::to_string(object.size) + " in the plan");
@@ -124,7 +124,7 @@ class OpenedPlan final : public CopyPlan {
   BackupID id_ = 0;
   std::vector<CopyPlanObject> objects_;
   CopyPlanCatalog catalog_;
-  std::vector<StoredObject> needed_;  // all that the catalog names
+  std::vector<StoredObject> needed_;  // All objects that the catalog names.
 };
 
 std::string WithoutEndingSlashes(std::string path) {
@@ -140,7 +140,7 @@ Status OpenPlan(std::shared_ptr<FileSystem> fs, const std::string& directory,
   return Status::OK();
 }
 
-// PLAN goes last, so that what an interrupted call leaves is known to be a plan's.
+// PLAN is deleted last, so that the rest of an interrupted call is known to be a plan's.
 Status DiscardPlan(FileSystem* fs, const std::string& directory) {
   std::vector<std::string> names;
   const IOStatus listed = fs->GetChildren(directory, IOOptions(), &names, nullptr);

@@ -35,7 +35,7 @@ class ProgressCalls final : public CopyPool::Observer {
   const std::function<void()>& callback_;
 };
 
-// Nothing: the MANIFEST has none of the file.
+// Returns the checksum in the MANIFEST; nothing: it has none of the file.
 std::optional<uint32_t> ChecksumOf(const CopyFile& file) {
   return file.table == nullptr ? std::nullopt : ChecksumInManifest(*file.table);
 }
@@ -44,7 +44,7 @@ bool IsTable(FileType type) {
   return type == kTableFile || type == kBlobFile;
 }
 
-// One backup on its way. Used once.
+// Makes one backup. Used once.
 class BackupCreation {
  public:
   BackupCreation(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options, DB* db)
@@ -73,8 +73,8 @@ class BackupCreation {
   struct Planned {
     CopyFile live;
     BackupFile file;
-    bool known = false;     // a valid backup has it
-    bool excluded = false;  // the callback says that it is elsewhere
+    bool known = false;     // A valid backup has it.
+    bool excluded = false;  // The callback says that it is elsewhere.
   };
 
   Status Check(const std::string& app_metadata) {
@@ -102,7 +102,7 @@ class BackupCreation {
     return IsMissing(s) ? Status::OK() : Status(s);
   }
 
-  // Everything but the list.
+  // Makes every file but the list.
   Status MakeFiles(BackupMeta* meta, DataMoveInfo* moved) {
     VARVE_RETURN_IF_ERROR(
         store_.fs()->CreateDir(store_.PathOf(private_folder_), IOOptions(), nullptr));
@@ -171,7 +171,8 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // A backup has the file already, if its name and its checksum are that of a known one.
+  // Marks the file as known if a valid backup has it. Corruption: that file has the same name, but
+  // another size or checksum.
   Status LookUp(Planned* planned) {
     const auto it = store_.catalog().shared().find(planned->file.path);
     if (it == store_.catalog().shared().end()) return Status::OK();
@@ -213,7 +214,7 @@ class BackupCreation {
     return Status::OK();
   }
 
-  // Empty: the table's name is to be a legacy one.
+  // Returns an empty session if the table gets a legacy name.
   Status SessionOf(const CopyFile& live, std::string* session) {
     session->clear();
     const uint32_t naming = store_.options().share_files_with_checksum_naming;
@@ -225,7 +226,7 @@ class BackupCreation {
     return tables_.SessionOf(db_->GetFileSystem(), live.Path(), live.number, unique_id, session);
   }
 
-  // Their names have their checksums, and so all of each is read for its name once.
+  // Reads the tables whose names contain their checksums, each once.
   Status SumUpTablesOfLegacyNames() {
     std::vector<CopyTask> tasks;
     std::vector<uint64_t> numbers;
@@ -355,7 +356,7 @@ class BackupCreation {
     return store_.fs()->RenameFile(tasks[0].target, folder + "/" + name, IOOptions(), nullptr);
   }
 
-  // The list may be there: then its files stay, until the directory is read again.
+  // If the list may exist, its files stay until the directory is read again.
   void CleanUp(bool in_doubt) {
     store_.ExpectGarbage();
     if (!in_doubt) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Making a backup.
+// Makes a backup.
 //
-//   1. Its folder in private/ is made; one that is there already is garbage, and swept first.
+//   1. Its folder in private/ is made; one that exists already is garbage, and swept first.
 //   2. The files of one moment of the database are listed, and kept from deletion (CopySet).
-//   3. What the directory lacks is copied, with checksums: shared files under temporary names.
+//   3. Missing files are copied, with checksums: shared ones under temporary names.
 //   4. Shared files get their names, and all folders are synced.
 //   5. The list of files is written, synced and renamed to its name in meta/.
 //
@@ -23,7 +23,7 @@
 
 namespace varve {
 
-// *moved gets the numbers of files and bytes, and the sequence.
+// *moved gets the numbers of files and bytes, and the sequence number.
 Status CreateBackup(BackupStore* store, LiveTables* tables, const CreateBackupOptions& options,
                     DB* db, const std::string& app_metadata, BackupID* new_id, DataMoveInfo* moved);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// LiveTables: what the names of tables in a backup are made of, found out once for each table of an
+// LiveTables caches what the names of tables in a backup are made of, once for each table of an
 // open database. A number stands for one file for as long as the database is open.
 //
-// The MANIFEST has a hash of the session that wrote a table, and not its id. So the sessions that
-// are known, that of the opening and those of tables in backups, are tried first, and only a table
-// of another one is opened.
+// The MANIFEST has a hash of the session that wrote a table, and not its id. So the known sessions,
+// that of the opening and those of tables in backups, are tried first, and a table is opened only
+// if none of them wrote it.
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +21,8 @@
 
 namespace varve {
 
-// The CRC-32C of the whole file in the MANIFEST; nothing: it has none, or one of another function.
+// Returns the CRC-32C of the whole file in the MANIFEST; nothing: it has none, or one of another
+// function.
 std::optional<uint32_t> ChecksumInManifest(const FileMetaData& table);
 
 // Thread safety: none.
@@ -29,16 +30,16 @@ class LiveTables {
  public:
   struct Facts {
     std::optional<std::string> session_id;  // Empty: the table has none.
-    std::optional<uint32_t> crc32c;         // Of the whole file.
+    std::optional<uint32_t> crc32c;         // CRC-32C of the whole file.
   };
 
-  // From now on tables are those of this opening of a database.
+  // Says that from now on tables belong to this opening of a database.
   void Begin(const std::string& db_id, const std::string& opening);
-  // A session that may have written tables; nothing if it is empty.
+  // Adds a session that may have written tables; does nothing if it is empty.
   void KnowSession(const std::string& session_id);
   Facts& Of(uint64_t number) { return facts_[number]; }
-  // The session that has written the table: one whose hash unique_id is (TableUniqueId; empty: not
-  // known), or else what the table says.
+  // Returns the session that has written the table: a known one whose hash is unique_id
+  // (TableUniqueId; empty: not known), or else the one that the table names.
   Status SessionOf(FileSystem* fs, const std::string& path, uint64_t number,
                    const std::string& unique_id, std::string* session_id);
 
@@ -48,7 +49,7 @@ class LiveTables {
   std::string db_id_;
   std::string opening_;
   std::unordered_map<uint64_t, Facts> facts_;
-  std::vector<std::string> sessions_;  // the one that was right last comes first
+  std::vector<std::string> sessions_;  // The one that matched last comes first.
 };
 
 }  // namespace varve

@@ -26,7 +26,7 @@ namespace {
 constexpr char kCall[] = "CopyPlan::Make";
 constexpr int kSchemaVersion = 2;
 
-// One plan on its way. Used once.
+// Makes one plan. Used once.
 class PlanMaking {
  public:
   PlanMaking(const CopyPlanOptions& options, const StoredCatalogs& stored, DB* db, Engine* engine)
@@ -59,7 +59,7 @@ class PlanMaking {
   struct Planned {
     const CopyFile* live;
     BackupFile file;
-    bool stored;  // an earlier catalog has it
+    bool stored;  // An earlier catalog has it.
   };
 
   Status NameFiles() {
@@ -89,7 +89,7 @@ class PlanMaking {
                              live.table->unique_id, session);
   }
 
-  // Their names have their checksums.
+  // Reads the tables without a session, as their names contain their checksums.
   Status SumUpTablesWithoutSession() {
     std::vector<Planned*> unknown;
     for (Planned& planned : planned_) {
@@ -133,8 +133,8 @@ class PlanMaking {
     return Status::OK();
   }
 
-  // Of a copy the checksum comes with the bytes. Bytes that the MANIFEST has a checksum of are
-  // compared with it where they are read.
+  // Copies or links the missing files. A copy yields its checksum; a checksum of the MANIFEST is
+  // compared where the bytes are read.
   Status Bring(const std::string& staging, DataMoveInfo* moved) {
     std::vector<CopyTask> tasks;
     std::vector<Planned*> brought;
@@ -144,7 +144,7 @@ class PlanMaking {
       task.source = planned.live->Path();
       task.target = staging + "/" + planned.live->name;
       task.size = planned.live->size;
-      // The file of a log may be longer than what it holds.
+      // Logs are copied, as their files may be longer than the part listed.
       task.may_link = planned.live->table != nullptr;
       task.want_checksum = true;
       task.contents = planned.live->contents;

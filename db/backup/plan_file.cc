@@ -56,7 +56,7 @@ class PlanReader {
     return Status::OK();
   }
 
-  // The version is looked at before the checksum, which a later one may have elsewhere.
+  // The version is checked before the checksum, which a later version may have elsewhere.
   Status CheckHead() {
     whole_ = text_;
     std::string_view line;
@@ -68,7 +68,7 @@ class PlanReader {
     return Status::OK();
   }
 
-  // The last line, which is of all bytes before it.
+  // Takes the last line, the checksum of all bytes before it.
   Status TakeChecksum() {
     if (text_.empty() || text_.back() != '\n') return Damaged("it ends in the middle of a line");
     const size_t before = text_.substr(0, text_.size() - 1).rfind('\n');
@@ -94,7 +94,7 @@ class PlanReader {
     return Status::OK();
   }
 
-  // Files that are not shared are no earlier backup's, so the plan has all of them.
+  // Finds the files that the plan has. It must have all unshared ones, as no earlier backup does.
   Status FindBrought(const std::vector<std::string_view>& names) {
     std::unordered_map<std::string_view, bool> wanted;
     for (const std::string_view name : names) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Owns the bytes of the file PLAN; FORMAT.md describes them. They are hostile input.
+// Reads and writes the file PLAN; FORMAT.md describes it. Its bytes are not trusted.
 
 #include <cstdint>
 #include <string>
@@ -18,16 +18,16 @@ inline constexpr char kPlanFileName[] = "PLAN";
 
 struct PlanContents {
   BackupMeta meta;            // Every file has a size and a checksum.
-  std::string catalog_bytes;  // What meta says.
-  // The files of meta that the plan's directory has, by index, ascending.
+  std::string catalog_bytes;  // Encoded form of meta.
+  // Indexes of those files of meta that the plan's directory has, ascending.
   std::vector<size_t> brought;
 };
 
-// `contents.catalog_bytes` is set already.
+// Encodes the plan. `contents.catalog_bytes` is set already.
 std::string EncodePlan(const PlanContents& contents);
 
-// `name` is for messages. Corruption: no such file, or one that names what a plan cannot have.
-// NotSupported: of a later version.
+// Decodes a plan; `name` is for messages. Corruption: it is no such file, or names something that a
+// plan cannot have. NotSupported: it has a later version.
 Status DecodePlan(const Slice& text, const std::string& name, PlanContents* contents);
 
 }  // namespace varve

@@ -26,12 +26,12 @@ namespace {
 
 constexpr uint64_t kMaxCurrentFileBytes = 1024;
 
-// The lock of a database that is not open.
+// Holds the lock of a database that is not open.
 class RestoreLock {
  public:
   explicit RestoreLock(FileSystem* fs) : fs_(fs) {}
   ~RestoreLock() {
-    // A lock that cannot be given back goes with the process.
+    // A lock that cannot be released ends with the process.
     if (lock_ != nullptr) (void)fs_->UnlockFile(lock_, IOOptions(), nullptr).ok();
   }
   RestoreLock(const RestoreLock&) = delete;
@@ -49,12 +49,12 @@ class RestoreLock {
   FileLock* lock_ = nullptr;
 };
 
-// Whether a restore replaces files of this type. Information logs stay, and so does the lock.
+// True if a restore replaces files of this type. Information logs and the lock stay.
 bool IsReplaced(FileType type) {
   return type != kInfoLogFile && type != kDBLockFile && type != kCurrentFile;
 }
 
-// One restore on its way. Used once.
+// Makes one restore. Used once.
 class Restoration {
  public:
   Restoration(const BackupStore& store, const std::vector<const BackupStore*>& alternates,
@@ -84,7 +84,7 @@ class Restoration {
     if (s.ok() && options_.keep_log_files) s = BringArchivedLogsBack();
     bool in_force = false;
     if (s.ok()) s = Exchange(&in_force);
-    // After an error that goes back, too. What remains is gone with the next restore or opening.
+    // After an error this moves the old files back. The next restore or opening removes leftovers.
     UndoInterruptedRestore(fs_, db_dir_, wal_dir_).PermitUncheckedError();
     if (!s.ok() || options_.keep_log_files) return s;
     return DeleteArchivedLogs();
@@ -97,7 +97,7 @@ class Restoration {
   };
 
   bool one_directory() const { return db_dir_ == wal_dir_; }
-  // Two names of one directory have the same lock, which is taken.
+  // Two names of one directory have the same lock file, which this object holds.
   bool IsSameDirectory() const {
     bool same = false;
     const IOStatus s = fs_->AreFilesSame(LockFileName(db_dir_), LockFileName(wal_dir_), IOOptions(),
@@ -123,7 +123,7 @@ class Restoration {
     return Status::OK();
   }
 
-  // Finds out what is there.
+  // Lists the files of the database's directories.
   Status LookAround() {
     std::vector<std::string> entries;
     VARVE_RETURN_IF_ERROR(fs_->GetChildren(db_dir_, IOOptions(), &entries, nullptr));
@@ -177,7 +177,7 @@ class Restoration {
       }
       const std::string wanted = SessionInSharedName(file.parsed.file_name);
       std::string session;
-      // One that cannot be read is not kept.
+      // A table that cannot be read is not kept.
       const bool same = !wanted.empty() &&
                         sessions.SessionOf(fs_, path, file.parsed.number, "", &session).ok() &&
                         session == wanted;
@@ -192,20 +192,20 @@ class Restoration {
     return Status::OK();
   }
 
-  // Those that the backup leaves out, too.
+  // Lists all files, including those that the backup leaves out.
   void ListFiles() {
     all_files_ = meta_->files;
     for (const std::string& path : meta_->excluded) {
       BackupFile file;
       file.path = path;
       if (!ParseBackupPath(path, meta_->id, &file.parsed))
-        continue;  // It was one when it was read.
+        continue;  // The list has only valid paths.
       file.size = SizeInSharedName(file.parsed.file_name);
       all_files_.push_back(std::move(file));
     }
   }
 
-  // Where each file comes from that is not kept.
+  // Finds the source of each file that is not kept.
   Status FindFiles() {
     for (const BackupFile& file : meta_->files) {
       sources_[file.path] = Source{store_.fs(), store_.PathOf(file.path)};
@@ -229,7 +229,7 @@ class Restoration {
   }
 
   bool IsLog(const BackupFile& file) const { return file.parsed.type == kWalFile; }
-  // A log that is to stay as it is.
+  // True for a log that stays as it is, or a table that is kept.
   bool StaysAsItIs(const BackupFile& file) const {
     const std::string& name = file.parsed.db_name;
     if (IsLog(file) && options_.keep_log_files) {
@@ -238,7 +238,7 @@ class Restoration {
     return kept_.count(name) != 0;
   }
 
-  // Copies to the incoming folders, and checks what arrives.
+  // Copies to the incoming folders, and checks the copies.
   Status Stage(DataMoveInfo* moved) {
     for (const std::string& directory : Directories()) {
       const std::string folder = IncomingFolder(directory);
@@ -248,7 +248,7 @@ class Restoration {
       VARVE_RETURN_IF_ERROR(SyncDirectory(fs_, directory));
       VARVE_RETURN_IF_ERROR(SyncDirectory(fs_, directory + "/" + kRestoreFolder));
     }
-    // Those of each file system together.
+    // Files of one file system are copied together.
     std::map<FileSystem*, std::vector<const BackupFile*>> by_source;
     for (const BackupFile& file : all_files_) {
       if (!StaysAsItIs(file)) by_source[sources_[file.path].fs].push_back(&file);
@@ -337,7 +337,7 @@ class Restoration {
     return ExchangeFiles(fs_, places, current, in_force);
   }
 
-  // Those whose names are taken stay: what is in their place is theirs.
+  // Moves archived logs back, except those whose names are taken: their contents are there.
   Status BringArchivedLogsBack() {
     const std::string archive = ArchivalDirectory(wal_dir_);
     std::vector<std::string> logs;
@@ -385,12 +385,12 @@ class Restoration {
   std::shared_ptr<const BackupMeta> meta_;
   std::string db_dir_;
   std::string wal_dir_;
-  // What is in the database's directory and would be replaced, and logs beside it.
+  // Files of the database's directory that would be replaced, and logs beside it.
   std::map<std::string, FileType> present_;
   std::set<std::string> present_logs_;
-  std::set<std::string> kept_;  // tables of the old database, by name
+  std::set<std::string> kept_;  // Tables of the old database, by name.
   std::vector<BackupFile> all_files_;
-  std::map<std::string, Source> sources_;  // by path in the backup
+  std::map<std::string, Source> sources_;  // Sources by path in the backup.
   std::map<std::string, std::optional<uint32_t>> excluded_checksums_;
   std::map<uint64_t, std::string> tables_;
 };

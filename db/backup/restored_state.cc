@@ -22,7 +22,7 @@ Status CheckRestoredState(FileSystem* fs, const std::string& directory,
   if (!survey.whole) {
     return Status::Corruption(manifest + " of the backup", survey.damage);
   }
-  // Tables are looked at as bytes: only a walk over keys needs the right comparator.
+  // Tables are checked as bytes: only a walk over keys would need the right comparator.
   const ColumnFamilyOptions options;
   const InternalKeyComparator order(BytewiseComparator());
   TableSurveyContext context;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether files that were copied are a database: what an opening would find out, and without what
-// only its user has, as comparators.
+// Checks whether copied files are a database: it finds what an opening would, but needs nothing
+// that only the database's user has, such as comparators.
 
 #include <cstdint>
 #include <map>
@@ -14,8 +14,8 @@
 namespace varve {
 
 // `directory` has CURRENT and the MANIFEST; `tables` are the paths of all tables by number.
-// Corruption: CURRENT names no MANIFEST that is there, the MANIFEST is not whole, or a table that
-// it names is missing, has another size, or is another one.
+// Corruption: CURRENT names no MANIFEST that exists, the MANIFEST is not whole, or a table that it
+// names is missing, has another size, or is another one.
 Status CheckRestoredState(FileSystem* fs, const std::string& directory,
                           const std::map<uint64_t, std::string>& tables);
 

@@ -11,7 +11,7 @@ namespace varve {
 
 namespace {
 
-// Of an object whose bytes are not known to be some.
+// Stands for an object whose size is not known.
 constexpr uint64_t kUnknownSize = std::numeric_limits<uint64_t>::max();
 
 uint64_t SizeOf(const BackupFile& file) {
@@ -19,7 +19,7 @@ uint64_t SizeOf(const BackupFile& file) {
   return SizeInSharedName(file.parsed.file_name).value_or(kUnknownSize);
 }
 
-// Whether a plan, or a backup, can have an object of this name, be it a list or a file.
+// True if a plan or a backup can have an object of this name, be it a list or a file.
 bool IsOfStore(const std::string& name, BackupID* id) {
   const std::string meta = std::string(kMetaFolder) + "/";
   const std::string own = std::string(kPrivateFolder) + "/";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// StoredCatalogs: what the lists of earlier backups say that a store of objects has. Their bytes
-// are hostile input.
+// StoredCatalogs holds what the lists of earlier backups say about a store of objects. Their bytes
+// are not trusted.
 
 #include <cstdint>
 #include <string>
@@ -16,23 +16,25 @@
 
 namespace varve {
 
-// "meta/<id>".
+// Returns "meta/<id>".
 std::string CatalogName(BackupID id);
 
-// InvalidArgument: the name is that of no catalog. Corruption, NotSupported: as DecodeBackupMeta.
+// Decodes one list. InvalidArgument: the name is that of no catalog. Otherwise the errors of
+// DecodeBackupMeta.
 Status DecodeCatalog(const CopyPlanCatalog& catalog, BackupMeta* meta);
 
 // Thread safety: none.
 class StoredCatalogs {
  public:
-  // Corruption: two of them differ about an object, or have one id; else as DecodeCatalog.
+  // Loads all lists. Corruption: two of them differ about an object, or have one id. Otherwise the
+  // errors of DecodeCatalog.
   Status Load(const std::vector<CopyPlanCatalog>& catalogs);
 
-  // Null: none of them has it with a size and a checksum.
+  // Returns null if no list has it with a size and a checksum.
   const StoredObject* Find(const std::string& name) const;
   bool HasId(BackupID id) const { return ids_.count(id) != 0; }
   BackupID largest_id() const { return largest_id_; }
-  // By name; the shared ones, whatever is known of them.
+  // Returns the shared objects by name, including those of unknown size or checksum.
   const std::unordered_map<std::string, StoredObject>& shared() const { return shared_; }
 
  private:

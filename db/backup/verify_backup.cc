@@ -25,7 +25,7 @@ Status CheckSize(const BackupStore& store, const BackupFile& file) {
                                       " when it was backed up");
 }
 
-// Four bytes, most significant first.
+// Returns four bytes, most significant first.
 std::string ChecksumBytes(uint32_t crc32c) {
   std::string bytes;
   for (int shift = 24; shift >= 0; shift -= 8) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether the files of a backup are what they were when it was made, and what can be told of it.
+// Checks whether the files of a backup are what they were when it was made, and describes it.
 
 #include <memory>
 
@@ -12,10 +12,10 @@
 
 namespace varve {
 
-// See BackupEngineReadOnlyBase::VerifyBackup.
+// Implements BackupEngineReadOnlyBase::VerifyBackup.
 Status VerifyBackupFiles(const BackupStore& store, BackupID id, bool with_checksum);
 
-// Fills in everything, the details if they are asked for.
+// Fills in everything, and the details if they are asked for.
 void FillBackupInfo(const BackupStore& store, const BackupMeta& meta, bool details,
                     BackupInfo* info);
 

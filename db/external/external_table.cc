@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Entries of a program into the file of a table, in order; the file made durable, or deleted.
+// Writes a program's entries into the file of a table, in order; the file is made durable, or
+// deleted.
 
 #include "db/external/external_table.h"
 
@@ -19,11 +20,11 @@ namespace varve {
 
 namespace {
 
-// Of the form of such files that ingestion can give one sequence number.
+// Version of the properties of such files that allows ingestion to assign one sequence number.
 constexpr int32_t kExternalVersion = 2;
 
-// A file of several names, as one that a database has ingested by a link, keeps its bytes under the
-// others. File systems without links say nothing of them.
+// Removes only this name of a file with several, such as one that a database has ingested by a
+// link: its bytes stay under the others. File systems without links do not report them.
 Status LeaveOtherNames(FileSystem* fs, const std::string& path) {
   uint64_t names = 0;
   const IOStatus counted = fs->NumFileLinks(path, IOOptions(), &names, nullptr);
@@ -36,7 +37,7 @@ Status LeaveOtherNames(FileSystem* fs, const std::string& path) {
 Status ExternalTable::Create(const ExternalTableRequest& request,
                              std::unique_ptr<ExternalTable>* table) {
   table->reset();
-  // Before the file: a refused option leaves nothing behind.
+  // The options are checked before the file is made, so that a refusal leaves nothing behind.
   VARVE_RETURN_IF_ERROR(TableBuilder::CheckOptions(request.build));
   std::unique_ptr<ExternalTable> made(new ExternalTable(request));
   VARVE_RETURN_IF_ERROR(
@@ -62,7 +63,7 @@ ExternalTable::~ExternalTable() {
   builder_.reset();
   if (file_ == nullptr) return;
   file_.reset();
-  // What is left of it is no table: it has no footer.
+  // Anything left of it is no table: it has no footer.
   request_.fs->DeleteFile(request_.path, IOOptions(), nullptr).PermitUncheckedError();
 }
 
@@ -185,7 +186,7 @@ Status ExternalTable::CloseFile() {
   VARVE_RETURN_IF_ERROR(file_->Sync(request_.use_fsync));
   if (request_.leaves_page_cache) {
     const uint64_t data_bytes = builder_->FileSize() - builder_->tail_size();
-    // Only a hint; and of no bytes it would mean the whole file.
+    // This is only a hint, and zero bytes would mean the whole file.
     if (data_bytes > 0) {
       file_->file()->InvalidateCache(0, static_cast<size_t>(data_bytes)).PermitUncheckedError();
     }

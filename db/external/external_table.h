@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A table that a program writes, outside of any database: one file from its creation to its last
-// sync, and what there is to say of it.
+// ExternalTable is a table that a program writes, outside of any database: one file, from its
+// creation to its last sync, and its description.
 
 #include <cstdint>
 #include <memory>
@@ -19,12 +19,12 @@
 
 namespace varve {
 
-// Properties that such tables have, and those of databases do not. Their values are fixed32 and
+// Properties that only such tables have, not those of databases. Their values are fixed32 and
 // fixed64.
 inline constexpr char kExternalVersionProperty[] = "rocksdb.external_sst_file.version";
 inline constexpr char kExternalSequenceProperty[] = "rocksdb.external_sst_file.global_seqno";
 
-// How such a table is made.
+// Says how such a table is made.
 struct ExternalTableRequest {
   std::string path;
   std::shared_ptr<FileSystem> fs;
@@ -32,10 +32,10 @@ struct ExternalTableRequest {
   WritableFileWriter::Options writer_options;
   FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
   bool use_fsync = false;
-  bool leaves_page_cache = true;  // its data, once it is finished
-  // Of the keys that are added, with their timestamps.
+  bool leaves_page_cache = true;  // Applies to its data, once it is finished.
+  // Orders the keys that are added, with their timestamps.
   const InternalKeyComparator* icmp = nullptr;
-  // build.icmp is that of the keys that are stored.
+  // build.icmp orders the keys as they are stored.
   TableBuildOptions build;
 };
 
@@ -48,32 +48,32 @@ class ExternalTable {
   ExternalTable(const ExternalTable&) = delete;
   ExternalTable& operator=(const ExternalTable&) = delete;
 
-  // As the calls of SstFileWriter, for all kinds of points.
+  // Implement the calls of SstFileWriter, for all kinds of points.
   Status Add(ValueType type, const Slice& user_key, const Slice& timestamp, const Slice& value);
   Status AddTombstone(const Slice& begin, const Slice& end, const Slice& timestamp);
   Status Finish(ExternalSstFileInfo* info);
-  // From now on each call returns `status`, which is not OK.
+  // Makes each later call return `status`, which is not OK.
   Status Fail(const Status& status);
 
-  // Whether Finish would have nothing to write.
+  // True if Finish would have nothing to write.
   [[nodiscard]] bool empty() const { return points_ == 0 && tombstones_.empty(); }
   [[nodiscard]] uint64_t FileSize() const { return builder_->FileSize(); }
 
  private:
   struct Tombstone {
-    std::string begin;  // internal key, as it is stored
-    std::string end;    // user key, as it is stored
+    std::string begin;  // Internal key, as it is stored.
+    std::string end;    // User key, as it is stored.
   };
 
   explicit ExternalTable(const ExternalTableRequest& request)
       : request_(request), bytewise_(request.icmp->order() == KeyOrder::kBytewise) {}
 
   Status CheckTimestamp(const Slice& timestamp) const;
-  // The key's timestamp is checked and part of it.
+  // Adds a point whose key includes its checked timestamp.
   Status AddWholeKey(ValueType type, const Slice& user_key, const Slice& value);
   [[nodiscard]] Status status() const { return failed_.ok() ? builder_->status() : failed_; }
   Status RefuseOrder(const Slice& user_key) const;
-  // What of a timestamp the table holds.
+  // Returns the part of a timestamp that the table holds.
   [[nodiscard]] Slice Stored(const Slice& timestamp) const {
     return request_.build.persist_timestamps ? timestamp : Slice();
   }
@@ -83,20 +83,20 @@ class ExternalTable {
 
   const ExternalTableRequest request_;
   const bool bytewise_;
-  std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; outlives it
+  std::unique_ptr<FileChecksumGenerator> checksum_;  // Of the file, if wanted; outlives it.
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;
-  Status failed_;  // beside what the builder has met
+  Status failed_;  // Besides errors that the builder has met.
 
-  // Of the points: the first user key, and the last internal key, with their timestamps.
+  // First user key and last internal key of the points, with their timestamps.
   std::string first_key_;
   std::string last_key_;
   uint64_t points_ = 0;
-  std::string whole_key_;   // of key and timestamp
-  std::string stored_key_;  // internal, without the timestamp
+  std::string whole_key_;   // Key and timestamp.
+  std::string stored_key_;  // Internal key without the timestamp.
 
   std::vector<Tombstone> tombstones_;
-  // User keys with their timestamps.
+  // Smallest and largest user keys of the tombstones, with their timestamps.
   std::string smallest_begin_;
   std::string largest_end_;
   bool finished_ = false;

@@ -34,7 +34,7 @@ FileRef Describe(InspectedTable* table) {
   file->size = table->file_size;
   file->smallest = table->smallest;
   file->largest = table->largest;
-  // What lies between the ends was not looked at.
+  // Only the ends were read, so the smallest sequence number is unknown.
   file->smallest_seq = 0;
   file->largest_seq = kMaxSequenceNumber;
   file->epoch_number = 1;

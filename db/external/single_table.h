@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One table as a tree of its own, with an empty memtable over it, so that everything which reads a
-// column family reads it.
+// SingleTable: one table as a tree of its own, with an empty memtable over it, so that all code
+// which reads a column family can read it.
 
 #include <memory>
 #include <string>
@@ -26,7 +26,7 @@ class SingleTable final : public SuperVersionSource {
   SingleTable& operator=(const SingleTable&) = delete;
 
   SuperVersion* AcquireSuperVersion() override;
-  // Whatever number an entry has, it is visible.
+  // All entries are visible, whatever their sequence number.
   SequenceNumber VisibleSequence() override { return kMaxSequenceNumber; }
   uint64_t SuperVersionNumber() const override { return super_version_->number(); }
 
@@ -41,9 +41,9 @@ class SingleTable final : public SuperVersionSource {
 
   const std::shared_ptr<const Options> options_;
   const InternalKeyComparator icmp_;
-  SuperVersion* super_version_ = nullptr;  // one reference
-  const TableReader* reader_ = nullptr;    // the super-version's
-  std::unique_ptr<TableReader> empty_;     // of a table without entries, which no version has
+  SuperVersion* super_version_ = nullptr;  // Holds one reference.
+  const TableReader* reader_ = nullptr;    // Owned by the super-version.
+  std::unique_ptr<TableReader> empty_;     // A table without entries, which no version has.
 };
 
 }  // namespace varve

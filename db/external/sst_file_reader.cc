@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// SstFileReader: the calls of a database, over a tree of one table.
+// Implements SstFileReader: the calls of a database, over a tree of one table.
 
 #include "varve/sst_file_reader.h"
 
@@ -24,7 +24,7 @@ namespace varve {
 
 namespace {
 
-// What messages call the family that there is none of.
+// Name for the missing family in messages.
 constexpr char kFamilyName[] = "of the table file";
 
 Status NotOpen() {
@@ -35,7 +35,7 @@ SequenceNumber SequenceOf(const ReadOptions& options) {
   return options.snapshot != nullptr ? options.snapshot->GetSequenceNumber() : kMaxSequenceNumber;
 }
 
-// A table's own iterator, as a public one.
+// Shows a table's own iterator as a public one.
 class RawIterator final : public Iterator {
  public:
   explicit RawIterator(std::shared_ptr<SingleTable> table) : table_(std::move(table)) {
@@ -84,7 +84,7 @@ class RawIterator final : public Iterator {
 struct SstFileReader::Rep {
   explicit Rep(const Options& given) : options(given) {}
 
-  // Whether there is a table, and the options fit it.
+  // Returns an error if there is no table, or the options do not fit it.
   Status Check(const ReadOptions& read_options) const {
     if (table == nullptr) return NotOpen();
     return CheckReadTimestamp(read_options, table->super_version(), kFamilyName);

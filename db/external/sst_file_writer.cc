@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// SstFileWriter: options into what a table is made with, and one file after the other.
+// Implements SstFileWriter: it turns options into a table's, and writes one file after the other.
 
 #include "varve/sst_file_writer.h"
 
@@ -29,7 +29,7 @@ Env* EnvOf(const Options& options) {
   return options.env != nullptr ? options.env : Env::Default();
 }
 
-// What tables of the last level get: that is where such files mostly land.
+// Sets the compression of tables of the last level, where such files mostly go.
 void SetCompression(const Options& options, TableBuildOptions* build) {
   build->compression_opts = options.compression_opts;
   if (options.bottommost_compression != kDisableCompressionOption) {
@@ -50,11 +50,11 @@ struct SstFileWriter::Rep {
   Rep(const EnvOptions& given_env_options, const Options& given, const Comparator* comparator,
       ColumnFamilyHandle* family, bool invalidate_page_cache, Env::IOPriority io_priority);
 
-  // Of both comparators.
+  // Checks both comparators.
   Status CheckComparator() const;
   TableBuildOptions MakeBuildOptions() const;
   ExternalTableRequest MakeRequest(const std::string& path, Temperature temperature) const;
-  // What `step` makes of the open file; what it throws stays the file's error.
+  // Runs `step` on the open file and returns its result; an exception stays the file's error.
   template <typename Step>
   Status Run(Step step) {
     if (table == nullptr) [[unlikely]]
@@ -71,7 +71,7 @@ struct SstFileWriter::Rep {
   const bool invalidate_page_cache;
   const Env::IOPriority io_priority;
   const InternalKeyComparator icmp;
-  // The order of keys without timestamps, if those are left out; else null.
+  // Orders keys without timestamps, if those are left out; else null.
   std::unique_ptr<const InternalKeyComparator> order_without_timestamp;
   uint32_t family_id = TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
   std::string family_name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Internal keys in the hands of programs.
+// Implements the calls that make and parse internal keys.
 
 #include "varve/utilities/types_util.h"
 

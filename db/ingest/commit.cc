@@ -34,7 +34,7 @@ KeyRange RangeOf(const InternalKeyComparator& icmp, const NewFile& file) {
   return {true, icmp.KeyOf(file.smallest), icmp.KeyOf(file.largest)};
 }
 
-// The bound of an entry with that number. The end of a range tombstone has none.
+// Gives the bound of an entry that number. The end of a range tombstone keeps its own.
 void SetSequence(InternalKey* bound, SequenceNumber sequence) {
   if (bound->sequence() == kMaxSequenceNumber) return;
   const std::string key = bound->user_key().ToString();
@@ -78,7 +78,7 @@ Status IngestCommit::Collect() {
 
 Status IngestCommit::Run() noexcept {
   const Status s = Guarded([this] { return RunSteps(); });
-  // Refused before anything was begun: what called this may hold the mutex.
+  // It was refused before anything was begun: the caller may hold the mutex.
   if (!begun_) return s;
   CloseWindow();
   DbLock lock(&e_.state.mu);
@@ -162,7 +162,7 @@ Status IngestCommit::FlushAhead() {
       if (!part->in_memory) continue;
       if (!part->options.allow_blocking_flush) return CheckPlaces(*part);
       if (e_.tree.paused() > 0) continue;
-      // What is replaced goes as tables: then the new ones can take their places.
+      // Replaced entries are removed as tables, so that the new ones can take their places.
       if (part->replaced != nullptr || part->family->MemTableBytes() > kFlushedInWindowBytes)
         large.push_back(part->family.get());
     }
@@ -274,7 +274,7 @@ Status IngestCommit::CheckPlaces(const Part& part) const {
   return Status::OK();
 }
 
-// Files of databases keep their numbers, which must say what is newer as the order given does.
+// Files of databases keep their numbers, which must order them as the arguments do.
 Status IngestCommit::CheckOwnSequences(const Part& part) {
   for (size_t i = 0; i < part.tables.size(); i++) {
     const StagedTable& table = *part.tables[i];
@@ -300,7 +300,7 @@ bool IngestCommit::AnyNeedsOrder() const {
   });
 }
 
-// While the log is locked the state of the database is to stay as it is: the commit path is asked.
+// The state of the database must not change while the log is locked: then the commit path decides.
 Status IngestCommit::DecideBesideWriters(bool* decided) {
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(LookIntoMemTables());
@@ -320,7 +320,7 @@ Status IngestCommit::DecideAlone() {
   VARVE_RETURN_IF_ERROR(LookIntoMemTables());
   VARVE_RETURN_IF_ERROR(Place());
   VARVE_RETURN_IF_ERROR(SwitchOverlapped());
-  // The switch may have released the mutex: nobody has written, but trees may have changed.
+  // The switch may have released the mutex: nothing was written, but trees may have changed.
   VARVE_RETURN_IF_ERROR(CheckWritable());
   VARVE_RETURN_IF_ERROR(Place());
   const SequenceNumber before = e_.state.versions->last_sequence();
@@ -329,7 +329,7 @@ Status IngestCommit::DecideAlone() {
   return Status::OK();
 }
 
-// All that the tables will have are given out; those of databases bring theirs along.
+// Returns how many numbers the tables need; files of databases bring their own along.
 uint64_t IngestCommit::SequencesNeeded(SequenceNumber before) const {
   uint64_t needed = 0;
   for (const auto& part : parts_) {
@@ -347,7 +347,7 @@ uint64_t IngestCommit::SequencesNeeded(SequenceNumber before) const {
   return needed;
 }
 
-// With atomic_flush all families are switched, and flushed, together.
+// With atomic_flush all families are switched and flushed together.
 Status IngestCommit::SwitchOverlapped() {
   const bool together = e_.context.options().atomic_flush;
   std::vector<ColumnFamily*> families;
@@ -398,8 +398,8 @@ void IngestCommit::FillInEdits(SequenceNumber first) {
 
 // ---- From the order point on ----
 
-// After the flush: among the tables are those of memtables of before the order point, and perhaps
-// such of later ones, which stay.
+// Runs after the flush: among the tables are those of memtables from before the order point, and
+// perhaps of later ones, which stay.
 Status IngestCommit::RemoveReplaced() {
   for (const auto& part : parts_) {
     if (part->replaced == nullptr) continue;
@@ -431,7 +431,7 @@ Status IngestCommit::MakeDurable() {
   Status s = e_.state.versions->LogAndApply(std::move(edits), e_.context.directory());
   if (s.ok()) {
     in_force_ = true;
-    // The tables of a family that was dropped before are nobody's.
+    // If a family was dropped before, no version owns its tables.
     for (const auto& part : parts_) part->in_force = !part->family->versions()->dropped;
     return s;
   }
@@ -441,7 +441,7 @@ Status IngestCommit::MakeDurable() {
   return s;
 }
 
-// With write_global_seqno: into the files, which are copies, where their writer has left room.
+// With write_global_seqno, writes numbers into the files, which are copies with room for them.
 Status IngestCommit::WriteSequences() {
   for (const auto& part : parts_) {
     if (!part->options.write_global_seqno) continue;
@@ -454,7 +454,7 @@ Status IngestCommit::WriteSequences() {
         return Status::InvalidArgument(table.source, "has no room for a sequence number");
       }
       VARVE_RETURN_IF_ERROR(WriteSequence(e_.context, table.path, at, file.largest_seq));
-      // Its bytes are others now.
+      // The bytes have changed.
       VARVE_RETURN_IF_ERROR(FillInChecksum(e_.context, &table));
       file.checksum = table.file.checksum;
     }
@@ -462,8 +462,9 @@ Status IngestCommit::WriteSequences() {
   return Status::OK();
 }
 
-// What was opened to be looked into stays open, as nobody else has met the files yet. For another
-// level than was expected a reader may have other parts of a table in memory: it is opened again.
+// Readers that were opened for inspection stay open, as nothing else has used the files yet. At
+// another level than expected a reader may keep other parts of a table in memory, so the table is
+// opened again.
 void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
   std::unordered_map<uint64_t, size_t> by_number;
   for (size_t i = 0; i < part->tables.size(); i++) by_number[part->tables[i]->file.number] = i;
@@ -484,7 +485,7 @@ void IngestCommit::AdoptReaders(Part* part, const std::vector<FileRef>& files) {
   }
 }
 
-// In the hold in which the edits came into force.
+// Runs in the hold of the mutex in which the edits came into force.
 void IngestCommit::Show() {
   e_.state.ingest_windows.BeginShowing();
   for (const auto& part : parts_) {
@@ -502,7 +503,7 @@ void IngestCommit::Show() {
 }
 
 void IngestCommit::OpenClosed(Part* part) {
-  const ObsoleteFileQueue::LeaveOpen leave_open;  // the last share may be this one
+  const ObsoleteFileQueue::LeaveOpen leave_open;  // This may be the last reference.
   BestEffort([&] {
     for (const auto& [level, file] : part->closed) {
       TableRef table;
@@ -541,7 +542,7 @@ void IngestCommit::GiveUp() noexcept {
   BestEffort([this] {
     e_.state.mu.AssertHeld();
     for (const auto& part : parts_) {
-      // Files that are in doubt are the version set's.
+      // The version set owns files whose state is in doubt.
       for (StagedTable* const table : part->tables) {
         part->family->table_cache()->Evict(table->file.number);
         if (e_.state.versions->TableInDoubt(table->file.number)) table->path.clear();
@@ -551,7 +552,7 @@ void IngestCommit::GiveUp() noexcept {
   });
 }
 
-// ---- When they are in sight ----
+// ---- After the tables are visible ----
 
 void IngestCommit::RemoveSources() {
   for (const auto& part : parts_) {
@@ -565,7 +566,7 @@ void IngestCommit::RemoveSources() {
   }
 }
 
-// Several tables a line: a bulk load has thousands.
+// Logs several tables a line, as a bulk load has thousands.
 void IngestCommit::Log(const Part& part) const {
   std::string line;
   for (size_t i = 0; i < part.tables.size(); i++) {
@@ -601,7 +602,9 @@ void IngestCommit::TellListeners() {
 void IngestCommit::Finish() {
   for (const auto& part : parts_) {
     for (StagedTable* const table : part->tables) {
-      if (part->in_force) table->path.clear();  // it is the family's now, or goes with it
+      if (part->in_force)
+        table->path.clear();  // The family owns it now, or it goes with the
+                              // family.
     }
     OpenClosed(part.get());
   }

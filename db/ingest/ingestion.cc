@@ -5,7 +5,8 @@
 
 namespace varve {
 
-// The staging directory stays until the database is closed: others may be about to stage files.
+// The staging directory stays until the database is closed, as other calls may be about to stage
+// files.
 void Ingestion::Discard() noexcept {
   std::vector<FamilyShare> shares = std::move(shares_);
   shares_.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One ingestion as it is prepared: the tables that are staged, and what is known of each.
+// Holds one ingestion that is being prepared: its staged tables, and what is known of each.
 
 #include <memory>
 #include <optional>
@@ -21,27 +21,27 @@
 
 namespace varve {
 
-// A file in the staging directory, whose name is the number that the table will have, so it is
-// nobody else's. Whatever table an opening finds there it unlinks, and does nothing else with it,
-// as it may be another name of a user's file.
+// A file in the staging directory, named by the number that the table will have, so no other file
+// has the name. An opening only unlinks tables that it finds there, as each may be a hard link to a
+// user's file.
 struct StagedTable {
-  std::string source;  // as the user wrote it
-  std::string path;    // where it is now; empty: nowhere
-  // Of the table to come. The bounds have sequence number 0.
+  std::string source;  // As the user wrote it.
+  std::string path;    // Current place; empty: none.
+  // Describes the table to come. The bounds have sequence number 0.
   NewFile file;
-  bool moves = false;           // the source goes when the table is in force
-  bool only_tombstone = false;  // one of a range, and nothing else
-  bool db_generated = false;    // entries keep their numbers, which are those of `file`
-  int expected_level = 0;       // that `reader` was opened for
+  bool moves = false;           // Deletes the source once the table is in force.
+  bool only_tombstone = false;  // It has one range tombstone, and nothing else.
+  bool db_generated = false;    // Entries keep their numbers, those of `file`.
+  int expected_level = 0;       // Level that `reader` was opened for.
   std::shared_ptr<const TableProperties> properties;
   std::unique_ptr<TableReader> reader;
 };
 
-// What goes to one family.
+// Holds the files of one family.
 struct FamilyShare {
   std::shared_ptr<ColumnFamily> family;
   IngestExternalFileOptions options;
-  std::vector<StagedTable> tables;  // as given: a later one is newer
+  std::vector<StagedTable> tables;  // In the order given: a later one is newer.
   std::optional<ReplacedRange> replaced;
 };
 

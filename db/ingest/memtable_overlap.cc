@@ -3,8 +3,9 @@
 
 namespace varve {
 
-// In key order: the entry found for one table says of the following ones, too, up to its key, that
-// nothing is there. So of a memtable elsewhere one entry is sought, however many tables there are.
+// Walks the tables in key order: the entry found for one also shows that the range of each later
+// table before that key is empty. So one search suffices in a memtable with no entries near them,
+// however many tables there are.
 Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp, TablesToPlace* tables,
                       bool* any) {
   if (mem.entry_count() == 0) return Status::OK();

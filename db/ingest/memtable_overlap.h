@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether a memtable has anything in ranges of keys.
+// Finds whether a memtable has entries in ranges of keys.
 
 #include <vector>
 
@@ -12,9 +12,8 @@
 
 namespace varve {
 
-// Marks the tables in whose range the memtable has an entry, or a range tombstone, of any age.
-// *any, which may be set already, is set if there is one. A memtable that is sorted by reads is
-// sorted here.
+// Marks the tables in whose range the memtable has an entry, or a range tombstone, of any age. Sets
+// *any, which may be set already, if there is one. Sorts a memtable that is sorted by reads.
 Status MarkOverlapped(const MemTable& mem, const InternalKeyComparator& icmp, TablesToPlace* tables,
                       bool* any);
 

@@ -10,7 +10,7 @@ namespace varve {
 
 namespace {
 
-// Whether anything that is in the level, or about to be, lies in the range.
+// True if a file of the level, or the output of a running compaction to it, overlaps the range.
 bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   const LevelFiles& files = ground.version->level(level);
   const auto stays = [&](const FileMetaData& file) {
@@ -35,7 +35,7 @@ bool IsTaken(const PlacementGround& ground, int level, const KeyRange& range) {
   });
 }
 
-// One flag a level: nothing of it is anywhere near the tables.
+// Returns a flag for each level: true if nothing in it overlaps the hull of the tables.
 std::vector<bool> FreeLevels(const PlacementGround& ground, const KeyRange& hull) {
   std::vector<bool> free;
   for (int level = 0; level < ground.version->num_levels(); level++) {
@@ -60,7 +60,8 @@ TablePlace Place(const PlacementGround& ground, const std::vector<bool>& free_le
   return place;
 }
 
-// Each of the cluster strictly above every older one that it overlaps, unless both are in L0.
+// Puts each table of the cluster strictly above every older one that it overlaps, unless both are
+// in L0.
 void PutAbove(const PlacementGround& ground, const TablesToPlace& tables,
               const std::vector<size_t>& cluster, std::vector<TablePlace>* places) {
   for (size_t i = 1; i < cluster.size(); i++) {

@@ -21,8 +21,8 @@ namespace varve {
 namespace {
 
 constexpr size_t kOpeningThreadsMax = 64;
-// Syncs wait for the device, which makes several at once durable as quickly as one: of many files
-// that many are a thread's, even if the options ask for fewer threads.
+// Syncs wait for the device, which makes several files durable as quickly as one. So if there are
+// many files, each thread takes this many, even if the options ask for fewer threads.
 constexpr size_t kFilesAThread = 32;
 constexpr size_t kOwnThreadsMax = 16;
 
@@ -71,7 +71,7 @@ Status CheckArg(const IngestExternalFileArg& arg) {
   return CheckOptions(arg);
 }
 
-// One file's way into the staging directory.
+// Brings the files of one share into the staging directory.
 class Preparation {
  public:
   Preparation(Engine* engine, const IngestExternalFileArg& arg, FamilyShare* share)
@@ -111,8 +111,8 @@ Status Preparation::Run() {
   return StageAll();
 }
 
-// In several threads, if there are many files or if they are asked for. The first error counts, in
-// the order given.
+// Uses several threads if there are many files or the options ask for it. The first error, in the
+// order of the files, is returned.
 Status Preparation::StageAll() {
   std::vector<Status> statuses(share_.tables.size());
   std::atomic<size_t> next{0};
@@ -128,7 +128,7 @@ Status Preparation::StageAll() {
   const size_t wanted = ThreadsFor(statuses.size(), share_.options);
   std::vector<std::thread> helpers;
   const Duty* const duties = duties::innermost;
-  // Without memory for another thread those that there are do all of it.
+  // If memory for another thread lacks, the existing ones do all of it.
   BestEffort([&] {
     helpers.reserve(wanted);
     if (wanted > 1) helpers.emplace_back([n = statuses.size()] { ReserveDescriptors(n); });
@@ -155,8 +155,8 @@ Status Preparation::Stage(size_t i) {
   return CheckChecksum(i, &table);
 }
 
-// Where the database keeps such checksums it has one of each table. One that is given is compared,
-// or believed.
+// If the database keeps such checksums, every table gets one. A given one is compared or trusted,
+// as the options say.
 Status Preparation::CheckChecksum(size_t i, StagedTable* table) {
   if (e_.context.options().file_checksum_gen_factory == nullptr) return Status::OK();
   if (arg_.files_checksums.empty()) return FillInChecksum(e_.context, table);

@@ -2,7 +2,7 @@
 #pragma once
 
 // The first step of an ingestion, which needs no order among writes: files are staged, synced,
-// opened and looked into. No reader and no writer sees anything of it.
+// opened and inspected. No reader and no writer sees anything of it.
 
 #include <memory>
 #include <vector>
@@ -14,8 +14,8 @@
 
 namespace varve {
 
-// OK: *ingestion has all files of the arguments, and the engine's list of staged ones has it, too.
-// Otherwise nothing is left of it. InvalidArgument and NotSupported name what is wrong.
+// OK: *ingestion has all files of the arguments, and is in the engine's list of staged ones.
+// Otherwise nothing is left of it. InvalidArgument and NotSupported name the fault.
 Status PrepareIngestion(Engine* engine, const std::vector<IngestExternalFileArg>& args,
                         std::shared_ptr<Ingestion>* ingestion);
 

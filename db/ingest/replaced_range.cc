@@ -27,7 +27,7 @@ bool ReplacedRange::Covers(const InternalKeyComparator& icmp, const TableFacts& 
   if (everything_) return true;
   if (icmp.CompareKey(icmp.KeyOf(table.smallest), start_) < 0) return false;
   const int end = icmp.CompareKey(icmp.KeyOf(table.largest), limit_);
-  // The end of a range deletion is the first key behind it.
+  // The end of a range tombstone is exclusive, so it may be the limit.
   return end < 0 || (end == 0 && table.largest.sequence() == kMaxSequenceNumber);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A range of a family whose contents an ingestion takes away in the moment in which its tables come
-// into sight (IngestExternalFileArg::atomic_replace_range).
+// A range of a family whose contents an ingestion removes at the moment in which its tables become
+// visible (IngestExternalFileArg::atomic_replace_range).
 //
-// Whole tables go, so none may reach over an edge of the range: then nothing is done. What
-// memtables have in it is flushed first, and goes as tables.
+// Whole tables are removed, so none may cross an edge of the range: then nothing is done. Entries
+// of memtables in the range are flushed first, and removed as tables.
 
 #include <cstdint>
 #include <optional>
@@ -21,21 +21,21 @@
 
 namespace varve {
 
-// User keys without timestamps; both limits, or neither: all of the family.
+// Holds user keys without timestamps; both limits, or neither: all of the family.
 class ReplacedRange {
  public:
-  // InvalidArgument: it has one limit, or ends before it begins.
+  // Makes the range. InvalidArgument: it has one limit, or ends before it begins.
   static Status Make(const InternalKeyComparator& icmp, const RangeOpt& range,
                      std::optional<ReplacedRange>* result);
 
-  // Whether all of the table is in the range.
+  // True if all of the table is in the range.
   [[nodiscard]] bool Covers(const InternalKeyComparator& icmp, const TableFacts& table) const;
   [[nodiscard]] bool Overlaps(const InternalKeyComparator& icmp, const TableFacts& table) const;
-  // Whether the memtable has anything in it.
+  // Sets *any if the memtable has an entry or tombstone in the range.
   Status LookInto(const InternalKeyComparator& icmp, const MemTable& mem, bool* any) const;
 
-  // The version's tables that go, with their levels: those in the range whose epoch is below
-  // `epochs_end`. InvalidArgument, naming it: such a table is in the range and outside of it.
+  // Finds the version's tables to remove, with their levels: those in the range whose epoch is
+  // below `epochs_end`. InvalidArgument, naming it: such a table is partly in the range.
   Status FindTables(const Version& version, uint64_t epochs_end,
                     std::vector<std::pair<int, FileRef>>* tables) const;
 
@@ -43,8 +43,8 @@ class ReplacedRange {
   ReplacedRange() = default;
 
   bool everything_ = false;
-  std::string start_;  // inclusive
-  std::string limit_;  // exclusive
+  std::string start_;  // Inclusive.
+  std::string limit_;  // Exclusive.
 };
 
 }  // namespace varve

@@ -42,12 +42,12 @@ Status RemoveLeft(FileSystem* fs, const std::string& name) {
 Status LinkFile(const DbContext& context, const std::string& source, const std::string& target) {
   FileSystem* const fs = context.fs().get();
   IOStatus s = fs->LinkFile(source, target, IOOptions(), nullptr);
-  // What an ingestion before has left under the name is in the way, once in a long while.
+  // An earlier ingestion may, rarely, have left a file with this name.
   if (!s.ok() && fs->DeleteFile(target, IOOptions(), nullptr).ok()) {
     s = fs->LinkFile(source, target, IOOptions(), nullptr);
   }
   if (!s.ok()) return s;
-  // Of who wrote it nobody knows whether it was synced.
+  // It is unknown whether the file's writer has synced it.
   return fs->SyncFile(target, context.file_options(), IOOptions(), context.options().use_fsync,
                       nullptr);
 }
@@ -55,7 +55,7 @@ Status LinkFile(const DbContext& context, const std::string& source, const std::
 }  // namespace
 
 StagingWay WayOf(const IngestExternalFileOptions& options) {
-  // The number is written into the file, which must not be the user's.
+  // The number will be written into the file, so it must be a copy.
   if (options.write_global_seqno || (!options.move_files && !options.link_files))
     return StagingWay::kCopy;
   return options.failed_move_fall_back_to_copy ? StagingWay::kLinkOrCopy : StagingWay::kLink;
@@ -74,7 +74,7 @@ Status StageFile(const DbContext& context, const std::string& source, const std:
           s, "; ", "failed_move_fall_back_to_copy would have the file copied instead");
     }
   }
-  // What stands there may be another name of somebody's file: a copy must not write through it.
+  // The target may be a hard link to a user's file: a copy must not write through it.
   VARVE_RETURN_IF_ERROR(RemoveLeft(fs, target));
   s = CopyFile(context, source, target);
   if (!s.ok()) fs->DeleteFile(target, IOOptions(), nullptr).PermitUncheckedError();

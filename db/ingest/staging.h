@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Brings a file from outside into the staging directory: as a hard link, or as a copy. The source
-// is read, and never changed.
+// Brings a file from outside into the staging directory, as a hard link or as a copy. The source is
+// read, and never changed.
 
 #include <string>
 
@@ -16,12 +16,12 @@ namespace varve {
 enum class StagingWay : uint8_t {
   kCopy,
   kLink,
-  kLinkOrCopy,  // where there can be no link
+  kLinkOrCopy,  // Copies where a link is impossible.
 };
 StagingWay WayOf(const IngestExternalFileOptions& options);
 
-// Makes `target` the same as the file `source`, durably but for its name. Whatever is there at the
-// target is a leftover of this database, and goes first. After an error there is nothing.
+// Links or copies the file `source` to `target`, durably but for its name. An existing target is a
+// leftover of this database, and is removed first. After an error there is no target.
 Status StageFile(const DbContext& context, const std::string& source, const std::string& target,
                  StagingWay way);
 
@@ -29,8 +29,8 @@ Status StageFile(const DbContext& context, const std::string& source, const std:
 Status WriteSequence(const DbContext& context, const std::string& path, uint64_t offset,
                      SequenceNumber sequence);
 
-// That of the whole file, as the database keeps it, or as of a function that is asked for by name;
-// nothing if it keeps none.
+// Fills in the checksum of the whole file, by the database's function or the one asked for by name;
+// leaves it empty if the database keeps none.
 Status FillInChecksum(const DbContext& context, StagedTable* table,
                       const std::string& function = std::string());
 

@@ -17,7 +17,7 @@ constexpr const char* kVersionProperty = "rocksdb.external_sst_file.version";
 
 using Context = TablePropertiesCollectorFactory::Context;
 
-// 0: the table was not made to be ingested.
+// Returns 0 if the table was not made for ingestion.
 uint32_t ExternalVersion(const TableProperties& properties) {
   const auto it = properties.user_collected_properties.find(kVersionProperty);
   if (it == properties.user_collected_properties.end() || it->second.size() != sizeof(uint32_t))
@@ -70,7 +70,7 @@ Status Description::CheckProperties() {
                                                       ", and the column family has " + comparator);
   }
   const uint64_t id = properties.column_family_id;
-  // Another database counts its families for itself.
+  // Family ids of another database mean nothing here.
   if (id != Context::kUnknownColumnFamily && id != family_.id() && !table_.db_generated) {
     return Status::InvalidArgument(
         table_.source, "was written for the column family with id " + std::to_string(id) +
@@ -106,7 +106,7 @@ Status Description::FindPointBounds() {
   ReadOptions reading;
   reading.fill_cache = options_.fill_cache;
   VARVE_RETURN_IF_ERROR(table_.reader->CheckIndex(reading));
-  // Blocks at the ends of tables are wanted no more than any others.
+  // Blocks at the ends of tables are no more likely to be read than others.
   reading.fill_cache = false;
   const auto it = table_.reader->NewIterator(reading, TableIterOptions());
   it->SeekToFirst();
@@ -146,7 +146,7 @@ Status Description::AddTombstoneBounds() {
   return Status::OK();
 }
 
-// Every block and every entry, by a reader that puts nothing into the block cache.
+// Checks every block and every entry, by a reader that puts nothing into the block cache.
 Status Description::InspectAll() {
   const TableCacheOptions& cache = family_.table_cache()->options();
   InspectOptions inspect;
@@ -174,7 +174,7 @@ Status Description::InspectAll() {
 
 Status DescribeExternalTable(const ColumnFamily& family, const IngestExternalFileOptions& options,
                              StagedTable* table) {
-  table->file.largest_seq = kMaxSequenceNumber;  // no number is known
+  table->file.largest_seq = kMaxSequenceNumber;  // The number is not known yet.
   const Status s = family.table_cache()->OpenOutside(table->file, table->path,
                                                      family.table_paths().FileName(table->file),
                                                      table->expected_level, &table->reader);

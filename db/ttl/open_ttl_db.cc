@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opening a database with lifetimes.
+// Opens a database with lifetimes.
 
 #include <memory>
 #include <utility>
@@ -27,7 +27,7 @@ struct Opened {
   }
 };
 
-// The families with the stamps' filters and merge operators in them.
+// Wraps the families' filters and merge operators in those that know stamps.
 Status MakeFamilies(const std::vector<ColumnFamilyDescriptor>& column_families,
                     const std::vector<int32_t>& ttls, const std::shared_ptr<TtlState>& state,
                     std::vector<ColumnFamilyDescriptor>* wrapped,
@@ -55,7 +55,7 @@ Status DBWithTTL::Open(const Options& options, const std::string& dbname, DBWith
   Status s = Open(DBOptions(options), dbname,
                   {ColumnFamilyDescriptor(kDefaultColumnFamilyName, ColumnFamilyOptions(options))},
                   &handles, dbptr, {ttl}, read_only);
-  for (ColumnFamilyHandle* handle : handles) delete handle;  // the database has one of its own
+  for (ColumnFamilyHandle* handle : handles) delete handle;  // The database has one of its own.
   return s;
 } catch (...) {
   return CaughtException();

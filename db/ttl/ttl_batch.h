@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A batch of a user's with stamps behind its values and merge operands.
+// Copies a user's batch with stamps behind its values and merge operands.
 
 #include <cstdint>
 
@@ -10,12 +10,12 @@
 
 namespace varve {
 
-// Whether it has anything that takes a stamp.
+// True if the batch has records that take a stamp.
 inline bool NeedsStamps(const WriteBatch& batch) {
   return batch.HasPut() || batch.HasMerge();
 }
 
-// `dst` is empty. Checksums of records are kept up, as `batch` has them.
+// `dst` is empty. It keeps checksums of records if `batch` does.
 Status StampBatch(const WriteBatch& batch, uint32_t stamp, WriteBatch* dst);
 
 }  // namespace varve

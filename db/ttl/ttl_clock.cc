@@ -11,7 +11,7 @@ namespace varve {
 
 namespace {
 
-// How far the saved time may be ahead of the wall clock before that is worth a warning.
+// The saved time may be this far ahead of the wall clock without a warning.
 constexpr uint32_t kAheadSeconds = 86400;
 
 }  // namespace
@@ -49,7 +49,7 @@ void TtlClock::Stop() {
 void TtlClock::Settle() {
   MutexLock lock(&save_mu_);
   if (host_ == nullptr) return;
-  // From here on a later time asks first, and waits for this.
+  // From here on a later time needs a new grant, and waits for this lock.
   const uint32_t granted = granted_.exchange(kEarliestStamp, std::memory_order_acq_rel);
   const uint32_t last = last_.load(std::memory_order_acquire);
   const bool saved = last == granted || host_->SaveTtlClock(last).ok();

@@ -11,7 +11,7 @@ namespace varve {
 
 namespace {
 
-// Looks up what the newest state of a key is, for one compaction.
+// Looks up the newest state of keys, for one compaction.
 class ChainLookUp {
  public:
   ChainLookUp(const TtlState& state, uint32_t family)
@@ -19,7 +19,8 @@ class ChainLookUp {
     read_options_.fill_cache = false;
   }
 
-  // Of a key with a merge operator. False also where that cannot be told.
+  // True if the newest state of a key with a merge operator is expired. False also where that is
+  // unknown.
   bool IsExpired(const Slice& key, int32_t ttl, uint32_t horizon) {
     if (handle_ == nullptr) return false;
     Slice value;
@@ -38,7 +39,8 @@ class ChainLookUp {
 
 class TtlCompactionFilter final : public CompactionFilter {
  public:
-  // `horizon` is 0 if nothing may go. The user's filter, the factory's own or another, may be null.
+  // `horizon` is 0 if nothing may be dropped. The user's filter, made by the factory or given, may
+  // be null.
   TtlCompactionFilter(int32_t ttl, uint32_t horizon, std::unique_ptr<ChainLookUp> chains,
                       std::unique_ptr<CompactionFilter> made, const CompactionFilter* user)
       : ttl_(ttl),

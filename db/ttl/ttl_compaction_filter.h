@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What compactions drop of a family with lifetimes: values that are expired for everybody, and what
-// the user's own filter drops, which sees values without their stamps.
+// Drops values in compactions of a family with lifetimes: those that are expired for every reader,
+// and those that the user's own filter drops, which sees values without their stamps.
 //
-// Where there is a merge operator, a value lives as long as the chain on it, of which newer parts
-// may lie in tables and memtables that do not take part. So a value that is expired by itself is
-// looked up, and goes only if all of the chain is expired. Whoever adds to the chain meanwhile
-// holds the time of its stamp (TtlHold) until it can be found.
+// With a merge operator, a value lives as long as the chain on it, of which newer parts may lie in
+// tables and memtables that are not inputs. So a value that is expired by itself is looked up, and
+// dropped only if all of the chain is expired. A writer that adds to the chain meanwhile holds the
+// time of its stamp (TtlHold) until it can be found.
 
 #include <memory>
 
@@ -19,7 +19,7 @@ namespace varve {
 
 class TtlCompactionFilterFactory final : public CompactionFilterFactory {
  public:
-  // Of the user's filter and factory, either may be null. The filter is the one that counts.
+  // The user's filter and factory may both be null. The filter has precedence.
   TtlCompactionFilterFactory(const CompactionFilter* user_filter,
                              std::shared_ptr<CompactionFilterFactory> user_factory, bool merges,
                              std::shared_ptr<TtlState> state, std::shared_ptr<TtlFamily> family);

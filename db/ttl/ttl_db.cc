@@ -38,7 +38,7 @@ ColumnFamilyOptions WithTtl(const ColumnFamilyOptions& options,
                             const std::shared_ptr<TtlState>& state,
                             const std::shared_ptr<TtlFamily>& family) {
   ColumnFamilyOptions result = options;
-  // Options that come from GetOptions have these already.
+  // Options that come from GetOptions are wrapped already.
   if (auto* merge = dynamic_cast<TtlMergeOperator*>(result.merge_operator.get())) {
     result.merge_operator = merge->user();
   }
@@ -339,7 +339,7 @@ Status TtlDb::NewIterators(const ReadOptions& options,
     families.push_back(FamilyOf(handle, &s));
     if (families.back() == nullptr) return s;
   }
-  // Stamps are in the values.
+  // Stamps are in the values, so values must be loaded.
   ReadOptions loading = options;
   loading.allow_unprepared_value = false;
   std::vector<Iterator*> raw;
@@ -359,7 +359,7 @@ Status TtlDb::NewIterators(const ReadOptions& options,
   return CaughtException();
 }
 
-// The hold is there before the snapshot, so that no compaction takes what the snapshot shows.
+// The hold comes before the snapshot, so that no compaction drops entries that the snapshot shows.
 const Snapshot* TtlDb::GetSnapshot() try {
   const TtlState::Holds::iterator hold = state_->Hold();
   const Snapshot* snapshot = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// DBWithTTL on an open database: calls that bring values put stamps behind them, calls that return
-// values judge the stamps and take them off, and all others go to the database as they are.
+// DBWithTTL on an open database: calls that write values put stamps behind them, calls that return
+// values judge the stamps and remove them, and all others go to the database unchanged.
 
 #include <memory>
 #include <string>
@@ -14,18 +14,18 @@
 
 namespace varve {
 
-// The options of a family as the database beneath gets them: with the user's filter and merge
-// operator inside of those that know stamps.
+// Returns the options of a family for the underlying database: the user's filter and merge operator
+// are wrapped in those that know stamps.
 ColumnFamilyOptions WithTtl(const ColumnFamilyOptions& options,
                             const std::shared_ptr<TtlState>& state,
                             const std::shared_ptr<TtlFamily>& family);
 
-// OK: entries of such a family can have lifetimes.
+// Returns OK if entries of such a family can have lifetimes.
 Status CheckTtlFamily(const ColumnFamilyDescriptor& family);
 
 class TtlDb final : public DBWithTTL {
  public:
-  // Takes `db` over; the state knows its families, and is started.
+  // Takes ownership of `db`; the state knows its families, and is started.
   TtlDb(DB* db, std::shared_ptr<TtlState> state) : DBWithTTL(db), state_(std::move(state)) {}
   ~TtlDb() override { state_->Stop(); }
 
@@ -102,13 +102,13 @@ class TtlDb final : public DBWithTTL {
                               std::unique_ptr<FileIngestionHandle>* handle) override;
 
  private:
-  // nullptr: the handle is null or none of this database's; *s says so.
+  // Returns nullptr, and sets *s, if the handle is null or not of this database.
   TtlFamily* FamilyOf(ColumnFamilyHandle* handle, Status* s) const;
-  // The time by which a read with these options judges, once the database has served it.
+  // Returns the time by which a read with these options judges, once the database has served it.
   uint32_t TimeOf(const ReadOptions& options);
-  // Turns what the database has found into what the user is shown.
+  // Turns a stored value into the one that the user sees.
   static Status Show(const TtlFamily& family, uint32_t now, PinnableSlice* value);
-  // The same for the operands of a key.
+  // Turns the stored operands of a key into those that the user sees.
   static Status ShowOperands(const TtlFamily& family, uint32_t now, PinnableSlice* operands,
                              int* count);
 

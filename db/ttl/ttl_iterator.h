@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An iterator over the values that are not expired, without their stamps.
+// Iterates over the values that are not expired, without their stamps.
 
 #include <cstdint>
 #include <memory>
@@ -60,7 +60,7 @@ class TtlIterator final : public Iterator {
  private:
   enum class Way : uint8_t { kForward, kBackward };
 
-  // Passes over what is expired, from where the base stands.
+  // Skips expired entries, from the position of the base.
   void Settle(Way way);
 
   const std::unique_ptr<Iterator> base_;
@@ -69,7 +69,7 @@ class TtlIterator final : public Iterator {
   uint32_t now_;
   bool valid_ = false;
   Slice value_;
-  Status status_;  // beside the base's
+  Status status_;  // Besides the base's.
 };
 
 }  // namespace varve

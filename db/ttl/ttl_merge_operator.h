@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A merge operator of a user's over values with stamps.
+// Wraps a user's merge operator for values with stamps.
 //
-// The chain of a key, its base and the operands on it, is gone through from the oldest to the
-// newest: what was expired when the next operand was written is as if it had never been, and the
-// result has the newest stamp. So a read gives the same whichever parts of the chain compactions
-// have merged before; and they merge operands without a base only if the stamps are equal, as the
-// others are needed to tell what the base had lived to see.
+// The chain of a key, its base and the operands on it, is evaluated from the oldest to the newest:
+// what was expired when the next operand was written counts as absent, and the result has the
+// newest stamp. So a read gives the same result whichever parts of the chain compactions have
+// merged before; and they merge operands without a base only if the stamps are equal, as unequal
+// ones are needed to tell how long the base lived.
 
 #include <cstdint>
 #include <memory>
@@ -20,17 +20,17 @@
 
 namespace varve {
 
-// The part of a chain that counts.
+// Collects the part of a chain that counts.
 class TtlChain {
  public:
   explicit TtlChain(int32_t ttl) : ttl_(ttl) {}
 
-  // The next one, oldest first. False: it has no stamp.
+  // Adds the next one, oldest first. Returns false if it has no stamp.
   [[nodiscard]] bool Add(const Slice& stored);
 
-  // Of those that were added, the first that counts. It is 0 for the base, if there is one.
+  // Returns the index of the first added value that counts. It is 0 for the base, if there is one.
   size_t first() const { return first_; }
-  // Without stamps, from `first` on.
+  // Returns the values without stamps, from `first` on.
   const std::vector<Slice>& values() const { return values_; }
   uint32_t stamp() const { return stamp_; }
 

@@ -18,10 +18,10 @@
 namespace varve {
 
 inline constexpr size_t kStampBytes = 4;
-// May 2013, when the format came into being. What claims to be older is a value without a stamp.
+// May 2013, when the format was introduced. A value with an earlier stamp has no stamp at all.
 inline constexpr uint32_t kEarliestStamp = 1368146402;
 
-// False: the bytes do not end with a stamp.
+// Returns false if the bytes do not end with a stamp.
 [[nodiscard]] inline bool SplitStamp(const Slice& stored, Slice* value, uint32_t* stamp) {
   if (stored.size() < kStampBytes) return false;
   *value = Slice(stored.data(), stored.size() - kStampBytes);
@@ -40,7 +40,7 @@ inline void AppendStamp(std::string* value, uint32_t stamp) {
   return ttl > 0 && uint64_t{stamp} + static_cast<uint64_t>(ttl) < now;
 }
 
-// What a read of such a value returns.
+// Returns the error for reading a value without a stamp.
 inline Status NoStamp(const std::string& family) {
   return Status::Corruption(
       "DBWithTTL",

@@ -22,7 +22,7 @@ TtlFamily* TtlState::FindFamily(uint32_t id) const {
 }
 
 // The time is read under the lock, so that no horizon comes between it and the hold. The clock may
-// write the MANIFEST on the way, for which it is asked once before.
+// have to write the MANIFEST, so it is asked once before the lock.
 TtlState::Holds::iterator TtlState::Hold() {
   clock_.Now();
   MutexLock lock(&holds_mu_);
@@ -51,7 +51,7 @@ uint32_t TtlState::TimeOf(const Snapshot& snapshot) const {
   MutexLock lock(&holds_mu_);
   const auto it = snapshots_.find(&snapshot);
   if (it != snapshots_.end()) return *it->second;
-  // Taken from the database beneath, which notes the wall clock's time.
+  // The snapshot comes from the database beneath, which notes the wall clock's time.
   return static_cast<uint32_t>(
       std::clamp<int64_t>(snapshot.GetUnixTime(), kEarliestStamp, UINT32_MAX - 1));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What reads, writes, merges and compactions of one database with lifetimes share: its clock, its
-// families, and the times that somebody still looks back from.
+// Holds what reads, writes, merges and compactions of one database with lifetimes share: its clock,
+// its families, and the times that are still in use as views.
 
 #include <array>
 #include <atomic>
@@ -27,7 +27,7 @@ struct TtlFamily {
       : name(std::move(family_name)), ttl(lifetime) {}
 
   const std::string name;
-  std::atomic<int32_t> ttl;  // seconds; not positive: for ever
+  std::atomic<int32_t> ttl;  // Seconds; not positive: for ever.
 };
 
 // Compactions hold it, and iterators, which may outlive the database. Thread safety: any thread.
@@ -36,7 +36,7 @@ class TtlState {
   explicit TtlState(std::shared_ptr<SystemClock> wall)
       : wall_(std::move(wall)), clock_(wall_.get()) {}
 
-  // The database is open. Both outlive the call of Stop.
+  // Called when the database is open. Both pointers stay valid until Stop.
   void Start(DB* db, TtlHost* host, bool read_only) {
     clock_.Start(host, read_only, db->GetDBOptions().info_log);
     host_.store(host, std::memory_order_relaxed);
@@ -48,24 +48,26 @@ class TtlState {
   }
 
   TtlClock& clock() { return clock_; }
-  // nullptr: the database is being opened.
+  // Returns nullptr while the database is being opened.
   DB* db() const { return db_.load(std::memory_order_acquire); }
   TtlHost* host() const { return host_.load(std::memory_order_relaxed); }
 
   // --- Families. They stay when they are dropped: ids are not used again.
   void AddFamily(uint32_t id, std::shared_ptr<TtlFamily> family);
-  // nullptr: there is none of this id.
+  // Returns nullptr if no family has this id.
   TtlFamily* FindFamily(uint32_t id) const;
 
-  // --- Times that are still looked back from.
+  // --- Times that readers and writers still judge by.
   using Holds = std::multiset<uint32_t>;
   Holds::iterator Hold();
   void Release(Holds::iterator hold);
   void NoteSnapshot(const Snapshot* snapshot, Holds::iterator hold);
   void ForgetSnapshot(const Snapshot* snapshot);
-  // The time by which reads through the snapshot judge. The database has said that it is its own.
+  // Returns the time by which reads through the snapshot judge. The caller has checked that the
+  // snapshot is the database's own.
   uint32_t TimeOf(const Snapshot& snapshot) const;
-  // What is expired at this time is so for every reader and writer, those to come too.
+  // Returns a time at which expired entries are expired for every present and future reader and
+  // writer.
   uint32_t Horizon();
 
  private:
@@ -76,7 +78,7 @@ class TtlState {
   std::atomic<DB*> db_{nullptr};
   std::atomic<TtlHost*> host_{nullptr};
 
-  // Of the first ids a copy can be read without the lock.
+  // Copies of the first ids that are read without the lock.
   std::array<std::atomic<TtlFamily*>, kQuickFamilies> quick_{};
   mutable Mutex families_mu_;
   std::map<uint32_t, std::shared_ptr<TtlFamily>> families_ VARVE_GUARDED_BY(families_mu_);
@@ -86,7 +88,7 @@ class TtlState {
   std::map<const Snapshot*, Holds::iterator> snapshots_ VARVE_GUARDED_BY(holds_mu_);
 };
 
-// A merge between the reading of its stamp and its visibility.
+// Spans a merge from the reading of its stamp until it is visible.
 class TtlHold {
  public:
   explicit TtlHold(TtlState* state) : state_(state), hold_(state->Hold()) {}

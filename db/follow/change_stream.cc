@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is acknowledged moves the position in memory at once. The MANIFEST gets it before any log
-// may go that a crash might need: logs are held from where the MANIFEST's position begins.
+// An acknowledgement moves the position in memory at once. The MANIFEST gets it before a log is
+// released that a crash might need: logs are held from the MANIFEST's position on.
 
 #include "db/follow/change_stream.h"
 
@@ -39,7 +39,7 @@ uint64_t SecondsNow(const Engine& engine) {
              : 0;
 }
 
-// One that expires meanwhile is stored as that after this.
+// A stream that expires before this is not stored.
 Status Store(Engine* engine, const ChangePosition& position) {
   DbLock lock(&engine->state.mu);
   ChangePosition now;
@@ -51,7 +51,7 @@ Status Store(Engine* engine, const ChangePosition& position) {
 
 class NamedStream final : public ChangeStream {
  public:
-  // The position is claimed, and given back with the stream.
+  // The position is claimed, and released with the stream.
   NamedStream(std::shared_ptr<Engine> engine, ChangePosition position, SequenceNumber from,
               bool durable_only)
       : engine_(std::move(engine)),
@@ -66,9 +66,9 @@ class NamedStream final : public ChangeStream {
     engine_->state.positions.GiveBack(position_.name);
   }
 
-  // Of a new position; it is in the MANIFEST afterwards.
+  // Starts a new position; it is in the MANIFEST afterwards.
   Status Begin();
-  // Of one that there was. What is before `from` is acknowledged.
+  // Continues an existing position. Numbers before `from` are acknowledged.
   Status Resume(SequenceNumber from);
 
   Status Next(ChangeRecord* record) override try { return ReadNext(record); } catch (...) {
@@ -85,18 +85,18 @@ class NamedStream final : public ChangeStream {
     if (needed_.back().second != log) needed_.emplace_back(first, log);
   }
   void MoveTo(SequenceNumber next);
-  // Writes the position down, and lets older logs go.
+  // Stores the position, and releases older logs.
   Status Save();
 
   const std::shared_ptr<Engine> engine_;
   ChangePosition position_;
   bool begun_ = false;
-  uint64_t stored_log_ = 0;  // of the MANIFEST's
+  uint64_t stored_log_ = 0;  // The MANIFEST's log and position.
   SequenceNumber stored_next_ = 0;
   SequenceNumber given_out_;
   UpdateReader reader_;
-  // Who begins at the number needs the logs from the other on; ascending in both. The first is at
-  // or before the position.
+  // A reader that begins at the first number needs the logs from the second on; both ascend. The
+  // first entry is at or before the position.
   std::deque<std::pair<SequenceNumber, uint64_t>> needed_;
 };
 
@@ -149,11 +149,11 @@ Status NamedStream::ReadNext(ChangeRecord* record) {
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   UpdateReader::Update update;
   const UpdateReader::Met met = reader_.Next(&update);
-  // Logs that the position has lost may have been written over meanwhile.
+  // If the position expired meanwhile, its logs may have been overwritten.
   VARVE_RETURN_IF_ERROR(CheckNotExpired());
   switch (met) {
     case UpdateReader::Met::kNothing:
-      // Of the logs before this one nothing is wanted any more, if all is acknowledged.
+      // Logs before this one are not needed any more, if all is acknowledged.
       NoteNeeded(given_out_ + 1, reader_.OldestLogNeeded());
       if (position_.next == given_out_ + 1) MoveTo(position_.next);
       return Status::OK();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// DB::OpenChangeStream and DropChangeStream: what was written since a named position.
+// Implements DB::OpenChangeStream and DropChangeStream: the writes since a named position.
 
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@ namespace varve {
 
 struct Engine;
 
-// The statuses are those of the calls of DB. The stream keeps the engine, and may outlive the DB.
+// Return the statuses of the calls of DB. The stream keeps the engine, and may outlive the DB.
 Status OpenNamedStream(const std::shared_ptr<Engine>& engine, const ChangeStreamOptions& options,
                        std::unique_ptr<ChangeStream>* stream);
 Status DropNamedStream(Engine* engine, const std::string& name);

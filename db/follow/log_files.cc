@@ -21,7 +21,7 @@ Status Gone(const std::string& path) {
 }  // namespace
 
 Status LogFiles::List(std::vector<uint64_t>* numbers) const {
-  // In this order: what leaves meanwhile is found where it was, or in the archive.
+  // Live logs are listed first: one that moves meanwhile is found there or in the archive.
   const std::vector<uint64_t> live = engine_.state.logs->ListWithLeaving();
   std::vector<uint64_t> archived;
   VARVE_RETURN_IF_ERROR(LogArchive(engine_.context).List(&archived));

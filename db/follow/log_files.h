@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The logs that there are to be read beside their writer: those that the database still has, and
-// those in its archive.
+// Finds the logs that can be read beside their writer: those that the database still has, and those
+// in its archive.
 
 #include <cstdint>
 #include <memory>
@@ -18,19 +18,20 @@ namespace varve {
 
 struct Engine;
 
-// Logs that somebody holds (LogHold) stay where they are. Thread safety: any thread.
+// A log that is held (LogHold) stays where it is. Thread safety: any thread.
 class LogFiles {
  public:
-  // Borrowed; lives longer.
+  // `engine` is borrowed and outlives this object.
   explicit LogFiles(Engine* engine) : engine_(*engine) {}
 
-  // All numbers, ascending.
+  // Lists all numbers, ascending.
   Status List(std::vector<uint64_t>* numbers) const;
-  // *next: the number of the first log after this one, or 0: there is none.
+  // Sets *next to the number of the first log after this one, or to 0 if there is none.
   Status After(uint64_t number, uint64_t* next) const;
-  // NotFound: there is no such log any more.
+  // Opens a log. NotFound: it no longer exists.
   Status Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const;
-  // What is known of it now. *settled, which may be null: that is how it will stay.
+  // Returns what is known of the log now. *settled, which may be null, is set to true if that will
+  // not change any more.
   Status View(uint64_t number, LogSet::LogView* view, bool* settled = nullptr) const;
 
  private:

@@ -15,19 +15,19 @@ namespace varve {
 
 namespace {
 
-// False: there is no whole record, or *status says why nothing can be read.
+// Returns false if there is no whole record, or *status says why nothing can be read.
 bool NextRecord(wal::LogTail* tail, Slice* record, Status* status) {
   const wal::LogTail::Met met = tail->Next(UINT64_MAX, record);
   if (met == wal::LogTail::Met::kError) *status = tail->status();
   return met == wal::LogTail::Met::kRecord;
 }
 
-// Batches that are inserted together; they are copied out of the log's buffer.
+// Size of batches that are inserted together; they are copied out of the log's buffer.
 constexpr size_t kChunkBytes = 256 << 10;
 
 }  // namespace
 
-// Families that were not opened, or are gone, and what is in tables by now, is left out.
+// Skips families that are not open or no longer exist, and entries that are in tables already.
 class LogFollower::Resolver final : public MemTableResolver {
  public:
   Resolver(const LogFollower& follower, ColumnFamilySet* families)
@@ -53,7 +53,7 @@ LogFollower::LogFollower(Engine* engine)
 
 LogFollower::~LogFollower() = default;
 
-// Nobody else has what the replay has.
+// No other thread uses the replay's versions.
 void LogFollower::NoteNeeds(ManifestReplay* replay) VARVE_NO_THREAD_SAFETY_ANALYSIS {
   log_numbers_.clear();
   needed_ = UINT64_MAX;
@@ -85,7 +85,8 @@ Status LogFollower::ListLogs(std::vector<uint64_t>* logs) const {
   return Status::OK();
 }
 
-// Logs below those of the families may hold prepared sections: as at an opening (log_recovery.cc).
+// Logs below those of the families may hold prepared transactions, as at an opening
+// (log_recovery.cc).
 Status LogFollower::FindFirst(const std::vector<uint64_t>& logs, ManifestReplay* replay,
                               uint64_t* first) const {
   const DbContext& context = engine_->context;
@@ -129,7 +130,7 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
     if (next == logs.end()) return Status::OK();
     std::unique_ptr<wal::LogTail> tail;
     Status s = Open(*next, &tail);
-    // One that no family needs may go at any time.
+    // A log that no family needs may be deleted at any time.
     if (IsMissing(s) && *next < needed_) {
       logs.erase(next);
       continue;
@@ -138,7 +139,7 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
     Slice record;
     if (!NextRecord(tail.get(), &record, &s)) {
       VARVE_RETURN_IF_ERROR(s);
-      // Nothing is in it yet, or ever: another may come after it.
+      // It has no record yet, or never will: another log may come after it.
       if (std::next(next) == logs.end()) return Status::OK();
       logs.erase(next);
       continue;
@@ -152,7 +153,7 @@ Status LogFollower::ReadOn(ManifestReplay* replay) {
 
 Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
   const uint64_t before = number();
-  if (before != 0 && needed_ > before) return Status::OK();  // what it lacks is in tables
+  if (before != 0 && needed_ > before) return Status::OK();  // Its missing records are in tables.
   PredecessorLog mark;
   const DbContext& context = engine_->context;
   if (ParsePredecessorRecord(first, &mark)) {
@@ -166,7 +167,7 @@ Status LogFollower::CheckFollows(const Slice& first, uint64_t next) {
   const bool goes_on =
       first.size() >= kBatchHeaderBytes && DecodeFixed64(first.data()) == applied_ + 1;
   if (goes_on || before == 0) return Status::OK();
-  // Writes without the log may have left the numbers out, or a log has come and gone meanwhile:
+  // Writes without the log may have used the missing numbers, or a log has come and gone meanwhile:
   // the MANIFEST has moved on then.
   const std::string here = std::to_string(before) + " " + std::to_string(next) + " " + manifest_at_;
   if (met_.empty() && unsure_at_ == here) return Status::OK();
@@ -226,7 +227,7 @@ Status LogFollower::Take(const Slice& record, BatchInserter* inserter) {
   return Apply(batch, has_marks, inserter);
 }
 
-// Memtables are replaced by others that hold the same; no inserter has any of them.
+// Replaces memtables by others with the same contents; no inserter uses any of them.
 void LogFollower::LearnKeyPrefixes() {
   DbState& state = engine_->state;
   DbLock lock(&state.mu);

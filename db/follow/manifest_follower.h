@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The MANIFEST of a database that another process writes: read to its end, and read on whenever
-// asked, in whichever file it goes on.
+// Follows the MANIFEST of a database that another process writes: reads it to its end, and reads on
+// whenever asked, in whichever file it continues.
 
 #include <cstdint>
 #include <memory>
@@ -21,14 +21,14 @@ class ManifestFollower {
   ManifestFollower(const DbContext& context, VersionSet* versions, std::vector<FamilyToOpen> wanted)
       : context_(context), versions_(versions), wanted_(std::move(wanted)) {}
 
-  // Reads what has come since the last call, in the file that CURRENT names. *changed: something
-  // has. After an error, or with `anew`, the next call reads the file from its beginning.
-  // Corruption and missing files may be the doing of a writer that is quicker.
+  // Reads the new records of the file that CURRENT names. *changed is set if there were any. After
+  // an error, or StartAnew, the next call reads the file from its beginning. Corruption and missing
+  // files may come from a faster writer.
   Status ReadOn(bool* changed) VARVE_EXCLUDES(kDbMutex);
-  // The next call reads from the beginning, and uses no file's metadata again.
+  // Makes the next call read from the beginning, and use no file's metadata again.
   void StartAnew() { tail_.reset(); }
 
-  // After a ReadOn that returned OK.
+  // Valid after a ReadOn that returned OK.
   ManifestReplay* replay() { return replay_.get(); }
   uint64_t number() const { return number_; }
   uint64_t end() const { return tail_ == nullptr ? 0 : tail_->offset(); }

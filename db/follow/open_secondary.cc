@@ -59,7 +59,7 @@ void MakeVersionSet(Engine* engine) {
   options.clock = context.clock();
   options.statistics = context.statistics();
   options.log_holder = &engine->state.sections;
-  // They write nothing before they begin.
+  // The marks write nothing before they begin.
   engine->state.marks =
       std::make_unique<wal::SyncedMarks>(context.fs(), context.name(), context.clock());
   options.marks = engine->state.marks.get();

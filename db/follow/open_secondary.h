@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From a directory that another process writes to an engine that follows it.
+// Makes an engine that follows a directory which another process writes.
 
 #include <memory>
 #include <string>
@@ -13,8 +13,9 @@ namespace varve {
 class Secondary;
 struct Engine;
 
-// The request's options are a writer's: a promoted secondary is one. `path` is a directory of the
-// secondary's own, made if it is missing, for its LOG. Nothing is changed in the primary's.
+// The request's options are a writer's, as a secondary can be promoted to one. `path` is the
+// secondary's own directory for its LOG, made if it is missing. The primary's files are not
+// changed.
 Status OpenSecondaryEngine(const OpenRequest& request, const std::string& path,
                            std::shared_ptr<Engine>* engine, std::unique_ptr<Secondary>* secondary);
 

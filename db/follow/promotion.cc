@@ -70,7 +70,7 @@ Status Promotion::Check() {
   return CheckNothingLost();
 }
 
-// As if they had been prepared, and committed, here: their logs stay for them.
+// Adds transactions as if they had been prepared, and committed, here, so that their logs stay.
 void Promotion::TakeSections() {
   PreparedSections& sections = engine_.state.sections;
   SectionReplay& replayed = logs_.sections();
@@ -80,7 +80,7 @@ void Promotion::TakeSections() {
     SectionStep step;
     step.kind = SectionStep::Kind::kCommit;
     step.section = sections.Claim().front();
-    step.synced = true;  // before anything is written
+    step.synced = true;  // This precedes every write.
     sections.NoteDecided(step, committed.decision_log);
   }
   for (auto& [name, section] : replayed.undecided()) {
@@ -88,8 +88,8 @@ void Promotion::TakeSections() {
   }
 }
 
-// No number of a file that is there is used again. Of tables that edits have removed the new
-// MANIFEST knows those that are there.
+// Makes sure that no existing file's number is used again. The new MANIFEST lists removed tables
+// that still exist.
 Status Promotion::NoteFiles() {
   DbContext& context = engine_.context;
   MadeDirectories made(context.fs().get());
@@ -138,7 +138,7 @@ Status Promotion::KeepLogs() {
     uint64_t bytes = 0;
     IOStatus s = fs->GetFileSize(path, IOOptions(), &bytes, nullptr);
     if (s.ok() && bytes > end) s = fs->Truncate(path, end, IOOptions(), nullptr);
-    if (s.IsNotSupported()) s = IOStatus::OK();  // nothing was ever mapped on such a file system
+    if (s.IsNotSupported()) s = IOStatus::OK();  // Such a file system has never mapped a file.
     // Later syncs cover new logs only.
     if (s.ok()) {
       s = fs->SyncFile(path, context.LogFileOptions(), IOOptions(), context.options().use_fsync,
@@ -150,7 +150,7 @@ Status Promotion::KeepLogs() {
   return Status::OK();
 }
 
-// In a MANIFEST of its own.
+// Writes the state as a new MANIFEST.
 Status Promotion::LogState() {
   DbState& state = engine_.state;
   const uint64_t current_log = state.logs->current_number();

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A secondary takes the place of its primary, whose process is gone.
+// Makes a secondary the primary, after the primary's process has ended.
 //
-// 1. The primary's lock is held before anything is looked at: nobody writes any more, so what the
-//    logs and the MANIFEST have not by now will not come.
-// 2. Until all is known to be there nothing is changed: what had been durable and cannot be read
-//    (db/wal/synced_marks.h) refuses the promotion, as an opening is the place to judge losses.
+// 1. The primary's lock is held before any check: no process writes any more, so the logs and the
+//    MANIFEST will not grow.
+// 2. Nothing is changed until everything is known to exist: data that was durable and cannot be
+//    read (db/wal/synced_marks.h) refuses the promotion, as losses are for an opening to judge.
 // 3. Memtables stay as they are, and so do the logs that they came from, cut off behind their last
 //    records: nothing is replayed, and nothing is flushed.
-// 4. What is prepared is there to be decided. The log of a section stays as long as that of its
-//    commit, which is replayed with it.
-// 5. The new log and the new MANIFEST are there before the database says that it can be written.
+// 4. Prepared transactions can be decided. The log of one stays as long as that of its commit,
+//    which is replayed with it.
+// 5. The new log and the new MANIFEST exist before the database accepts writes.
 
 #include <cstdint>
 #include <vector>
@@ -23,17 +23,17 @@
 
 namespace varve {
 
-// Used once, with the lock held, and the secondary caught up to the end. Thread safety: none.
+// Used once, with the lock held, after the secondary has caught up to the end. Thread safety: none.
 class Promotion {
  public:
   Promotion(Engine* engine, const std::vector<ColumnFamilyDescriptor>& families,
             ManifestFollower* manifest, LogFollower* logs)
       : engine_(*engine), wanted_(families), manifest_(*manifest), logs_(*logs) {}
 
-  // Whether it may be. Changes nothing.
+  // Returns OK if it may be promoted. Changes nothing.
   Status Check() VARVE_EXCLUDES(kDbMutex);
   // Makes the engine a writer's, but for its background work. After an error the files are those of
-  // a whole database, and the engine is good for reading alone.
+  // a whole database, and the engine can only be read.
   Status Run() VARVE_EXCLUDES(kDbMutex);
 
  private:

@@ -146,7 +146,7 @@ void Secondary::Install() {
   DbState& state = engine_->state;
   DbLock lock(&state.mu);
   SequenceNumber limit = std::max({limit_, logs_.applied(), NewestIn(trees_)});
-  // Compactions set the numbers of what nobody can ask about to 0.
+  // Compactions set numbers that no reader can ask for to 0, so the tables may not have the newest.
   if (logs_.applied() == 0) limit = std::max(limit, manifest_.replay()->last_sequence());
   const std::vector<SequenceNumber> snapshots = state.snapshots.Pinned();
   for (const auto& [id, family] : state.families.all()) family->KeepPast(snapshots);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database that another process writes, kept as new as asked: MANIFEST and logs are followed, and
-// what they say is put in force for all families at one moment.
+// A database that another process writes, brought up to date on request: MANIFEST and logs are
+// followed, and their contents come into force for all families at one moment.
 //
 // 1. In the primary's directories nothing is written, renamed, cut off, locked or deleted. Tables
-//    are open before they are in force, so they stay whatever the primary deletes.
-// 2. A try reads the MANIFEST to its end, opens the tables that it names, then reads the logs. A
-//    table or a log that is missing is looked for in the MANIFEST again (ReaderPatience): only what
-//    its newest state still names is missing.
+//    are open before they are in force, so they stay readable whatever the primary deletes.
+// 2. A try reads the MANIFEST to its end, opens the tables that it names, then reads the logs. If a
+//    table or a log is missing, the MANIFEST is read again (ReaderPatience): only files that its
+//    newest state still names are missing.
 // 3. Super-versions of all families are installed in one hold of the mutex, with one limit: readers
-//    see nothing newer, so what is applied to memtables meanwhile is not seen, and no reader sees
-//    new tables at an old moment. The limit never decreases.
-// 4. A memtable holds entries of one log. It goes when its family's log number has passed it, in
-//    the same hold in which the tables that have its entries come.
-// 5. Tables keep nothing for snapshots that are taken here. While there are some, families keep the
-//    super-versions that show them.
+//    see nothing newer, so entries that are applied meanwhile are invisible, and no reader sees new
+//    tables at an old moment. The limit never decreases.
+// 4. A memtable holds entries of one log. It is dropped when its family's log number has passed it,
+//    in the same hold in which the tables that have its entries come.
+// 5. Tables keep no old entries for snapshots that are taken here. While there are snapshots,
+//    families keep the super-versions that show them.
 
 #include <cstdint>
 #include <memory>
@@ -33,13 +33,13 @@ namespace varve {
 // Thread safety: all methods from any thread; one at a time works.
 class Secondary {
  public:
-  // The engine, borrowed, has a version set, and no families yet.
+  // `engine` is borrowed, has a version set, and no families yet.
   Secondary(Engine* engine, std::vector<ColumnFamilyDescriptor> families);
 
-  // Once: makes the families, and shows the newest state. `families` that are not there:
-  // InvalidArgument.
+  // Makes the families, and shows the newest state; called once. InvalidArgument: one of `families`
+  // does not exist.
   Status Open();
-  // To the newest state. On an error the state stays as it was.
+  // Brings it to the newest state. On an error the state stays as it was.
   Status CatchUp();
   Status Lag(SecondaryLag* lag);
   // Makes it the primary, but for its background work. On an error it stays a secondary; if files
@@ -49,11 +49,11 @@ class Secondary {
  private:
   Status TryOnce() VARVE_EXCLUDES(kDbMutex);
   Status MakeFamilies() VARVE_REQUIRES(kDbMutex);
-  // Builds what the MANIFEST says now, and opens the tables.
+  // Builds the trees that the MANIFEST describes now, and opens the tables.
   Status Prepare() VARVE_EXCLUDES(kDbMutex);
   void Install() VARVE_EXCLUDES(kDbMutex);
   void RemoveDropped() VARVE_REQUIRES(kDbMutex);
-  // Memtables that are in tables now.
+  // Drops memtables that are in tables now.
   void DropFlushed(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
   SequenceNumber NewestIn(const FollowedTrees& trees) const;
   Status CatchUpLocked();
@@ -61,15 +61,15 @@ class Secondary {
 
   Engine* const engine_;
   const std::vector<ColumnFamilyDescriptor> wanted_;
-  // Of no rank: held over I/O, in which a file system of the user may call the database.
+  // Has no rank: it is held over I/O, in which a file system of the user may call the database.
   IoMutex mu_;
   ManifestFollower manifest_;
   LogFollower logs_;
   FollowedTrees trees_;
-  bool prepared_ = false;  // trees_ are those that the MANIFEST says, and not in force
+  bool prepared_ = false;  // trees_ are the MANIFEST's, and not in force.
   SequenceNumber limit_ = 0;
-  Status ended_;                // why it catches up no more
-  uint64_t newest_micros_ = 0;  // monotonic: when it had all that there was
+  Status ended_;                // Why it catches up no more.
+  uint64_t newest_micros_ = 0;  // Monotonic time of the last full catch-up.
 };
 
 }  // namespace varve

@@ -22,7 +22,7 @@ Slice WithoutHeader(const std::string& batch) {
   return Slice(batch.data() + kBatchHeaderBytes, batch.size() - kBatchHeaderBytes);
 }
 
-// Timestamps are put into the keys of those families that have some of its size.
+// Puts timestamps into the keys of those families whose timestamps have its size.
 Status Stamp(const Slice& timestamp, const wal::TimestampSizes& sizes, WriteBatch* updates) {
   if (timestamp.empty()) return Status::OK();
   return updates->UpdateTimestamps(timestamp, [&](uint32_t family) -> size_t {
@@ -46,7 +46,7 @@ Status SectionMemory::Assemble(const Slice& record, const wal::TimestampSizes& s
   VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
   batch->assign(record.data(), kBatchHeaderBytes);
   uint64_t count = 0;
-  std::map<std::string, const SectionPart*> here;  // sections that the record has itself
+  std::map<std::string, const SectionPart*> here;  // Transactions that the record itself has.
   for (const SectionPart& part : parts) {
     const std::string name = part.name.ToString();
     if (part.by_sub_batch) return NumberedOtherwise();
@@ -82,7 +82,7 @@ void SectionMemory::Apply(const Slice& record, uint64_t log) {
   for (const SectionPart& part : parts) {
     const std::string name = part.name.ToString();
     if (part.kind == Kind::kSection) {
-      // One that is logged again is the same.
+      // A transaction that is logged again is the same.
       undecided_[name] = Section{MakeBatchOf(part.updates, part.count), log};
     } else if (part.kind != Kind::kUpdates) {
       undecided_.erase(name);

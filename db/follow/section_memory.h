@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Two-phase commit as readers of logs want it: each section as one batch, where it was committed.
+// Shows two-phase commit to readers of logs: each prepared transaction as one batch, at its commit.
 
 #include <cstdint>
 #include <map>
@@ -17,23 +17,22 @@ namespace varve {
 // Thread safety: none.
 class SectionMemory {
  public:
-  // What a record with marks changes is put into *batch, with the record's sequence number: its
-  // updates, and those of the sections that it commits. NotFound, and *missing the name: it commits
-  // a section that is not here. Changes nothing: Apply does, once the record counts.
+  // Sets *batch to all updates that a record with marks brings, with the record's sequence number:
+  // its own, and those of the prepared transactions that it commits. NotFound, and *missing the
+  // name: it commits one that is not here. Changes nothing: Apply does, once the record counts.
   Status Assemble(const Slice& record, const wal::TimestampSizes& sizes, std::string* batch,
                   std::string* missing) const;
-  // Sections that the record has are here from now on, those that it decides are not. It has been
-  // assembled, or what is wrong with it does not matter.
-  // `log` is the number of the log that has it.
+  // Remembers the transactions that the record prepares, and forgets those that it decides. The
+  // record has been assembled, or its faults do not matter. `log` is the number of its log.
   void Apply(const Slice& record, uint64_t log);
-  // Takes the section of that name from what was met in earlier logs. False: it has none.
+  // Moves the transaction of that name here from `earlier`. Returns false if it has none.
   bool TakeFrom(SectionMemory* earlier, const std::string& name);
-  // Of the logs that have what is here; UINT64_MAX: nothing is.
+  // Returns the oldest log that has a transaction of this object; UINT64_MAX: it holds none.
   uint64_t OldestLog() const;
 
  private:
   struct Section {
-    std::string updates;  // a batch
+    std::string updates;  // Encoded as a batch.
     uint64_t log = 0;
   };
   std::map<std::string, Section> undecided_;

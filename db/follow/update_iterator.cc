@@ -32,7 +32,7 @@ class UpdateIterator final : public TransactionLogIterator {
   Status status() override { return status_; }
 
   void Next() override {
-    // A gap, or an error, stays where it is.
+    // A gap or an error is final.
     if (met_ == UpdateReader::Met::kGap || met_ == UpdateReader::Met::kFailed) return;
     Status thrown = Guarded([this] { met_ = reader_.Next(&update_); });
     if (!thrown.ok()) met_ = UpdateReader::Met::kFailed;
@@ -70,7 +70,7 @@ class UpdateIterator final : public TransactionLogIterator {
 
 Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
                          std::unique_ptr<TransactionLogIterator>* iterator) {
-  // Without order a write that has returned may not be visible yet.
+  // With unordered writes, a write that has returned may not be visible yet.
   const CommitPath* const commit = engine->state.commit.get();
   const SequenceNumber last =
       commit != nullptr ? commit->NewestSequence() : engine->state.versions->last_sequence();

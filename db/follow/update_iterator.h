@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// DB::GetUpdatesSince: the batches since a sequence number, until there is a gap.
+// Implements DB::GetUpdatesSince: the batches since a sequence number, until there is a gap.
 
 #include <memory>
 
@@ -13,7 +13,7 @@ namespace varve {
 
 struct Engine;
 
-// The statuses are those of DB::GetUpdatesSince. The iterator keeps the engine, and may outlive the
+// Returns the statuses of DB::GetUpdatesSince. The iterator keeps the engine, and may outlive the
 // DB.
 Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
                          std::unique_ptr<TransactionLogIterator>* iterator);

@@ -46,7 +46,7 @@ Status UpdateReader::FirstSequence(uint64_t number, SequenceNumber* first) {
     bool has_marks = false;
     if (!CheckBatchStructure(record, &has_marks).ok()) break;
     if (!has_marks && DecodeFixed32(record.data() + 8) == 0) continue;
-    // Where a section is prepared the next number stands, which the next record may have.
+    // A prepare record carries the next number, which the next record may have, too.
     *first = DecodeFixed64(record.data());
     return Status::OK();
   }
@@ -61,7 +61,7 @@ Status UpdateReader::FindFirst(const std::vector<uint64_t>& numbers, size_t* fir
     begins_late_ = wants_any && numbers[*first] != options_.first_log;
     return Status::OK();
   }
-  // The newest log that does not begin after the position.
+  // Finds the newest log that does not begin after the position.
   *first = numbers.size();
   SequenceNumber begins = 0;
   do {
@@ -81,10 +81,10 @@ Status UpdateReader::Begin() {
     if (s.ok()) s = MoveTo(numbers[first]);
     if (s.ok()) break;
     if (!s.IsNotFound()) return s;
-    // It was on its way out before the logs were held: what there is begins behind it.
+    // It was removed before the logs were held, so the search goes on behind it.
     numbers.erase(numbers.begin(), numbers.begin() + static_cast<ptrdiff_t>(first) + 1);
   }
-  may_be_lost_ = true;  // nothing is known of what was before the first log
+  may_be_lost_ = true;  // Nothing is known of the logs before the first one.
   if (options_.first_log != 0 || !engine_->state.sections.InUse()) return Status::OK();
   for (size_t i = 0; i < first; i++) {
     VARVE_RETURN_IF_ERROR(ReadSections(numbers[i], &sections_));
@@ -115,7 +115,7 @@ uint64_t UpdateReader::OldestLogNeeded() const {
 UpdateReader::Met UpdateReader::Next(Update* update) {
   for (;;) {
     Slice record;
-    // What is there of the last look comes first.
+    // Records within the last look come first.
     const bool at_hand = looked_ && tail_->Next(End(), &record) == TailMet::kRecord;
     if (!at_hand) {
       const Met met = Look(&record);
@@ -132,7 +132,7 @@ UpdateReader::Met UpdateReader::Next(Update* update) {
         looked_ = false;
         if (at_hand) break;
         if (next_ > limit_) return Met::kNothing;
-        // All that is visible would have come before this record.
+        // All visible records would have come before this one.
         return Gap(limit_, may_be_lost_, update);
       case Verdict::kGap:
         tail_->PutBack();
@@ -202,9 +202,9 @@ UpdateReader::Met UpdateReader::GoOn(bool damaged) {
   }
   left_log_ = tail_->number();
   left_end_ = tail_->offset();
-  // After the last one of an earlier opening there may have been more.
+  // The last log of an earlier opening may have lost its end.
   left_whole_ = !damaged && !may_be_lost_ && !view_.recovered;
-  may_be_lost_ = true;  // unless the next log says that this was the end
+  may_be_lost_ = true;  // The next log may say that this was the end.
   s = MoveTo(next);
   return s.ok() ? Met::kBatch : Fail(std::move(s));
 }
@@ -257,7 +257,7 @@ UpdateReader::Verdict UpdateReader::Judge(const Slice& record, Update* update) {
   const bool empty = batch.size() == kBatchHeaderBytes;
   if (!passed && !empty && update->first > next_) return Verdict::kGap;
   if (has_marks) sections_.Apply(record, tail_->number());
-  // What is missing behind it in the same log was not logged.
+  // Numbers missing behind it in the same log were not logged.
   if (passed && count != 0) may_be_lost_ = false;
   if (passed || empty) return Verdict::kSkip;
   next_ = update->last + 1;
@@ -271,7 +271,7 @@ Status UpdateReader::AssembleSections(const Slice& record, Slice* batch) {
   std::string missing;
   Status s = sections_.Assemble(record, tail_->timestamp_sizes(), &assembled_, &missing);
   if (s.IsNotFound()) {
-    // What comes before the position does not matter.
+    // A record before the position does not matter.
     if (DecodeFixed64(record.data()) < next_ && behind_) {
       assembled_.assign(record.data(), kBatchHeaderBytes);
       EncodeFixed32(assembled_.data() + 8, 0);
@@ -303,7 +303,7 @@ Status UpdateReader::ReadSections(uint64_t number, SectionMemory* sections) cons
   std::unique_ptr<wal::LogTail> tail;
   Status s = files_.View(number, &view);
   if (s.ok()) s = files_.Open(number, &tail);
-  // Whoever commits a section that it had says so.
+  // A missing transaction is reported where it is committed.
   if (s.IsNotFound()) return Status::OK();
   VARVE_RETURN_IF_ERROR(s);
   Slice record;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opening, closing, column families, snapshots: the life of a DbImpl and of what it hands out.
+// Implements opening, closing, column families and snapshots.
 
 #include "db/api/db_impl.h"
 
@@ -34,7 +34,7 @@ void DeleteAll(std::vector<ColumnFamilyHandle*>* handles) {
   handles->clear();
 }
 
-// With its background work not begun.
+// Opens a database whose background work has not begun.
 Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles,
                 std::unique_ptr<DbImpl>* result, const std::string* secondary_path = nullptr) try {
   if (handles != nullptr) {
@@ -72,7 +72,7 @@ Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* ha
   return s;
 }
 
-// Nothing that a user registered is called before both outputs are written, but by the recovery.
+// Calls no user code before both outputs are written, except for listeners of the recovery.
 Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
               const std::string* secondary_path = nullptr) {
   if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
@@ -328,7 +328,7 @@ Status DbImpl::CheckOpen(const OpenCall& call) const {
 
 Status DbImpl::CheckWritable(const OpenCall& call) const {
   Status s = CheckOpen(call);
-  // Nearly all of them change it, and would wait for their turn.
+  // Nearly all such calls change the MANIFEST, and would wait for their turn.
   if (s.ok()) s = RefuseHeldUp("call", Duty::kManifest, engine_->state.versions.get());
   return s.ok() ? CheckWritable() : s;
 }
@@ -403,7 +403,7 @@ Status DbImpl::CreateColumnFamilies(const std::vector<ColumnFamilyDescriptor>& d
   for (const ColumnFamilyDescriptor& descriptor : descriptors) {
     ColumnFamilyHandle* handle = nullptr;
     Status s = CreateColumnFamily(descriptor.options, descriptor.name, &handle);
-    // There may be a family although its options could not be written down.
+    // The family may exist although its options could not be written down.
     if (handle != nullptr) handles->push_back(handle);
     if (!s.ok()) return s;
   }
@@ -429,7 +429,7 @@ Status DbImpl::DropOne(ColumnFamilyHandle* handle) try {
   {
     const ExclusiveCommit exclusive(e.state.commit.get());
     s = DropFamily(&e, family);
-    // Before a family of that name can come.
+    // This comes before another family of that name can be created.
     if (s.ok()) BestEffort([&] { ForgetFamilyOptions(e.context.info_log(), family->name()); });
   }
   {
@@ -546,7 +546,7 @@ const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_traces) try 
   int64_t now = 0;
   engine_->context.clock()->GetCurrentTime(&now).PermitUncheckedError();
   engine_->state.commit->WaitUntilVisible();
-  // Under the mutex, so that no compaction's list of snapshots misses one that is older than it
+  // The mutex is held, so that no compaction's list of snapshots misses one that is older than it
   // sees.
   DbLock lock(&engine_->state.mu);
   if (engine_->state.ingest_windows.any()) {
@@ -554,7 +554,7 @@ const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_traces) try 
     engine_->state.ingest_windows.AwaitNone();
     if (engine_->lifecycle.closed()) return nullptr;
   }
-  if (engine_->lifecycle.closed()) return nullptr;  // Close has counted them
+  if (engine_->lifecycle.closed()) return nullptr;  // Close has counted snapshots.
   return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now, timestamp,
                                           holds_traces);
 } catch (...) {

@@ -21,11 +21,11 @@ namespace varve {
 class Secondary;
 struct MultiGetCall;
 
-// Thread safety: as DB. Ownership: shares the engine with the families' holders, owns the handle of
-// the default family.
+// Thread safety: that of DB. Ownership: shares the engine with the families' holders, owns the
+// handle of the default family.
 class DbImpl final : public DB, public TransactionHost, public CopyHost, public TtlHost {
  public:
-  // `secondary`, if not null, is of that engine.
+  // `secondary`, if not null, belongs to that engine.
   explicit DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary = nullptr);
   ~DbImpl() override;
 
@@ -149,7 +149,7 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status UnlockWAL() override;
   SequenceNumber GetLatestSequenceNumber() const override;
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string ts_low) override;
-  // Of a family with timestamps; nobody else uses it.
+  // Trims a family with timestamps that no other thread uses.
   Status TrimHistory(ColumnFamilyHandle* handle, const std::string& trim_ts);
   Status GetFullHistoryTsLow(ColumnFamilyHandle* handle, std::string* ts_low) override;
   Status GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
@@ -241,46 +241,47 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
  private:
   // Counts the caller in until the end of its scope, which Close waits for (open_calls.h).
   OpenCall EnterCall() const { return OpenCall(&engine_->lifecycle); }
-  // OK, or why no call can be served. Writers: also when the database is read-only. The last one is
-  // for calls that a closed database still answers.
+  // Return OK, or the reason why no call can be served. CheckWritable also refuses a read-only
+  // database. CheckNotForked is for calls that a closed database still answers.
   Status CheckOpen() const { return engine_->lifecycle.CheckOpen(); }
   Status CheckOpen(const OpenCall& call) const;
   Status CheckWritable() const;
   Status CheckWritable(const OpenCall& call) const;
   Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
   const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_traces);
-  // Whether the thread is called back from what an ingestion may wait for, and so cannot wait for
+  // True if the thread runs in a callback that an ingestion may wait for, and so cannot wait for
   // one.
   bool HoldsIngestionsUp() const;
   Status WaitForWork(const WaitForCompactOptions& options);
-  // For calls that remove ranges by a deletion and a flush: whether both may begin.
+  // Returns OK if a call that removes ranges may begin its deletion and its flush.
   Status CheckRemoval(const char* name, ColumnFamilyHandle* handle, ColumnFamily** family);
-  // The deletion is durable, and in a table, when this has returned OK.
+  // Returns OK when the deletion is durable, and in a table.
   Status WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch);
-  // Writes them down, or says that they have changed all the same.
+  // Writes the changed options down. An error says that they have changed all the same.
   Status ChangedOptionsKept();
   Status CheckReadOptions(const ReadOptions& options) const;
   Status ResolveAll(const std::vector<ColumnFamilyHandle*>& handles,
                     std::vector<ColumnFamily*>* families) const;
-  // One update, whose value goes from the caller into the log and the memtable. `ts`, unless null,
-  // goes after the key.
+  // Writes one update, whose value goes from the caller into the log and the memtable. `ts`, unless
+  // null, is appended to the key.
   Status WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle, ValueType type,
                   const Slice& key, const Slice& value, const Slice* ts = nullptr);
-  // Every write: checks it, waits out what holds writes back, commits it.
+  // Checks a write, waits until writes are admitted, and commits it.
   Status Submit(const WriteOptions& options, WriteRequest* request, UserWriteCallback* callback);
-  // Once it is checked. `bytes`: that go into memtables.
+  // Admits and commits a checked write; `bytes` go into memtables.
   Status Enter(const WriteOptions& options, WriteRequest* request, size_t bytes,
                UserWriteCallback* callback);
-  // The same of a step of two-phase commit.
+  // Like Submit, for a step of two-phase commit.
   Status SubmitStep(const WriteOptions& options, WriteRequest* request, size_t bytes);
   Status CheckSection(const PreparedSection& section, const WriteBatch& updates,
                       const WriteOptions& options) const;
-  // Sets *any to whether the section's keys need a timestamp, and *stamped to its updates with it.
+  // Sets *any to true if keys of the prepared transaction need a timestamp, and *stamped to its
+  // updates with it.
   Status StampSection(const PreparedSection& section, const Slice& timestamp, WriteBatch* stamped,
                       bool* any) const;
   Status GetOne(const ReadOptions& options, const SuperVersion& super_version, SequenceNumber seq,
                 const Slice& key, PinnableSlice* value, std::string* timestamp) const;
-  // What MultiGet takes and fills in, n of each; timestamps may be null.
+  // The inputs and outputs of MultiGet, n of each; timestamps may be null.
   struct KeyBatch {
     size_t n;
     const Slice* keys;
@@ -290,30 +291,31 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   };
   MultiGetCall StartMultiGet(const ReadOptions& options, const KeyBatch& batch) const;
   void CountMultiGet(const MultiGetCall& call, size_t n) const;
-  // kPersistedTier, where a memtable may hold what no log does.
+  // True for kPersistedTier if a memtable may hold entries that no log does.
   bool SkipsMemTables(const ReadOptions& options) const;
-  // For one key; the super-version is pinned already.
+  // Returns the sequence number for reading one key; the super-version is pinned already.
   SequenceNumber ReadSequence(const ReadOptions& options, const SuperVersion& super_version) const;
-  // For what must stay as it is, and be whole. May wait for insertions under way.
+  // Returns a sequence number at which the state is complete and stays as it is. May wait for
+  // insertions under way.
   SequenceNumber StableReadSequence(const ReadOptions& options,
                                     const SuperVersion& super_version) const;
   // Fills in a super-version of every family, each to be released with Unref, and returns a
   // sequence such that all of them show the same moment.
   SequenceNumber PinOneMoment(const ReadOptions& options,
                               std::map<ColumnFamily*, SuperVersion*>* pinned);
-  // The same of a database that follows another process, without a snapshot.
+  // Like PinOneMoment, for a database that follows another process, without a snapshot.
   SequenceNumber PinFollowed(std::map<ColumnFamily*, SuperVersion*>* pinned);
   Status CheckDroppable(ColumnFamilyHandle* handle) const;
   Status DropOne(ColumnFamilyHandle* handle);
 
-  // One note of how the tickers grew (StatisticsNoter::Store).
+  // Stores one note of the tickers' growth (StatisticsNoter::Store).
   Status StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth);
 
   const std::shared_ptr<Engine> engine_;
-  std::unique_ptr<Secondary> secondary_;  // null unless it was opened as one
+  std::unique_ptr<Secondary> secondary_;  // Null unless opened as one.
   ForkGuard fork_guard_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
-  std::unique_ptr<ColumnFamilyHandleImpl> statistics_handle_;  // with persist_stats_to_disk
+  std::unique_ptr<ColumnFamilyHandleImpl> statistics_handle_;  // Set with persist_stats_to_disk.
 };
 
 }  // namespace varve

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Maintenance: flushing, compacting, options, background work, file deletions.
+// Implements maintenance: flushing, compacting, options, background work, file deletions.
 
 #include <chrono>
 #include <limits>
@@ -29,7 +29,7 @@ bool AgesDiffer(const ColumnFamilyOptions& a, const ColumnFamilyOptions& b) {
          a.bottommost_file_compaction_delay != b.bottommost_file_compaction_delay;
 }
 
-// To the LOG: what the property varve.garbage says in sum.
+// Logs the summary of the property varve.garbage.
 void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
   BestEffort([&] {
     LogInfo(engine->context.info_log(), "[%s] dead %s, estimated: %s", family->name().c_str(), when,
@@ -37,7 +37,8 @@ void TellGarbage(Engine* engine, ColumnFamily* family, const char* when) {
   });
 }
 
-// max_open_files of an open database. Readers that hang off their files cannot be limited later.
+// Changes max_open_files of an open database. Readers that belong to their files cannot be limited
+// later.
 Status ChangeTableLimit(Engine* engine, int max_open_files) VARVE_REQUIRES(kDbMutex) {
   Engine& e = *engine;
   if (max_open_files == e.options.current()->max_open_files) return Status::OK();
@@ -153,7 +154,7 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
       options.timeout.count() == 0
           ? UINT64_MAX
           : e.context.MonotonicMicros() + static_cast<uint64_t>(options.timeout.count());
-  // No more comes of the work then.
+  // After a failure the work makes no more progress.
   const auto failed = [&e] {
     e.state.mu.AssertHeld();
     return e.errors.state().severity() != ErrorState::Severity::kNone;
@@ -169,7 +170,7 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
     if (now >= deadline) return Status::TimedOut("WaitForCompact");
     e.state.work.AwaitWorkFor(std::min<uint64_t>(deadline - now, 100 * 1000));
   }
-  // Who wants to close it closes it all the same.
+  // A caller that wants to close the database does so all the same.
   if (failed()) return options.close_db ? Status::OK() : e.errors.state().error();
   if (options.wait_for_purge) e.jobs->obsolete.Purge();
   return Status::OK();
@@ -197,7 +198,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     if (s.ok()) s = CheckFamily(*engine_->options.current(), {family->name(), *as_set});
     if (!s.ok()) return s;
     auto changed = std::make_shared<ColumnFamilyOptions>(DeriveColumnFamilyOptions(*as_set));
-    // What no open database can change.
+    // An open database cannot change these.
     VARVE_ASSERT(changed->comparator == family->options()->comparator &&
                  changed->num_levels == family->options()->num_levels);
     ages_differ = AgesDiffer(*changed, *family->options());
@@ -208,7 +209,7 @@ Status DbImpl::SetOptions(ColumnFamilyHandle* handle,
     engine_->stalls.Tell();
     engine_->jobs->compaction.Schedule(family);
   }
-  if (ages_differ) engine_->jobs->periodic.Wake();  // what is too old now?
+  if (ages_differ) engine_->jobs->periodic.Wake();  // Others may be too old now.
   return ChangedOptionsKept();
 } catch (...) {
   return CaughtException();
@@ -317,7 +318,7 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   e.jobs->TakeBack();
   e.errors.WriteRefusal().PermitUncheckedError();
   e.state.work.SignalAll();
-  // Work that it is called from ends when it has returned.
+  // The work that called this ends only after it has returned.
   if (Duty::Find(Duty::kAny, &e.lifecycle) != nullptr) return;
   while (wait && e.jobs->AnyLeft()) {
     e.state.work.AwaitWork();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What copies a database, or brings whole files into it.
+// Implements the calls that copy a database, or bring whole files into it.
 
 #include "db/api/db_impl.h"
 #include "db/background/jobs.h"

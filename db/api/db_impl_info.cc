@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a database tells about itself, and the features that have their own day.
+// Implements what a database reports about itself, and calls of single features.
 
 #include "db/api/db_impl.h"
 #include "db/api/stored_history.h"
@@ -24,7 +24,7 @@ bool DbImpl::GetProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetTextProperty(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // for lack of memory
+  return false;  // Memory is out.
 }
 
 bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
@@ -34,7 +34,7 @@ bool DbImpl::GetMapProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetMapPropertyOf(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // for lack of memory
+  return false;  // Memory is out.
 }
 
 bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property,
@@ -44,14 +44,14 @@ bool DbImpl::GetIntProperty(ColumnFamilyHandle* handle, const Slice& property,
   return family != nullptr && value != nullptr &&
          GetNumberProperty(engine_.get(), family, property, value);
 } catch (...) {
-  return false;  // for lack of memory
+  return false;  // Memory is out.
 }
 
 bool DbImpl::GetAggregatedIntProperty(const Slice& property, uint64_t* value) try {
   return CheckNotForked().ok() && value != nullptr &&
          GetAggregatedNumberProperty(engine_.get(), property, value);
 } catch (...) {
-  return false;  // for lack of memory
+  return false;  // Memory is out.
 }
 
 Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
@@ -74,7 +74,7 @@ Status DbImpl::GetStatsHistory(uint64_t start_time, uint64_t end_time,
 Status DbImpl::StoreNote(uint64_t seconds, const StatisticsHistory::Counts& growth) {
   WriteBatch batch;
   VARVE_RETURN_IF_ERROR(AddNote(seconds, growth, statistics_handle_.get(), &batch));
-  // No user's write waits for a note, nor a job for whatever holds writes back.
+  // A note does not delay users' writes, and its job does not wait while writes are held back.
   WriteOptions options;
   options.no_slowdown = true;
   options.low_pri = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Ingestion: files from outside, in one call or in two steps.
+// Implements ingestion: files from outside, in one call or in two steps.
 
 #include <algorithm>
 #include <memory>
@@ -18,7 +18,7 @@ namespace varve {
 
 namespace {
 
-// What users get of a prepared ingestion. It knows the list of staged ones, not the database.
+// The users' handle of a prepared ingestion. It knows the list of staged ones, not the database.
 class IngestionHandle final : public FileIngestionHandle {
  public:
   IngestionHandle(std::shared_ptr<StagedIngestions> staged, std::shared_ptr<Ingestion> ingestion)
@@ -31,7 +31,7 @@ class IngestionHandle final : public FileIngestionHandle {
     return Status::OK();
   }
 
-  // OK for one caller: the ingestion is its own then.
+  // Returns OK for one caller, which then owns the ingestion.
   Status Take(const char* call) {
     if (staged_->Take(ingestion_.get())) return Status::OK();
     if (staged_->closed()) {
@@ -87,7 +87,7 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
   const PerfTimer<&PerfContext::file_ingestion_nanos, kEnableTime> timer;
-  // A callback that is made under the mutex is refused here: its ingestions stay prepared.
+  // A callback that runs under the mutex is refused here: its ingestions stay prepared.
   if (duties::mutex == &engine_->state.mu) {
     return HeldUp("CommitFileIngestionHandles", "the database's mutex,");
   }

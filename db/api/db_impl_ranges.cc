@@ -2,13 +2,16 @@
 
 // Whole ranges of keys: moved to a deeper level, clipped, and excised.
 //
-// An excision is one batch that deletes the range, which alone decides what is read, and so is
-// atomic and exact. Files that lie in the range then leave the tree unread, in this order:
-//   1. The batch is durable, and then in a table: no crash, and nobody who reads the MANIFEST
-//      alone, finds the files gone and the deletion not there.
-//   2. The files go that hold nothing newer than the batch, unless a snapshot is older. Which
-//      of them stay, as they are being compacted, makes no difference to a reader: what lies
-//      beneath those that go is deleted as well.
+// An excision is one batch that deletes the range. The batch alone decides what readers see, and so
+// the excision is atomic and exact. Files within the range then leave the tree unread, in this
+// order:
+//   1. The batch is durable, and then in a table: neither a crash nor a reader of the MANIFEST
+//   alone
+//      finds the files removed and the deletion missing.
+//   2. Files that hold nothing newer than the batch are removed, unless a snapshot is older. Some
+//   may
+//      stay because they are being compacted, which makes no difference to a reader: the data
+//      beneath the removed files is deleted as well.
 
 #include <memory>
 #include <optional>
@@ -30,7 +33,7 @@ Status NoTimestamps(const char* call, const ColumnFamily& family) {
                                         " has user timestamps; delete the range as of a timestamp");
 }
 
-// The first and the last key there are. Both empty: there is none.
+// The first and the last key of a family. Both empty: it has none.
 struct Ends {
   std::optional<std::string> first;
   std::optional<std::string> last;
@@ -48,7 +51,7 @@ Status FindEnds(DB* db, ColumnFamilyHandle* handle, Ends* ends) {
   return it->status();
 }
 
-// A range whose end may belong to it.
+// A range that may include its end.
 struct Span {
   std::string start;
   std::string limit;
@@ -79,7 +82,7 @@ Status DbImpl::CheckRemoval(const char* name, ColumnFamilyHandle* handle, Column
   if (*family == nullptr) return s;
   if ((*family)->dropped()) return Status::ColumnFamilyDropped(name, (*family)->name());
   VARVE_RETURN_IF_ERROR(NoTimestamps(name, **family));
-  // The flush would be refused when the deletion is in force already.
+  // Otherwise the flush would be refused when the deletion is in force already.
   return RefuseHeldUp(name, Duty::kFlush | Duty::kCompaction, &engine_->lifecycle);
 }
 
@@ -110,7 +113,7 @@ Status DbImpl::Excise(ColumnFamilyHandle* handle, const RangeOpt& range) try {
   span.start = range.start.has_value() ? range.start->ToString() : *ends.first;
   span.limit = range.limit.has_value() ? range.limit->ToString() : *ends.last;
   span.limit_included = !range.limit.has_value();
-  // All there is may lie on the other side of the bound that was given.
+  // All keys may lie on the other side of the given bound.
   const int way = order.Compare(span.start, span.limit);
   if (way > 0 || (way == 0 && !span.limit_included)) return Status::OK();
   WriteBatch batch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reading: point look-ups and iterators over what a super-version pins.
+// Implements reading: point look-ups and iterators over pinned super-versions.
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ namespace varve {
 
 namespace {
 
-// Whether there are timestamps to check.
+// True if there are timestamps to check.
 bool HasTimestamps(const ReadOptions& options, const ColumnFamily& family) {
   return options.timestamp != nullptr || options.iter_start_ts != nullptr ||
          family.icmp().timestamp_size() != 0;
@@ -39,7 +39,7 @@ void CountBytesRead(Statistics* statistics, size_t bytes) {
   RecordInHistogram(statistics, BYTES_PER_READ, bytes);
 }
 
-// Gives the super-versions back that PinOneMoment has filled in.
+// Releases the super-versions that PinOneMoment has filled in.
 struct Unpin {
   std::map<ColumnFamily*, SuperVersion*>* pinned;
   ~Unpin() {
@@ -82,7 +82,7 @@ SequenceNumber DbImpl::PinFollowed(std::map<ColumnFamily*, SuperVersion*>* pinne
       least = std::min(least, super_version->sequence_limit());
       most = std::max(most, super_version->sequence_limit());
     }
-    // All families get theirs together, now and then.
+    // The limits are equal, unless new ones were installed between two pins.
     if (least >= most) return std::min(most, engine_->state.versions->last_sequence());
     for (auto& [family, super_version] : *pinned) std::exchange(super_version, nullptr)->Unref();
   }
@@ -91,10 +91,11 @@ SequenceNumber DbImpl::PinFollowed(std::map<ColumnFamily*, SuperVersion*>* pinne
 SequenceNumber DbImpl::PinOneMoment(const ReadOptions& options,
                                     std::map<ColumnFamily*, SuperVersion*>* pinned) {
   // A memtable that was switched after its family was pinned may hold writes that the sequence
-  // covers, and other families' pins show the rest of their batches. Then all is pinned again, at
-  // last below a snapshot: what it covers is in every super-version pinned while it is held.
+  // covers, and other families' pins show the rest of their batches. Then all are pinned again, at
+  // last below a snapshot: the entries that it covers are in every super-version pinned while it is
+  // held.
   constexpr int kTries = 3;
-  // What a pin holds already would be lost.
+  // An existing pin would be lost.
   VARVE_ASSERT(std::ranges::all_of(*pinned, [](const auto& pin) { return pin.second == nullptr; }));
   if (engine_->context.follows() && options.snapshot == nullptr) return PinFollowed(pinned);
   const Snapshot* held = nullptr;
@@ -134,7 +135,7 @@ Status DbImpl::GetOne(const ReadOptions& options, const SuperVersion& super_vers
   RecordTick(engine_->context.statistics(), NUMBER_KEYS_READ);
   if (lookup.state() != PointLookup::State::kFound) {
     if (lookup.operands() == nullptr) return Status::NotFound();
-    // OK may say more than that.
+    // The status is returned as it is, as an OK may have a subcode.
     Status s = MergeForRead(options, super_version, &lookup, value, engine_->context.statistics());
     if (s.ok()) CountBytesRead(engine_->context.statistics(), value->size());
     return s;
@@ -160,7 +161,7 @@ Status DbImpl::Get(const ReadOptions& options, ColumnFamilyHandle* handle, const
   if (HasTimestamps(options, *family)) [[unlikely]] {
     VARVE_RETURN_IF_ERROR(CheckReadTimestamp(options, *super_version, family->name()));
   }
-  // The sequence is read after the super-version: what is visible at it is in there.
+  // The sequence is read after the super-version, which thus has all entries visible at it.
   return GetOne(options, *super_version, ReadSequence(options, *super_version), key, value,
                 timestamp);
 } catch (...) {
@@ -249,7 +250,7 @@ void DbImpl::MultiGet(const ReadOptions& options, size_t n, ColumnFamilyHandle**
   VARVE_ASSERT(places.size() == pinned.size());
   const Unpin unpin{&pinned};
   const SequenceNumber seq = PinOneMoment(options, &pinned);
-  // By id, for what the limit of bytes lets through.
+  // The limit of bytes is spent in the order of ids.
   std::vector<std::pair<ColumnFamily*, SuperVersion*>> families(pinned.begin(), pinned.end());
   std::sort(families.begin(), families.end(),
             [](const auto& a, const auto& b) { return a.first->id() < b.first->id(); });
@@ -309,7 +310,7 @@ bool DbImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   ColumnFamily* family = s.ok() ? engine_->state.Resolve(handle, &s) : nullptr;
   if (family == nullptr) return true;
   ReadGuard super_version(family, options.snapshot);
-  // What is not known may exist.
+  // The key may exist if that is unknown.
   if (!CheckReadTimestamp(options, *super_version, family->name()).ok()) return true;
   PinnableSlice found_value;
   PinnableSlice* const wanted = value != nullptr ? &found_value : nullptr;

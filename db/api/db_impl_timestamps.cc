@@ -113,7 +113,7 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
     if (s.ok()) s = mem->RaiseToNewestTimestamp(&newest);
   }
   if (!s.ok()) return s;
-  // What is in tables has lost its timestamps, all of which were below full_history_ts_low. Such
+  // Entries in tables have lost their timestamps, which were below full_history_ts_low. Such
   // timestamps are numbers of 64 bits.
   uint64_t ts_low_number = 0;
   if (newest.empty() && has_tables && DecodeU64Ts(low, &ts_low_number).ok() && ts_low_number > 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What transactions ask of the database beyond its public calls.
+// Implements the calls that transactions make to the database beyond its public ones.
 
 #include <algorithm>
 
@@ -18,7 +18,8 @@ namespace varve {
 
 namespace {
 
-// As of a timestamp, where keys have some; *found_timestamp is that of the entry found, if any.
+// Finds the newest entry as of a timestamp, if keys have some; *found_timestamp is the entry's, if
+// any.
 Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence, const Slice& key,
                       const Slice& timestamp, TransactionHost::NewestWrite* newest,
                       std::string* found_timestamp) {
@@ -27,7 +28,7 @@ Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence
   PointLookup lookup(key, sequence, /*value=*/nullptr, /*merger=*/nullptr,
                      AsOf(options, super_version));
   Status s = GetFromSuperVersion(options, super_version, &lookup, /*statistics=*/nullptr);
-  // Without an operator the search ends at the newest operand, as at any entry, and complains.
+  // Without an operator the search ends at the newest operand, as at any entry, with this error.
   const bool is_operand = s.IsInvalidArgument();
   if (!s.ok() && !is_operand && lookup.found_seq() == 0) return s;
   newest->found = is_operand || lookup.state() != PointLookup::State::kSearching;
@@ -71,7 +72,7 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
         FindNewestAsOf(*super_version, ReadSequence(ReadOptions(), *super_version), key,
                        family->user_comparator()->GetMaxTimestamp(), newest, nullptr));
   }
-  // Tables count from the moment in which readers had them, whatever number their entries have.
+  // Ingested tables count from the moment they became visible, whatever numbers their entries have.
   const SequenceNumber ingested = family->ingested_ranges().Newest(key);
   newest->found |= ingested != 0;
   newest->sequence = std::max(newest->sequence, ingested);
@@ -80,8 +81,9 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
   return CaughtException();
 }
 
-// A range deletion does not tell its timestamp; but what decides as of all time decides as of that
-// moment, too, unless it is newer. Where history is gone nobody can tell.
+// A lookup does not return the timestamp of a range deletion. So the newest entry of all time is
+// compared with the newest one as of `timestamp`: they differ if there is a newer one. Below
+// full_history_ts_low that is unknown, and *newer is true.
 Status DbImpl::HasNewerTimestamp(ColumnFamilyHandle* handle, const Slice& key,
                                  const Slice& timestamp, bool* newer) try {
   VARVE_RETURN_IF_ERROR(CheckOpen());

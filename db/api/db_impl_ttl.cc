@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The time by which lifetimes are judged, as the MANIFEST keeps it.
+// Reads and saves the time by which lifetimes are judged in the MANIFEST.
 
 #include "db/api/db_impl.h"
 #include "util/base/caught_exception.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two-phase commit as transactions ask for it: each step becomes a checked request on the commit
+// Implements two-phase commit for transactions: each step becomes a checked request on the commit
 // path.
 
 #include <algorithm>
@@ -52,7 +52,7 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
   return CaughtException();
 }
 
-// A family that was dropped since has lost its updates, those of the section as well.
+// A family that was dropped since has lost its updates, including those of the transaction.
 Status DbImpl::CheckSection(const PreparedSection& section, const WriteBatch& updates,
                             const WriteOptions& options) const {
   BatchCheckOptions check;
@@ -69,7 +69,7 @@ Status DbImpl::CheckSection(const PreparedSection& section, const WriteBatch& up
   return Status::OK();
 }
 
-// Others may read the section's updates meanwhile, so the timestamp goes into a copy.
+// Other threads may read the transaction's updates meanwhile, so the timestamp goes into a copy.
 Status DbImpl::StampSection(const PreparedSection& section, const Slice& timestamp,
                             WriteBatch* stamped, bool* any) const {
   const auto timestamp_size = [&](uint32_t id) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writing: each call becomes a checked request on the commit path.
+// Implements writing: each call becomes a checked request on the commit path.
 
 #include "db/api/db_impl.h"
 #include "db/wal/record_decompressor.h"
@@ -42,7 +42,7 @@ Status CheckWriteOptions(const WriteOptions& options, const DBOptions& db) {
   return Status::OK();
 }
 
-// Of a batch that only a plain log can hold.
+// Refuses a batch that only an uncompressed log can hold.
 Status CheckCompressedBytes(const WriteOptions& options, const DBOptions& db, size_t bytes) {
   if (options.disableWAL || db.wal_compression == kNoCompression) return Status::OK();
   return Status::InvalidArgument("write: a batch of " + std::to_string(bytes) +
@@ -64,17 +64,17 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
   return CaughtException();
 }
 
-// Of every write: not a call of its own.
+// Runs for every write, so it must not make a function call of its own.
 [[gnu::always_inline]] inline Status DbImpl::Enter(const WriteOptions& options,
                                                    WriteRequest* request, size_t bytes,
                                                    UserWriteCallback* callback) {
   Engine& e = *engine_;
-  // It might have to wait for room, which is made with an edit.
+  // The write might wait for room, which takes an edit of the MANIFEST to make.
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", Duty::kManifest, e.state.versions.get()));
   if (options.low_pri) VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, bytes));
   VARVE_RETURN_IF_ERROR(e.admission->Admit(options, bytes));
   e.admission->Charge(options.rate_limiter_priority, bytes);
-  // Waiting may have taken long: what is logged and inserted is what was added.
+  // The wait may have been long: this checks that the bytes are still those that were added.
   VARVE_RETURN_IF_ERROR(request->VerifyChecksum());
   VARVE_ASSERT(!e.context.read_only());
   RecordTick(e.context.statistics(), WRITE_DONE_BY_SELF);
@@ -127,7 +127,7 @@ Status DbImpl::WriteOne(const WriteOptions& options, ColumnFamilyHandle* handle,
                         const Slice& key, const Slice& value, const Slice* ts) try {
   VARVE_RETURN_IF_ERROR(CheckHandle(handle));
   const BatchRecord update{type, handle->GetID(), key, value};
-  // Only a batch has checksums; and only its value may end with a timestamp.
+  // Only a batch has checksums, and only its value may end with a timestamp.
   const bool stamps_value = ts != nullptr && type == kTypeRangeDeletion;
   if (options.protection_bytes_per_key != 0 || stamps_value) [[unlikely]] {
     WriteBatch batch(0, 0, options.protection_bytes_per_key, 0);
@@ -213,7 +213,7 @@ Status DbImpl::FlushWAL(bool sync) try {
   }
   if (!s.ok()) {
     DbLock lock(&e.state.mu);
-    // Of a log that has been left meanwhile nobody wants anything.
+    // The error of a log that was replaced meanwhile does not matter to the database.
     const bool left =
         e.errors.state().recoveries() != recoveries && !e.state.logs->current_failed();
     s = left ? ErrorState::Judged(s, BackgroundErrorReason::kWriteCallback)
@@ -224,7 +224,7 @@ Status DbImpl::FlushWAL(bool sync) try {
   return CaughtException();
 }
 
-// What the limiter delays is this call, before it holds up any other.
+// The limiter delays this call before the log is locked, so that it holds up no other.
 Status DbImpl::FlushWAL(const FlushWALOptions& options) try {
   if (options.rate_limiter_priority != Env::IO_TOTAL) {
     const OpenCall call = EnterCall();

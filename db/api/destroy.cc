@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Removing a database, its tables at the rate of its SstFileManager, and the maintenance calls that
-// take a closed or foreign one.
+// Removes a database, its tables at the rate of its SstFileManager, and implements the maintenance
+// calls that take a closed or foreign one.
 
 #include <optional>
 #include <set>
@@ -29,11 +29,11 @@ namespace varve {
 
 namespace {
 
-// Deletes what has a name of ours, is of the type, if one is given, and not the LOCK that the
-// caller has. Anything else in the directory stays.
+// Deletes files with a database's names, of the given type if there is one, except LOCK, which the
+// caller holds. Anything else in the directory stays.
 Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
                       std::optional<FileType> type = std::nullopt) {
-  VARVE_ASSERT(!directory.empty());  // files of the root are nobody's
+  VARVE_ASSERT(!directory.empty());  // Files of the root belong to no database.
   std::vector<std::string> entries;
   IOStatus s = fs->GetChildren(directory, IOOptions(), &entries, nullptr);
   if (IsMissing(s)) return Status::OK();
@@ -43,7 +43,7 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
     uint64_t number = 0;
     FileType found = kTempFile;
     if (entry != kReserveFileName && !ParseFileName(entry, &number, &found)) continue;
-    // What waits for its deletion was a table.
+    // Files that wait for deletion were tables.
     if (Slice(entry).ends_with(kTrashSuffix)) found = kTableFile;
     if (found == kDBLockFile || (type.has_value() && found != *type)) continue;
     s = fs->DeleteFile(directory + "/" + entry, IOOptions(), nullptr);
@@ -52,7 +52,7 @@ Status DeleteOurFiles(FileSystem* fs, const std::string& directory,
   return result;
 }
 
-// With the directory, if nothing else is in it.
+// Also deletes the directory if nothing else is in it.
 Status DeleteDirectory(FileSystem* fs, const std::string& directory,
                        std::optional<FileType> type = std::nullopt) {
   const Status s = DeleteOurFiles(fs, directory, type);
@@ -60,8 +60,8 @@ Status DeleteDirectory(FileSystem* fs, const std::string& directory,
   return s;
 }
 
-// Files of one type, in a directory beside the database's own and in its lost/. In another
-// database's directory nobody can tell whose they are.
+// Deletes files of one type, in a directory beside the database's own and in its lost/. In another
+// database's directory their owner is unknown, so they stay.
 Status DeleteBeside(FileSystem* fs, const std::string& db_name, const std::string& directory,
                     FileType type) {
   if (IsOfAnotherDatabase(fs, db_name, directory)) return Status::OK();
@@ -71,7 +71,7 @@ Status DeleteBeside(FileSystem* fs, const std::string& db_name, const std::strin
   return lost.ok() ? s : lost;
 }
 
-// Where tables are (db_paths, cf_paths).
+// Deletes tables in all directories that may have some (db_paths, cf_paths).
 Status DeleteTables(FileSystem* fs, const std::string& db_name, const Options& options,
                     std::vector<ColumnFamilyDescriptor> families) {
   families.emplace_back(kDefaultColumnFamilyName, options);
@@ -83,7 +83,7 @@ Status DeleteTables(FileSystem* fs, const std::string& db_name, const Options& o
   return result;
 }
 
-// At the manager's rate, and waits for that. What is left is the caller's.
+// Deletes tables at the manager's rate, and waits for that. The caller deletes the rest.
 void DeleteTablesAtRate(FileSystem* fs, const std::string& db_name, const Options& options,
                         std::vector<ColumnFamilyDescriptor> families) {
   TableSpace* const space = TableSpaceOf(options.sst_file_manager.get());
@@ -117,14 +117,14 @@ Status DestroyDB(const std::string& given_name, const Options& options,
   }
   Env* env = options.env != nullptr ? options.env : Env::Default();
   std::shared_ptr<FileSystem> fs = env->GetFileSystem();
-  // All of it in the directory that has this name now.
+  // From here on the current directory does not matter.
   const std::string name = AbsolutePath(fs.get(), given_name);
   const std::string wal_dir = AbsolutePath(fs.get(), options.wal_dir);
   if (fs->FileExists(name, IOOptions(), nullptr).IsNotFound()) return Status::OK();
   FileLock* lock = nullptr;
   IOStatus s = fs->LockFile(LockFileName(name), IOOptions(), &lock, nullptr);
   if (!s.ok()) return s;
-  // What it cannot do, for lack of memory too, is done below at once.
+  // Tables that it cannot delete, also for lack of memory, are deleted at once below.
   BestEffort([&] { DeleteTablesAtRate(fs.get(), name, options, column_families); });
   Status result = DeleteTables(fs.get(), name, options, column_families);
   const auto note = [&result](const Status& deleted) {
@@ -141,7 +141,7 @@ Status DestroyDB(const std::string& given_name, const Options& options,
        {name + "/lost", ArchivalDirectory(name), StagingDirectory(name)}) {
     note(DeleteDirectory(fs.get(), directory));
   }
-  // Last, and not before all that only this directory tells of has gone.
+  // This comes last, as only this directory tells where the other files are.
   if (result.ok()) note(DeleteOurFiles(fs.get(), name));
   s = fs->UnlockFile(lock, IOOptions(), nullptr);
   if (result.ok() && !s.ok()) result = s;

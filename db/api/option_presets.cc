@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The presets of the options structs that make a block cache. The others are in util/options, which
-// does not see caches.
+// Implements the presets of the options structs that make a block cache. The others are in
+// util/options, which does not see caches.
 
 #include <memory>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kSmallCacheBytes = 16 << 20;
 
-// `*cache` if there is one, else a new small one, which also goes to *cache.
+// Returns `*cache` if there is one, else a new small one, which it also stores in *cache.
 std::shared_ptr<Cache> CacheFor(std::shared_ptr<Cache>* cache) {
   if (cache != nullptr && *cache != nullptr) return *cache;
   std::shared_ptr<Cache> made = NewLRUCache(kSmallCacheBytes);
@@ -54,7 +54,7 @@ ColumnFamilyOptions* ColumnFamilyOptions::OptimizeForPointLookup(uint64_t block_
 DBOptions* DBOptions::OptimizeForSmallDb(std::shared_ptr<Cache>* cache) {
   max_file_opening_threads = 1;
   max_open_files = 5000;
-  // Memtables count against the cache; no limit of their own.
+  // Memtables are charged to the cache, without a limit of their own.
   write_buffer_manager = std::make_shared<WriteBufferManager>(0, CacheFor(cache));
   return this;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The public forms of a repair.
+// Implements the public calls of a repair.
 
 #include "varve/utilities/repair.h"
 

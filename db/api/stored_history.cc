@@ -39,7 +39,7 @@ class StoredNotes final : public StatsHistoryIterator {
  public:
   StoredNotes(std::unique_ptr<Iterator> entries, uint64_t start, uint64_t end)
       : entries_(std::move(entries)), end_(end) {
-    if (start > kLastTime) return;  // as text it would be before others
+    if (start > kLastTime) return;  // Its text would sort before others.
     entries_->Seek(TimeOf(start));
     Show();
   }
@@ -55,13 +55,13 @@ class StoredNotes final : public StatsHistoryIterator {
   const std::map<std::string, uint64_t>& GetStatsMap() const override { return map_; }
 
  private:
-  // The time of the entry at hand; false: it belongs to no note.
+  // Sets the time of the current entry; false: it belongs to no note.
   bool Time(uint64_t* seconds) const {
     const Slice key = entries_->key();
     return key.size() > kTimeDigits && key[kTimeDigits] == '#' &&
            ParseNumber(Slice(key.data(), kTimeDigits), seconds);
   }
-  // Gathers the note that begins here.
+  // Collects the note that begins here.
   void Show() {
     map_.clear();
     valid_ = entries_->Valid() && Time(&seconds_) && seconds_ < end_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Notes of statistics in a column family, in RocksDB's form: a key is the time, in ten decimal
-// digits of seconds, '#' and a ticker's name; its value is in decimal digits how much the ticker
-// grew since the note before. Two more keys have the version of that form.
+// Stores notes of statistics in a column family, in RocksDB's form: a key is the time, in ten
+// decimal digits of seconds, '#' and a ticker's name; its value is the ticker's growth since the
+// note before, in decimal digits. Two more keys have the version of that form.
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ namespace varve {
 Status AddNote(uint64_t seconds, const std::vector<uint64_t>& growth, ColumnFamilyHandle* family,
                WriteBatch* batch);
 
-// The notes of [start, end) in seconds that `entries`, an iterator of the whole family, shows.
+// Returns the notes of [start, end) in seconds; `entries` iterates over the whole family.
 std::unique_ptr<StatsHistoryIterator> WalkNotes(std::unique_ptr<Iterator> entries, uint64_t start,
                                                 uint64_t end);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks one table file by itself, no database needed.
+// Checks one table file by itself, without a database.
 
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maintenance through the C API: flushes, compactions, changes of options, properties, sizes.
+// Implements maintenance for the C API: flushes, compactions, changes of options, properties,
+// sizes.
 #include "varve/convenience.h"
 
 #include "db/api/c/c_types.h"
@@ -22,7 +23,7 @@ using varve::c::TryVoid;
 
 namespace {
 
-// Arrays that describe `count` ranges.
+// Holds arrays that describe `count` ranges.
 struct RangeArguments {
   int count;
   const char* const* starts;
@@ -48,7 +49,7 @@ Status ApproximateSizes(DB* db, ColumnFamilyHandle* family,
   return db->GetApproximateSizes(options, family, ranges.data(), args.count, sizes);
 }
 
-// Compaction has no place for an error in C: callers see it in the database's log and its state.
+// Compaction cannot return an error to C: callers see it in the database's log and its state.
 void Compact(rocksdb_t* db, const rocksdb_column_family_handle_t* family, bool is_default,
              const rocksdb_compactoptions_t* options, const OptionalKey& start,
              const OptionalKey& limit) {

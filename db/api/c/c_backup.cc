@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups in the C API (backup.h).
+// Implements backups for the C API (backup.h).
 #include <memory>
 #include <string>
 #include <utility>
@@ -141,7 +141,7 @@ VARVE_C_FIELD(restore_options, mode, int);
 
 struct rocksdb_backup_engine_t {
   std::unique_ptr<BackupEngineReadOnlyBase> rep;
-  BackupEngine* writer = nullptr;  // The same, or null: it only reads.
+  BackupEngine* writer = nullptr;  // `rep`, or null for an engine that only reads.
 };
 
 namespace {
@@ -162,7 +162,7 @@ rocksdb_backup_engine_t* OpenWriter(const BackupEngineOptions& options, varve::E
   return handle;
 }
 
-// Runs with an engine that writes.
+// Runs `body` with an engine that writes.
 template <typename Body>
 void RunOnWriter(rocksdb_backup_engine_t* engine, char** errptr, Body body,
                  const char* call = __builtin_FUNCTION()) {
@@ -345,7 +345,7 @@ struct rocksdb_backup_engine_info_t {
 
 namespace {
 
-// Null: there is none of this number.
+// Returns null if there is none of this number.
 const BackupInfo* InfoAt(const rocksdb_backup_engine_info_t* info, int index) {
   if (info == nullptr || index < 0 || static_cast<size_t>(index) >= info->rep.size()) {
     return nullptr;

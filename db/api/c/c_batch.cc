@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Write batches of the C API.
+// Implements write batches for the C API.
 #include "db/api/c/c_batch.h"
 
 #include <climits>
@@ -25,7 +25,7 @@ namespace {
 using PutFamilyFunction = void (*)(void*, uint32_t, const char*, size_t, const char*, size_t);
 using DeleteFamilyFunction = void (*)(void*, uint32_t, const char*, size_t);
 
-// Hands updates of the default family to callbacks. An update of another kind or family ends it.
+// Passes updates of the default family to callbacks. An update of another kind or family ends it.
 class PlainHandler final : public WriteBatch::Handler {
  public:
   PlainHandler(void* state, PutFunction put, DeleteFunction deleted, DeleteFunction log_data)
@@ -48,7 +48,7 @@ class PlainHandler final : public WriteBatch::Handler {
   const DeleteFunction log_data_;
 };
 
-// The same for updates of all families, merges among them.
+// Passes updates of all families to callbacks, merges among them.
 class FamilyHandler final : public WriteBatch::Handler {
  public:
   FamilyHandler(void* state, PutFamilyFunction put, DeleteFamilyFunction deleted,

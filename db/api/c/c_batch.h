@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the two kinds of write batches of the C API have in common.
+// Shared parts of the two kinds of write batches of the C API.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 #include "db/api/c/c_types.h"
 
-// What a handle of an indexed batch belongs with, unless it is a transaction's.
+// Holds what belongs to the handle of an indexed batch, unless it is a transaction's.
 struct OwnedIndexedBatch {
   varve::WriteBatchWithIndex rep;
   varve::c::BatchFailure failure;
-  std::shared_ptr<const varve::Comparator> comparator;  // What `rep` points at.
+  std::shared_ptr<const varve::Comparator> comparator;  // Used by `rep`.
 };
 
-// From malloc, as programs free that of a transaction, which owns the rest.
+// Allocated by malloc, as programs free the handle of a transaction's batch, which owns the rest.
 struct rocksdb_writebatch_wi_t {
   varve::WriteBatchWithIndex& rep;
   varve::c::BatchFailure& failure;
@@ -29,7 +29,7 @@ struct rocksdb_writebatch_wi_t {
 
 namespace varve::c {
 
-// Null: there is no memory.
+// Returns null if memory is out.
 rocksdb_writebatch_wi_t* NewIndexedBatchHandle(WriteBatchWithIndex* batch, BatchFailure* failure,
                                                OwnedIndexedBatch* owned) noexcept;
 
@@ -78,14 +78,14 @@ void Clear(Batch* batch) noexcept {
   batch->failure = BatchFailure();
 }
 
-// The same in a column family, which must be given.
+// Like the function above, in a column family, which must be given.
 template <typename Batch, typename AddUpdate>
 void AddIn(Batch* batch, rocksdb_column_family_handle_t* family, AddUpdate add) noexcept {
   Add(batch,
       [&](auto* b) { return family == nullptr ? NullArgument("family") : add(b, Family(family)); });
 }
 
-// `count` pieces that make up one key or value.
+// Joins `count` pieces that make up one key or value.
 class Pieces {
  public:
   Pieces(int count, const char* const* pieces, const size_t* sizes) {
@@ -97,7 +97,7 @@ class Pieces {
   std::vector<Slice> slices_;
 };
 
-// One range, whose start and end consist of `count` pieces each.
+// Deletes one range, whose start and end consist of `count` pieces each.
 inline Status DeletePiecewise(WriteBatchBase* batch, ColumnFamilyHandle* family, int count,
                               const char* const* starts, const size_t* start_sizes,
                               const char* const* ends, const size_t* end_sizes) {
@@ -108,7 +108,7 @@ inline Status DeletePiecewise(WriteBatchBase* batch, ColumnFamilyHandle* family,
 using PutFunction = void (*)(void*, const char*, size_t, const char*, size_t);
 using DeleteFunction = void (*)(void*, const char*, size_t);
 
-// Hands updates of the default family to callbacks. An update of another kind or family ends it.
+// Passes updates of the default family to callbacks. An update of another kind or family ends it.
 void IteratePlain(const WriteBatch& batch, void* state, PutFunction put, DeleteFunction deleted);
 
 Status UpdateTimestamps(WriteBatch* batch, const Slice& ts, void* state,

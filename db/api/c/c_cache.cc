@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caches and memory budgets of the C API.
+// Implements caches and memory budgets for the C API.
 #include "db/api/c/c_types.h"
 
 using varve::Status;
@@ -9,7 +9,7 @@ using varve::c::TryVoid;
 
 namespace {
 
-// Null where the options are refused.
+// Returns null if the options are refused.
 rocksdb_cache_t* Share(std::shared_ptr<varve::Cache> cache) {
   return cache == nullptr ? nullptr : new rocksdb_cache_t{std::move(cache)};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of single calls in the C API: reads, writes, flushes, compactions.
+// Implements options of single calls for the C API: reads, writes, flushes, compactions.
 #include <chrono>
 
 #include "db/api/c/c_types.h"
@@ -11,7 +11,7 @@ using varve::c::SharedKey;
 
 namespace {
 
-// Copies the key, or forgets it if it is null, and lets the C++ option follow.
+// Copies the key, or forgets it if it is null, and points the C++ option to it.
 void SetKey(const char* key, size_t size, SharedKey* owned, const Slice** option) {
   varve::c::TryVoid([&] {
     *owned = key == nullptr ? nullptr : std::make_shared<const OwnedKey>(Slice(key, size));

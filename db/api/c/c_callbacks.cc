@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++ classes that call into C: comparators, compaction filters, prefixes, merge operators.
+// Implements C++ classes that call into C: comparators, compaction filters, prefixes, merge
+// operators.
 #include <cstdlib>
 #include <deque>
 #include <limits>
@@ -22,7 +23,7 @@ namespace {
 using Destructor = void (*)(void*);
 using NameFunction = const char* (*)(void*);
 
-// The caller's state and how to give it back, which happens with the object that holds it.
+// Holds the caller's state and its destructor, which runs with the last object that holds it.
 class State {
  public:
   State(void* state, Destructor destructor, NameFunction name)
@@ -46,7 +47,7 @@ using CompareFunction = int (*)(void*, const char*, size_t, const char*, size_t)
 using CompareWithoutTsFunction = int (*)(void*, const char*, size_t, unsigned char, const char*,
                                          size_t, unsigned char);
 
-// Keys are not shortened: C has no way to say how.
+// Keys are not shortened: C has no callback for that.
 class CallbackComparator final : public Comparator {
  public:
   CallbackComparator(void* state, Destructor destructor, CompareFunction compare, NameFunction name)
@@ -86,7 +87,7 @@ class CallbackComparator final : public Comparator {
   const CompareFunction compare_;
   const CompareFunction compare_ts_ = nullptr;
   const CompareWithoutTsFunction compare_without_ts_ = nullptr;
-  // Of numbers without sign, whatever the order of their bytes.
+  // The largest unsigned number, whatever the order of its bytes.
   const std::string max_timestamp_ = std::string(timestamp_size(), '\xff');
   const std::string min_timestamp_ = std::string(timestamp_size(), '\0');
 };
@@ -100,7 +101,7 @@ class CallbackCompactionFilter final : public CompactionFilter {
                            NameFunction name)
       : state_(std::make_shared<const State>(state, destructor, name)), filter_(filter) {}
 
-  // Another of the same state.
+  // Returns another filter of the same state.
   std::unique_ptr<CallbackCompactionFilter> Copy() const {
     return std::make_unique<CallbackCompactionFilter>(*this);
   }
@@ -108,7 +109,7 @@ class CallbackCompactionFilter final : public CompactionFilter {
   const char* Name() const override { return state_->Name(); }
   bool Filter(int level, const Slice& key, const Slice& existing_value, std::string* new_value,
               bool* value_changed) const override {
-    char* bytes = nullptr;  // The callback's: it keeps them until its next call.
+    char* bytes = nullptr;  // The callback owns them until its next call.
     size_t size = 0;
     unsigned char changed = 0;
     const unsigned char remove =
@@ -144,7 +145,7 @@ class CallbackFilterFactory final : public CompactionFilterFactory {
     rocksdb_compactionfiltercontext_t view = {&context};
     const std::unique_ptr<rocksdb_compactionfilter_t> filter(create_(state_.get(), &view));
     if (filter == nullptr) return nullptr;
-    // No other kind can be made through C.
+    // C programs can make no other kind.
     return static_cast<const CallbackCompactionFilter&>(*filter->rep).Copy();
   }
 
@@ -185,7 +186,7 @@ using PartialMergeFunction = char* (*)(void*, const char*, size_t, const char* c
                                        const size_t*, int, unsigned char*, size_t*);
 using DeleteValueFunction = void (*)(void*, const char*, size_t);
 
-// Operands as C gets them.
+// Holds operands as C gets them.
 class OperandArrays {
  public:
   template <typename Operands>
@@ -223,7 +224,7 @@ class CallbackMergeOperator final : public MergeOperator {
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
     const OperandArrays operands(in.operand_list);
     if (!operands.can_be_counted()) return false;
-    // An empty base has an address, none has not.
+    // An empty base has an address; a missing one has none.
     Slice base(nullptr, 0);
     if (in.existing_value != nullptr) {
       base = in.existing_value->empty() ? Slice() : *in.existing_value;
@@ -245,13 +246,13 @@ class CallbackMergeOperator final : public MergeOperator {
     size_t size = 0;
     char* const merged = partial_merge_(state_.get(), key.data(), key.size(), operands.bytes(),
                                         operands.sizes(), operands.count(), &success, &size);
-    // Here nothing is no result, as an empty one would replace the operands for good.
+    // Null is no result here, as an empty one would replace the operands for good.
     if (merged == nullptr) success = 0;
     return Take(merged, size, success, new_value);
   }
 
  private:
-  // Copies what a callback made, and gives it back to the callbacks' owner.
+  // Copies a callback's result, and gives it back to the callbacks' owner.
   bool Take(char* merged, size_t size, unsigned char success, std::string* new_value) const {
     const bool made = success != 0 && (merged != nullptr || size == 0);
     if (made && merged == nullptr) new_value->clear();

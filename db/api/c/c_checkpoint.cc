@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints, and column families that leave and enter databases as files, in the C API.
+// Implements checkpoints, and the export and import of column families, for the C API.
 #include <memory>
 #include <utility>
 

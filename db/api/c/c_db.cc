@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening and closing through the C API, and its column families.
+// Implements opening, closing and column families for the C API.
 #include <cstdlib>
 
 #include "db/api/c/c_open.h"

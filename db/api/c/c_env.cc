@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environments, logs, rate limits and paths of the C API.
+// Implements environments, logs, rate limits and paths for the C API.
 #include <cstdarg>
 #include <cstdio>
 
@@ -21,7 +21,7 @@ InfoLogLevel ToLevel(int level) {
   return known ? static_cast<InfoLogLevel>(level) : varve::INFO_LEVEL;
 }
 
-// `format` filled in; empty when out of memory.
+// Returns the formatted text; empty when out of memory.
 std::string Format(const char* format, va_list ap) {
   va_list again;
   va_copy(again, ap);
@@ -50,7 +50,7 @@ class StderrLogger final : public Logger {
   const std::string prefix_;
 };
 
-// Hands each entry and its level to a callback, which may run on several threads at once.
+// Passes each entry and its level to a callback, which may run on several threads at once.
 class CallbackLogger final : public Logger {
  public:
   using Callback = void (*)(void*, unsigned, char*, size_t);

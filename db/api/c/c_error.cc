@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors and malloc'ed results of the C API.
+// Implements errors and malloc'ed results for the C API.
 #include <cstdlib>
 #include <exception>
 #include <new>

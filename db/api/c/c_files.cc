@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in the C API: descriptions that a program makes, metadata of a part of a family, compaction
-// of chosen files, and what is not there to be told or done about files.
+// Implements files for the C API: descriptions that a program makes, metadata of a part of a
+// family, compaction of chosen files, and calls about files that are not supported.
 #include <atomic>
 #include <cstdlib>
 #include <optional>
@@ -181,7 +181,7 @@ rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf_with_opt
 
 // ---- Compaction of chosen files ----
 
-// C sees a flag that only these functions touch.
+// C uses the flag only through these functions.
 unsigned char* rocksdb_compaction_options_canceled_create() {
   return reinterpret_cast<unsigned char*>(varve::c::Make<std::atomic<bool>>(false));
 }
@@ -286,7 +286,7 @@ void rocksdb_compact_files_output_file_names_destroy(char** output_file_names,
 
 namespace {
 
-// Calls that cannot report say it in the info log.
+// A call that cannot report an error writes it to the info log.
 void SayNotSupported(rocksdb_t* db, const char* call) {
   if (db == nullptr) return;
   TryVoid([&] {
@@ -337,7 +337,7 @@ VARVE_C_DESTROY(rocksdb_livefiles_storage_info_t, rocksdb_livefiles_storage_info
 
 namespace {
 
-// Null: there is none of that number.
+// Returns null if there is none of that number.
 const varve::LiveFileStorageInfo* FileAt(const rocksdb_livefiles_storage_info_t* info,
                                          size_t index) {
   return info == nullptr || index >= info->rep.size() ? nullptr : &info->rep[index];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Write batches with an index in the C API.
+// Implements write batches with an index for the C API.
 #include <array>
 #include <climits>
 #include <cstdlib>
@@ -42,7 +42,7 @@ Status CheckHandles(const rocksdb_writebatch_wi_t* batch,
   return family == nullptr ? NullArgument("family") : Status::OK();
 }
 
-// A copy of what `read`, a function of the value's place, finds; null if that is nothing.
+// Returns a copy of the value that `read` puts into its argument; null if there is none.
 template <typename Read>
 char* CopyFound(size_t* vallen, char** errptr, const char* call, Read read) {
   StoreSize(vallen, 0);
@@ -109,7 +109,8 @@ rocksdb_pinnableslice_t* GetPinned(rocksdb_writebatch_wi_t* batch, rocksdb_t* db
   return found;
 }
 
-// The base's handle goes; what its options pointed at goes with the base itself.
+// Takes the iterator out of the base's handle; objects that its options point to live as long as
+// it.
 std::unique_ptr<Iterator> TakeOver(std::unique_ptr<rocksdb_iterator_t> handle) {
   using Keys = std::array<varve::c::SharedKey, std::extent_v<decltype(handle->keys)>>;
   auto keys = std::make_unique<Keys>();
@@ -121,7 +122,7 @@ std::unique_ptr<Iterator> TakeOver(std::unique_ptr<rocksdb_iterator_t> handle) {
   return base;
 }
 
-// `options` is null where the function has none.
+// `options` is null if the function has none.
 rocksdb_iterator_t* IteratorWithBase(rocksdb_writebatch_wi_t* batch,
                                      rocksdb_iterator_t* base_iterator,
                                      const rocksdb_column_family_handle_t* family,

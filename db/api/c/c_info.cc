@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C API tells about files, levels and memory.
+// Reports files, levels and memory to the C API.
 #include <map>
 #include <unordered_set>
 
@@ -32,7 +32,7 @@ struct rocksdb_memory_usage_t {
 
 namespace {
 
-// The file that `index` names, or null.
+// Returns the file that `index` names, or null.
 const varve::LiveFileMetaData* FileAt(const rocksdb_livefiles_t* files, int index) {
   if (files == nullptr || index < 0) return nullptr;
   const size_t position = static_cast<size_t>(index);
@@ -49,7 +49,7 @@ const std::string kNoKey;
 rocksdb_column_family_metadata_t* Metadata(rocksdb_t* db, varve::ColumnFamilyHandle* family) {
   if (db == nullptr || family == nullptr) return nullptr;
   return Try([&] {
-    // Made in place: its levels cannot be assigned.
+    // It is constructed in place, as its levels cannot be assigned.
     auto metadata = std::make_unique<rocksdb_column_family_metadata_t>();
     db->rep->GetColumnFamilyMetaData(family, &metadata->rep);
     return metadata.release();

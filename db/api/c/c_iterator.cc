@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterators and snapshots of the C API.
+// Implements iterators and snapshots for the C API.
 #include "db/api/c/c_types.h"
 #include "util/base/assert.h"
 
@@ -16,7 +16,7 @@ using varve::c::TryVoid;
 
 namespace {
 
-// An iterator from `make`, or one that only has a status. Null when out of memory.
+// Returns an iterator from `make`, or one that only has a status. Null when out of memory.
 template <typename MakeIterator>
 rocksdb_iterator_t* NewHandle(rocksdb_t* db, const rocksdb_readoptions_t* options,
                               MakeIterator make) {
@@ -45,7 +45,7 @@ void MoveWith(rocksdb_iterator_t* iter, Move move) noexcept {
   }
 }
 
-// Bytes of the entry, from `get`; null for a null handle.
+// Returns bytes of the entry, from `get`; null for a null handle.
 template <typename Get>
 const char* Give(const rocksdb_iterator_t* iter, size_t* size, Get get) {
   const Slice bytes = iter == nullptr ? Slice(nullptr, 0) : get(*iter->rep);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callbacks of listeners are told, in C: infos of jobs, memtables, stalls and ingestions.
+// Shows the arguments of listeners' callbacks to C: infos of jobs, memtables, stalls and
+// ingestions.
 #include <algorithm>
 #include <iterator>
 
@@ -215,7 +216,7 @@ const rocksdb_table_properties_t* rocksdb_compactionjobinfo_table_properties_for
 
 // ---- Blob files ----
 
-// There are none: counts are 0, lists are empty.
+// There are no blob files: counts are 0, lists are empty.
 #define VARVE_C_NO_BLOB_NUMBER(c_type, function, view) \
   c_type function(const view* /*info*/) {              \
     return 0;                                          \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the C API that Varve has no field for: rows, from which setters and getters are made,
-// and what opening says to them. Whether an option only tunes a mechanism that is not there is for
-// util/options/foreign_options.cc to say, as for OPTIONS files.
+// Lists options of the C API that Varve has no field for, makes setters and getters from the rows,
+// and says what opening does with them. util/options/foreign_options.cc decides which of them only
+// tune a mechanism that Varve lacks, as for OPTIONS files.
 #include "db/api/c/c_lacking.h"
 
 #include <vector>
@@ -22,7 +22,7 @@ Status LackingOptions::Check() const {
   }
   for (const auto& [option, value] : values_) {
     if (value == option->default_value) continue;
-    // No option that asks for something has this value's text among its harmless ones.
+    // The value "(set)" is harmless for no option that asks for something.
     const ForeignVerdict verdict = JudgeForeignOption(option->struct_name, option->name, "(set)");
     if (verdict == ForeignVerdict::kHarmless) continue;
     return Status::NotSupported("C API: this engine does not have it", option->name);
@@ -32,7 +32,7 @@ Status LackingOptions::Check() const {
 
 }  // namespace varve::c
 
-// A row and the functions that are made from it: rocksdb_options_set_ and _get_`name`.
+// Makes a row and its functions: rocksdb_options_set_ and _get_`name`.
 #define VARVE_C_LACKING(struct_name, name, c_type, default_value)                                 \
   namespace {                                                                                     \
   const LackingOption kLacking_##name{#struct_name, #name, default_value};                        \
@@ -97,7 +97,7 @@ VARVE_C_LACKING_CF(verify_output_flags, int, 0);
 
 // ---- Sets of numbers ----
 
-// One bit for each number; larger ones are not numbers of anything, and are left out.
+// Has one bit for each number; larger ones have no meaning and are ignored.
 #define VARVE_C_LACKING_SET(name, default_bits)                                                   \
   namespace {                                                                                     \
   const LackingOption kLacking_##name{"DBOptions", #name, default_bits};                          \
@@ -140,7 +140,7 @@ VARVE_C_LACKING_SET(checksum_handoff_file_types, 0);
 
 namespace {
 
-// Options keep no object of something that is not there, only that it was asked for.
+// Notes that an object of a missing feature was wanted; the object itself is not kept.
 void RefuseObject(rocksdb_options_t* options, const char* name, bool wanted) {
   if (options == nullptr) return;
   TryVoid([&] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What options handles of the C API hold besides the C++ options: values of options that Varve has
-// no field for, and setters that got a null handle. Opening says no to them, by name.
+// Holds what options handles of the C API have besides the C++ options: values of options that
+// Varve has no field for, and setters that got a null handle. Opening refuses them, by name.
 
 #include <cstdint>
 #include <limits>
@@ -14,18 +14,18 @@
 
 namespace varve::c {
 
-// Has every value of every type of number that options are of.
+// Can hold every value of every numeric option.
 using AnyNumber = long double;
 static_assert(std::numeric_limits<AnyNumber>::digits >= 64);
 
-// An option of RocksDB's without a field here. `struct_name` as in the options' schema.
+// Names an option of RocksDB's without a field here. `struct_name` is the schema's.
 struct LackingOption {
   const char* struct_name;
   const char* name;
   AnyNumber default_value = 0;
 };
 
-// Thread safety: as the options handle. Copied with it.
+// Thread safety: that of the options handle, with which it is copied.
 class LackingOptions {
  public:
   // `option` must live for ever.
@@ -35,12 +35,12 @@ class LackingOptions {
     return found == values_.end() ? option.default_value : found->second;
   }
 
-  // Something that was set and is not a number: opening refuses `name` from now on, until it is
-  // allowed again.
+  // Notes that an option was set which is not a number: opening refuses `name` until it is allowed
+  // again.
   void Refuse(const std::string& name) { refused_[name] = {}; }
   void Allow(const std::string& name) { refused_.erase(name); }
 
-  // `function` got a null handle, or one that is not null after all.
+  // Notes that `function` got a null handle, or clears that note.
   void NoteHandle(const char* function, bool is_null) {
     if (is_null) {
       refused_[function] = "null handle";
@@ -49,7 +49,7 @@ class LackingOptions {
     }
   }
 
-  // NotSupported or InvalidArgument for the first thing that would change a result.
+  // Returns NotSupported or InvalidArgument for the first option that would change a result.
   Status Check() const;
 
  private:

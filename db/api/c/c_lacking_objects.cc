@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of the C API that only options take which opening refuses: they keep what they are given.
+// Implements objects of the C API that serve only options which opening refuses: they keep their
+// arguments.
 #include "varve/write_buffer_manager.h"
 
 #include "db/api/c/c_types.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listeners written in C.
+// Implements listeners written in C.
 #include "varve/listener.h"
 
 #include "db/api/c/c_types.h"
@@ -25,7 +25,7 @@ struct Callbacks {
   on_memtable_sealed_cb memtable_sealed;
 };
 
-// A database's handle for the time of a callback. It does not own the database.
+// Holds a database's handle during a callback. It does not own the database.
 class Borrowed {
  public:
   explicit Borrowed(varve::DB* db) { handle_.rep.reset(db); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merge operands through the C API, as they were written.
+// Returns merge operands to C, as they were written.
 #include <algorithm>
 
 #include "db/api/c/c_types.h"
@@ -20,7 +20,7 @@ using varve::c::StoreSize;
 
 namespace {
 
-// Places for operands before it is known how many there are.
+// Number of places for operands while their number is not known.
 constexpr size_t kFirstPlaces = 16;
 
 void Clear(rocksdb_merge_operands_t* operands) {
@@ -29,13 +29,13 @@ void Clear(rocksdb_merge_operands_t* operands) {
   operands->count = 0;
 }
 
-// One key's operands, into as many places as the options allow.
+// Reads one key's operands, into as many places as the options allow.
 class OperandRead {
  public:
   OperandRead(DB* db, const ReadOptions& read_options, ColumnFamilyHandle* family, const Slice& key)
       : db_(db), read_options_(read_options), family_(family), key_(key) {}
 
-  // *number as GetMergeOperands leaves it.
+  // Sets *number like GetMergeOperands.
   Status Into(rocksdb_merge_operands_t* operands, GetMergeOperandsOptions options, int* number) {
     Clear(operands);
     const bool limited = options.expected_max_number_of_operands != 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics and the perf context of the C API.
+// Implements statistics and the perf context for the C API.
 #include <array>
 
 #include "varve/perf_level.h"
@@ -16,7 +16,7 @@ namespace {
 
 using Counter = uint64_t PerfContextBase::*;
 
-// Counters by their number in C; null where there is no such counter.
+// Counters by their number in C; null for those that Varve lacks.
 constexpr std::array<Counter, rocksdb_total_metric_count> kCounters = {
     &PerfContextBase::user_key_comparison_count,
     &PerfContextBase::block_cache_hit_count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data that goes in and out as files in the C API: ingestion goes to the database.
+// Implements ingestion for the C API.
 #include "varve/env.h"
 
 #include "db/api/c/c_types.h"

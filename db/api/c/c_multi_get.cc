@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-ups of several keys at once through the C API.
+// Implements look-ups of several keys at once for the C API.
 #include <cstdlib>
 
 #include "db/api/c/c_results.h"
@@ -24,7 +24,7 @@ using varve::c::StoreSize;
 
 namespace {
 
-// The inputs of one MultiGet and room for its outputs.
+// Holds the inputs of one MultiGet and room for its outputs.
 struct Batch {
   Batch(size_t n, const char* const* list, const size_t* sizes) : Batch(n) {
     for (size_t i = 0; i < n; ++i) keys.emplace_back(list[i], sizes[i]);
@@ -33,7 +33,7 @@ struct Batch {
 
   std::vector<Slice> keys;
   std::vector<PinnableSlice> values;
-  std::vector<std::string> timestamps;  // empty: nobody wants them
+  std::vector<std::string> timestamps;  // Empty: not wanted.
   std::vector<Status> statuses;
 };
 
@@ -90,7 +90,7 @@ void CopyResults(const Batch& batch, char** values, size_t* sizes, char** errs) 
   }
 }
 
-// Handles for values that were read into a batch of any size.
+// Makes handles for values that were read into a batch of any size.
 void PinOneByOne(Batch* batch, rocksdb_pinnableslice_t** values, char** errs) {
   for (size_t i = 0; i < batch->values.size(); ++i) {
     Status& s = batch->statuses[i];
@@ -104,7 +104,7 @@ void PinOneByOne(Batch* batch, rocksdb_pinnableslice_t** values, char** errs) {
   }
 }
 
-// The same with their timestamps, of which a key that is missing has none.
+// Copies results with their timestamps; a missing key has none.
 void CopyResultsAndTimestamps(const Batch& batch, char** values, size_t* sizes, char** timestamps,
                               size_t* timestamp_sizes, char** errs) {
   VARVE_ASSERT(batch.timestamps.size() == batch.values.size());
@@ -125,7 +125,7 @@ void CopyResultsAndTimestamps(const Batch& batch, char** values, size_t* sizes, 
   }
 }
 
-// Before a look-up that may fail as a whole.
+// Clears the places of a look-up that may fail as a whole.
 void ClearTimestamps(size_t n, char** timestamps, size_t* timestamp_sizes) {
   for (size_t i = 0; timestamps != nullptr && i < n; ++i) {
     timestamps[i] = nullptr;
@@ -143,7 +143,7 @@ void ReadBatch(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, B
                TimestampsOf(batch), batch->statuses.data(), sorted);
 }
 
-// One family for each key.
+// Reads one key from each family.
 Status ReadBatch(DB* db, const ReadOptions& options,
                  const rocksdb_column_family_handle_t* const* families, Batch* batch) {
   if (families == nullptr) return NullArgument("families");
@@ -158,7 +158,7 @@ Status ReadBatch(DB* db, const ReadOptions& options,
   return Status::OK();
 }
 
-// The keys and the outputs of a batched read.
+// Holds the keys and the outputs of a batched read.
 struct PinnedRead {
   ColumnFamilyHandle* family;
   size_t n;

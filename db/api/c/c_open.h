@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Opening a database of any kind through the C API, and making families in it.
+// Opens databases of any kind through the C API, and makes families in them.
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace varve::c {
 
-// The arguments of an open with column families, as C has them.
+// Holds the arguments of an open with column families, as C has them.
 struct FamilyArguments {
   int count;
   const char* const* names;
@@ -55,7 +55,7 @@ inline Status ToDescriptors(const FamilyArguments& families,
   return Status::OK();
 }
 
-// Handles for what `open` yields are allocated before it runs, so that nothing can fail after it.
+// Allocates handles for the results of `open` before it runs, so that nothing can fail after it.
 template <typename Open>
 rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
                         const FamilyArguments& families, char** errptr, Open open,
@@ -82,8 +82,8 @@ rocksdb_t* OpenFamilies(const rocksdb_options_t* options, const char* name,
   return db;
 }
 
-// A column family of an open database, whatever makes it: `create` gets the database, the options,
-// the name and the place for the handle. Null after an error.
+// Makes a column family of an open database: `create` gets the database, the options, the name and
+// the place for the handle. Returns null after an error.
 template <typename Create>
 rocksdb_column_family_handle_t* CreateFamily(rocksdb_t* db, const rocksdb_options_t* options,
                                              const char* name, char** errptr, Create create,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of Options in the C API that are not plain, and the styles of compaction that are refused.
+// Implements fields of Options for the C API that are not plain, and refuses some styles of
+// compaction.
 #include "db/api/c/c_types.h"
 
-// Functions that are named otherwise than their fields. The others are made from their declarations
-// (tools/cmake/VarveCFields.cmake).
+// Define functions whose names differ from those of their fields. The others are made from their
+// declarations (tools/cmake/VarveCFields.cmake).
 #define VARVE_OPTION_SETTER(function, c_type, member) \
   VARVE_C_SETTER(rocksdb_options_t, function, c_type, member)
 #define VARVE_OPTION_GETTER(function, c_type, member) \

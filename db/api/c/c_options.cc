@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of databases and column families in the C API: making, copying, parsing, and the parts
-// that are objects, text or lists. Plain fields are in c_option_fields.cc.
+// Implements options of databases and column families for the C API: making, copying, parsing, and
+// the parts that are objects, text or lists. Plain fields are in c_option_fields.cc.
 #include <cstdlib>
 
 #include "varve/convenience.h"
@@ -35,7 +35,7 @@ void SetPaths(std::vector<varve::DbPath>* option, const rocksdb_dbpath_t** paths
   });
 }
 
-// Lets an option hold what `handle` was given with. Programs clear it with a null handle.
+// Gives the object of `handle` to an option. Programs clear it with a null handle.
 template <typename Handle, typename Struct, typename Option>
 void TakeOver(rocksdb_options_t* options, const char* function, Handle* handle,
               Option Struct::*option) {
@@ -50,7 +50,7 @@ void TakeOver(rocksdb_options_t* options, const char* function, Handle* handle,
   });
 }
 
-// Lets an option share what `handle` holds. RocksDB passes over a null handle here.
+// Makes an option share the object of `handle`. Like RocksDB, ignores a null handle.
 template <typename Handle, typename Struct, typename Option>
 void Share(rocksdb_options_t* options, const char* function, const Handle* handle,
            Option Struct::*option) {
@@ -66,13 +66,13 @@ struct LoadedOptions {
   std::vector<std::unique_ptr<rocksdb_options_t>> families;
 };
 
-// Arrays of one element more than `count`, null at first, so that none is empty.
+// Arrays of `count` + 1 elements, null at first, so that none is empty.
 template <typename Element>
 Element* NewList(size_t count) {
   return static_cast<Element*>(std::calloc(count + 1, sizeof(Element)));
 }
 
-// Hands what was loaded to C, all of it or nothing.
+// Passes loaded options to C, all of them or none.
 Status GiveLoaded(LoadedOptions* loaded, const std::vector<varve::ColumnFamilyDescriptor>& families,
                   rocksdb_options_t** db_options, size_t* num_families, char*** names,
                   rocksdb_options_t*** family_options) {

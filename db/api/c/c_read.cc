@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-ups of single keys through the C API.
+// Implements look-ups of single keys for the C API.
 #include <cstdlib>
 
 #include "db/api/c/c_results.h"
@@ -31,7 +31,7 @@ Status Lookup(DB* db, const ReadOptions& options, const rocksdb_column_family_ha
   return db->Get(options, handle, key, value, timestamp);
 }
 
-// Runs `use` on the value. True if there was one; a missing key is no error.
+// Runs `use` on the value. Returns true if there was one; a missing key is no error.
 template <typename Use>
 bool WithValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                const rocksdb_column_family_handle_t* family, const Slice& key, char** errptr,
@@ -95,7 +95,7 @@ char* CopyValueAndTimestamp(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return copy;
 }
 
-// A new handle made as a Pinned, which has the value as `rep`.
+// Returns a new handle made as a Pinned, which has the value as `rep`.
 template <typename Pinned>
 Pinned* PinValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                  const rocksdb_column_family_handle_t* family, const Slice& key, char** errptr,
@@ -145,7 +145,7 @@ unsigned char MayExist(rocksdb_t* db, const rocksdb_readoptions_t* options,
             db->rep->KeyMayExist(options->rep, handle, key, &bytes, ts.empty() ? nullptr : &ts,
                                  value_found == nullptr ? nullptr : &found);
         if (value_found == nullptr || (may_exist && !found)) return may_exist ? 1 : 0;
-        // What is known to be absent has an empty value, as in RocksDB: callers free it.
+        // A key that is known to be absent has an empty value, as in RocksDB: callers free it.
         if (!may_exist) bytes.clear();
         *value_found = 1;
         if (value != nullptr) {

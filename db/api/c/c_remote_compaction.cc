@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compactions in other processes in the C API: opening with a service says that there are none.
+// Declares compactions in other processes to C: opening with a service is refused.
 #include "db/api/c/c_types.h"
 
 using varve::Status;
@@ -20,7 +20,7 @@ Status NoRemoteCompaction() {
 
 // ---- Services ----
 
-// Only the state is kept: nothing calls a service.
+// Keeps only the state: nothing calls a service.
 struct rocksdb_compactionservice_t : std::enable_shared_from_this<rocksdb_compactionservice_t> {
   rocksdb_compactionservice_t(void* service_state, void (*service_destructor)(void*))
       : state(service_state), destructor(service_destructor) {}
@@ -111,7 +111,7 @@ struct rocksdb_open_and_compact_options_t {
 VARVE_C_HANDLE(open_and_compact_options);
 VARVE_C_FIELD(open_and_compact_options, allow_resumption, unsigned char);
 
-// One kind of flag serves both.
+// The same kind of flag serves both features.
 unsigned char* rocksdb_open_and_compact_canceled_create() {
   return rocksdb_compaction_options_canceled_create();
 }
@@ -124,11 +124,11 @@ void rocksdb_open_and_compact_canceled_destroy(unsigned char* canceled) {
   rocksdb_compaction_options_canceled_destroy(canceled);
 }
 
-// Nothing would read it: it is not kept.
+// The flag is not kept, as nothing would read it.
 void rocksdb_open_and_compact_options_set_canceled(rocksdb_open_and_compact_options_t* /*options*/,
                                                    unsigned char* /*canceled*/) {}
 
-// Options with what the override sets.
+// Holds options with the values of the override.
 struct rocksdb_compaction_service_options_override_t {
   rocksdb_options_t options;
 };
@@ -161,7 +161,7 @@ void rocksdb_compaction_service_options_override_add_table_properties_collector_
   rocksdb_options_add_table_properties_collector_factory(OptionsOf(override_options), factory);
 }
 
-// What it overrides is kept as options keep it.
+// An overridden value is kept as options keep it.
 #define VARVE_OVERRIDE_SETTER(name, type)                                                 \
   void rocksdb_compaction_service_options_override_set_##name(Override* override_options, \
                                                               type* value) {              \
@@ -187,7 +187,7 @@ void rocksdb_compaction_service_options_override_set_statistics(Override* overri
   override_options->options.rep.statistics = options->rep.statistics;
 }
 
-// Nothing would read it: it is not kept.
+// The option is not kept, as nothing would read it.
 void rocksdb_compaction_service_options_override_set_option(Override* /*override_options*/,
                                                             const char* /*key*/,
                                                             const char* /*value*/) {}

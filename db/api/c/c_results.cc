@@ -24,13 +24,13 @@ void ResultSlab::HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
   }
   slab->home_ = std::move(home);
   slab->out_.store(handed_out, std::memory_order_relaxed);
-  (void)slab.release();  // the last PutBack takes it
+  (void)slab.release();  // The last PutBack frees it.
 }
 
 void ResultSlab::PutBack(PinnableSlice* value) noexcept {
   VARVE_ASSERT(value >= values_.data() && value < values_.data() + kResults);
   value->Reset();
-  // Release: this value's end happens before the next use; acquire: all others' too.
+  // Release: uses of this value happen before the next use; acquire: those of all others, too.
   if (out_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   const std::shared_ptr<SpareSlabs> home = std::move(home_);
   home->Keep(std::unique_ptr<ResultSlab>(this));
@@ -55,8 +55,8 @@ void ResultSlab::DropLargeBuffers() noexcept {
 }
 
 void SpareSlabs::Keep(std::unique_ptr<ResultSlab> slab) noexcept {
-  VARVE_ASSERT(slab != nullptr && slab->home_ == nullptr);  // it would keep itself alive
-  // Of results that were not handed out, too.
+  VARVE_ASSERT(slab != nullptr && slab->home_ == nullptr);  // It would keep itself alive.
+  // Results that were not handed out may have large buffers, too.
   slab->DropLargeBuffers();
   MutexLock lock(&mu_);
   if (count_ < kKept) slabs_[count_++] = std::move(slab);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Space of tables in the C API (env.h).
+// Implements the space of tables for the C API (env.h).
 
 #include <memory>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that a C program writes. A writer keeps what its options point at.
+// Implements tables that a C program writes. A writer keeps the objects that its options point to.
 #include <optional>
 
 #include "varve/sst_file_writer.h"
@@ -17,9 +17,9 @@ using varve::c::Try;
 using varve::c::TryVoid;
 
 struct rocksdb_sstfilewriter_t {
-  Status refused;  // What the options ask for and is not there: Open says so.
+  Status refused;  // Open's error for unsupported options.
   varve::c::Kept kept;
-  std::optional<SstFileWriter> rep;  // The first to go, as it uses what is kept.
+  std::optional<SstFileWriter> rep;  // Destroyed first, as it uses what is kept.
 };
 
 namespace {
@@ -44,7 +44,7 @@ rocksdb_sstfilewriter_t* NewWriter(const rocksdb_envoptions_t* env,
   });
 }
 
-// Runs `body` with the writer and a key, of which neither may be null; an empty key may be.
+// Runs `body` with the writer and a key, neither of which may be null; the key may be empty.
 template <typename Body>
 void RunWithKey(rocksdb_sstfilewriter_t* writer, const char* key, size_t keylen, char** errptr,
                 Body body, const char* call = __builtin_FUNCTION()) {

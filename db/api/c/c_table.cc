@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of table files in the C API: blocks, indexes, filters.
+// Implements options of table files for the C API: blocks, indexes, filters.
 #include "db/api/c/c_types.h"
 
 using varve::c::Try;
@@ -27,7 +27,8 @@ void rocksdb_block_based_options_set_filter_policy(rocksdb_block_based_table_opt
   });
 }
 
-// Named otherwise than their fields: the others are made from their declarations.
+// Define setters whose names differ from those of their fields: the others are made from their
+// declarations.
 #define VARVE_TABLE_SETTER(function, c_type, member) \
   VARVE_C_SETTER(rocksdb_block_based_table_options_t, function, c_type, member)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of tables in the C API, what collects them, and what chooses tables by them.
+// Implements properties of tables for the C API, their collectors, and filters that use them.
 #include "varve/file_checksum.h"
 #include "varve/sst_partitioner.h"
 #include "varve/utilities/table_properties_collectors.h"
@@ -61,13 +61,13 @@ VARVE_C_VIEW_TEXT(table_properties, prefix_extractor_name);
 VARVE_C_VIEW_TEXT(table_properties, property_collectors_names);
 VARVE_C_VIEW_TEXT(table_properties, seqno_to_time_mapping);
 
-// Sequence numbers that a table may not know.
+// Sequence numbers that a table may lack.
 VARVE_C_VIEW_MEMBER(table_properties, unsigned char, has_key_largest_seqno,
                     key_largest_seqno != UINT64_MAX);
 VARVE_C_VIEW_MEMBER(table_properties, unsigned char, has_key_smallest_seqno,
                     key_smallest_seqno != UINT64_MAX);
 
-// Tables do not say these.
+// Tables do not have these properties.
 uint64_t rocksdb_table_properties_udi_is_primary_index(
     const rocksdb_table_properties_t* /*properties*/) {
   return 0;
@@ -78,7 +78,7 @@ uint64_t rocksdb_table_properties_uncompressed_data_size(
   return 0;
 }
 
-// Entries of a map by their position in its order.
+// Defines access to a map's entries by their position in its order.
 #define VARVE_C_PROPERTY_MAP(map)                                                               \
   size_t rocksdb_table_properties_##map##_count(const rocksdb_table_properties_t* properties) { \
     return properties == nullptr ? 0 : Look(properties)->map.size();                            \

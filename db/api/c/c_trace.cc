@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces in the C API: options are kept, starting one says that there are none.
+// Implements traces for the C API: options are kept, starting one is not supported.
 #include "db/api/c/c_types.h"
 
 using varve::Status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Databases for transactions in the C API.
+// Implements databases with transactions for the C API.
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -22,7 +22,7 @@ using varve::c::Try;
 
 namespace {
 
-// Any number that means none is refused as that of the policy that is missing.
+// A number that means no policy is refused like a policy that Varve lacks.
 varve::TxnDBWritePolicy PolicyOf(int number) {
   for (const auto policy : {varve::WRITE_COMMITTED, varve::WRITE_PREPARED}) {
     if (number == policy) return policy;
@@ -36,7 +36,7 @@ varve::TransactionDBOptions OptionsOf(const rocksdb_transactiondb_options_t& opt
   return of;
 }
 
-// The handle of a database that was opened, or null, and then it is closed again.
+// Returns the handle of an opened database, or null after closing it again.
 template <typename Handle, typename Database>
 Handle* Wrapped(rocksdb_t* db, Database* opened) {
   std::unique_ptr<rocksdb_t> owned(db);
@@ -44,7 +44,7 @@ Handle* Wrapped(rocksdb_t* db, Database* opened) {
   return Try([&] { return new Handle{opened, std::move(owned)}; });
 }
 
-// Another handle of a database that somebody else owns.
+// Returns another handle of a database that has another owner.
 template <typename Handle>
 rocksdb_t* BaseOf(Handle* db) {
   if (db == nullptr) return nullptr;
@@ -61,7 +61,7 @@ void FreeBase(rocksdb_t* base) {
   delete base;
 }
 
-// False for a null handle, which is reported under the function's own name.
+// Returns false for a null handle, which is reported under the function's own name.
 template <typename Handle>
 bool IsGiven(const Handle* db, char** errptr, const char* call = __builtin_FUNCTION()) {
   if (db != nullptr) return true;
@@ -69,7 +69,7 @@ bool IsGiven(const Handle* db, char** errptr, const char* call = __builtin_FUNCT
   return false;
 }
 
-// `opened` is filled in by what `open` opens.
+// `open` fills in `opened`.
 template <typename Handle, typename Database, typename Open>
 Handle* OpenOne(const rocksdb_options_t* options, const char* name, char** errptr, Open open,
                 const char* call = __builtin_FUNCTION()) {
@@ -142,7 +142,7 @@ void rocksdb_transactiondb_close_base_db(rocksdb_t* base_db) {
   FreeBase(base_db);
 }
 
-// Each one is owned by its handle, the list is freed by rocksdb_free.
+// Each handle owns its transaction; rocksdb_free frees the list.
 rocksdb_transaction_t** rocksdb_transactiondb_get_prepared_transactions(rocksdb_transactiondb_t* db,
                                                                         size_t* cnt) {
   StoreSize(cnt, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of transactions in the C API.
+// Implements options of transactions for the C API.
 #include "db/api/c/c_transactions.h"
 
 VARVE_C_HANDLE(transactiondb_options);
@@ -38,7 +38,7 @@ VARVE_C_FIELD(optimistictransaction_options, set_snapshot, unsigned char);
 VARVE_C_HANDLE(optimistictransactiondb_options);
 VARVE_C_FIELD(optimistictransactiondb_options, occ_lock_buckets, uint32_t);
 
-// Any number is kept, and judged where a database is opened.
+// Any number is kept, and checked when a database is opened.
 int rocksdb_transactiondb_options_get_write_policy(rocksdb_transactiondb_options_t* options) {
   return options == nullptr ? 0 : options->write_policy;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions in the C API.
+// Implements transactions for the C API.
 #include "db/api/c/c_transactions.h"
 
 #include <cstdlib>
@@ -49,7 +49,7 @@ bool RunOn(rocksdb_transaction_t* txn, char** errptr, Body body,
       call);
 }
 
-// How a key is read.
+// Says how a key is read.
 struct HowToRead {
   bool for_update = false;
   bool exclusive = true;
@@ -97,7 +97,7 @@ rocksdb_pinnableslice_t* PinValue(rocksdb_transaction_t* txn, const rocksdb_read
   return found;
 }
 
-// The lists of one read of several keys.
+// Holds the lists of one read of several keys.
 struct KeyLists {
   size_t count;
   const char* const* keys;
@@ -129,7 +129,7 @@ void CopyResults(const KeyLists& lists, const std::vector<Status>& statuses,
   }
 }
 
-// `families` null: the default one for all.
+// Null `families` stand for the default one.
 void MultiGet(rocksdb_transaction_t* txn, const rocksdb_readoptions_t* options,
               const rocksdb_column_family_handle_t* const* families, const KeyLists& lists,
               bool for_update, const char* call = __builtin_FUNCTION()) {
@@ -186,7 +186,8 @@ void NoteTimestamp(rocksdb_transaction_t* transaction, Set set) noexcept {
   TryVoid([&] { transaction->failure = set(transaction->rep.get()); });
 }
 
-// A handle of what `begin` makes of the transaction of `old`; `old` itself if it is not null.
+// Returns a handle of the transaction that `begin` makes of that of `old`; `old` itself if not
+// null.
 template <typename Begin>
 rocksdb_transaction_t* BeginWith(rocksdb_transaction_t* old, Begin begin) {
   return Try([&]() -> rocksdb_transaction_t* {
@@ -292,7 +293,7 @@ char* rocksdb_transaction_get_name(rocksdb_transaction_t* transaction, size_t* n
   });
 }
 
-// Freed by rocksdb_free.
+// Programs free it by rocksdb_free.
 const rocksdb_snapshot_t* rocksdb_transaction_get_snapshot(rocksdb_transaction_t* transaction) {
   if (transaction == nullptr) return nullptr;
   void* const place = std::malloc(sizeof(rocksdb_snapshot_t));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What stands after the handles of transactions.
+// Defines the structs behind the handles of transactions.
 
 #include <memory>
 
@@ -24,13 +24,14 @@ struct rocksdb_optimistictransactiondb_t {
 
 struct rocksdb_transaction_t {
   std::unique_ptr<varve::Transaction> rep;
-  // Of functions that cannot say so: Commit and Prepare do. Of handles of its batch, and the rest.
+  // Keeps errors of functions that cannot report: Commit and Prepare do. The first is for handles
+  // of its batch.
   varve::c::BatchFailure batch_failure;
   varve::Status failure;
 };
 
 struct rocksdb_transactiondb_options_t {
-  varve::TransactionDBOptions rep;  // but for the policy, which may be any number
+  varve::TransactionDBOptions rep;  // All but the policy, which may be any number.
   int write_policy = varve::WRITE_COMMITTED;
 };
 
@@ -52,7 +53,7 @@ struct rocksdb_optimistictransactiondb_lock_buckets_t {
 
 namespace varve::c {
 
-// The plain handle within; null for null, which its functions refuse.
+// Returns the plain handle within; null for null, which its functions refuse.
 template <typename TransactionalDb>
 rocksdb_t* PlainDb(TransactionalDb* db) {
   VARVE_ASSERT(db == nullptr || db->db != nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Databases whose entries have a lifetime in the C API.
+// Implements databases whose entries have a lifetime for the C API.
 #include "varve/utilities/db_ttl.h"
 
 #include "db/api/c/c_open.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What stands behind the opaque types of the C API, and how its functions reach C++: no exception
-// leaves them, no status is dropped where the caller gave a place for it, and a null handle is an
-// error rather than a crash.
+// Defines the opaque types of the C API, and how its functions call C++: no exception leaves them,
+// no status is dropped if the caller gave a place for it, and a null handle is an error rather than
+// a crash.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,8 +44,8 @@
 
 namespace varve::c {
 
-// Bytes of the caller's, copied, and the slice that options point at. Shared with the iterators
-// that were made from the options, so these may go first.
+// Holds a copy of the caller's bytes, and the slice that options point to. It is shared with the
+// iterators made from the options, so that these may be freed first.
 struct OwnedKey {
   explicit OwnedKey(const Slice& key) : bytes(key.data(), key.size()), slice(bytes) {}
   OwnedKey(const OwnedKey&) = delete;
@@ -64,7 +64,7 @@ class ResultSlab;
 class SpareSlabs;
 std::shared_ptr<SpareSlabs> MakeSpareSlabs();
 
-// Objects that a database must find as long as it is there.
+// Holds objects that a database uses for as long as it exists.
 //
 // Thread safety: any.
 class Kept {
@@ -76,13 +76,14 @@ class Kept {
   }
 
  private:
-  Mutex mu_;  // leaf
+  Mutex mu_;  // A leaf: no other lock is taken under it.
   std::vector<std::shared_ptr<const void>> objects_ VARVE_GUARDED_BY(mu_);
 };
 
-// The object of a handle that options take over: the handle lives until its giver has destroyed it
-// or given it away, and nothing holds the object any more. A caller that gives it twice, or
-// destroys it after having given it, does no harm as long as options or databases still hold it.
+// Owns the object of a handle that options take over: the handle lives until its giver has
+// destroyed it or given it away, and nothing holds the object any more. A caller that gives it
+// twice, or destroys it after having given it, does no harm as long as options or databases still
+// hold it.
 //
 // Handle has a member `rep` of this type, and is made with new.
 template <typename Handle, typename Object>
@@ -94,14 +95,15 @@ class Given {
 
   Object* get() const { return object_.get(); }
 
-  // What the options hold. Throws std::bad_alloc, and then the handle is still the giver's.
+  // Returns the reference that the options hold. Throws std::bad_alloc; the handle is then still
+  // the giver's.
   static std::shared_ptr<Object> Share(Handle* handle) {
     std::shared_ptr<Object> shared = handle->rep.shared_.lock();
     VARVE_ASSERT(shared == nullptr || shared.get() == handle->rep.get());
     if (shared != nullptr) return shared;
     auto keeper = std::make_shared<std::unique_ptr<Handle>>();
     shared = std::shared_ptr<Object>(keeper, handle->rep.get());
-    keeper->reset(handle);  // From here on nothing can fail.
+    keeper->reset(handle);  // Nothing can fail from here on.
     handle->rep.shared_ = shared;
     return shared;
   }
@@ -119,7 +121,7 @@ class Given {
 
 namespace varve::c {
 
-// Options that Varve has, and fields of RocksDB's that it has not.
+// Options that Varve has, and fields of RocksDB's that it lacks.
 
 struct FlushOptionsAndMore : FlushOptions {
   bool force_atomic_flush = false;
@@ -127,7 +129,7 @@ struct FlushOptionsAndMore : FlushOptions {
 };
 
 struct CompactRangeOptionsAndMore : CompactRangeOptions {
-  int blob_garbage_collection_policy = 2;  // As the family has it.
+  int blob_garbage_collection_policy = 2;  // The family's value.
   double blob_garbage_collection_age_cutoff = -1;
 };
 
@@ -156,7 +158,7 @@ struct FifoOptionsAndMore : CompactionOptionsFIFO {
 
 namespace varve::c {
 
-// The first update of a batch that could not be added: writing then fails, unless it was rolled
+// Keeps the first error of adding an update to a batch: writing then fails, unless it was rolled
 // back.
 class BatchFailure {
  public:
@@ -172,7 +174,7 @@ class BatchFailure {
     since_ = std::min(since_, save_points_);
   }
   void RolledBack() {
-    // At the newest save point, and after it.
+    // The failure is at the newest save point or after it.
     if (since_ == save_points_) status_ = Status::OK();
     SavePointPopped();
   }
@@ -180,18 +182,18 @@ class BatchFailure {
  private:
   Status status_;
   size_t save_points_ = 0;
-  size_t since_ = 0;  // how many there were when it failed
+  size_t since_ = 0;  // Number of save points when it failed.
 };
 
 }  // namespace varve::c
 
-// Every struct has one member `rep`, the C++ object, unless it says more.
+// Every struct has one member `rep`, the C++ object, unless its comment says more.
 
 struct rocksdb_t {
-  // First, as in the handles of databases with transactions: the crate `rocksdb` drops their
-  // families by functions of this one.
+  // The first member, as in the handles of databases with transactions: the crate `rocksdb` drops
+  // their families by functions of this one.
   std::unique_ptr<varve::DB> rep;
-  varve::c::Kept kept;  // What the DB points at and does not own: it goes after the DB.
+  varve::c::Kept kept;  // Used but not owned by the DB; freed after it.
   std::shared_ptr<varve::c::SpareSlabs> spare_slabs = varve::c::MakeSpareSlabs();
 
   ~rocksdb_t() { rep.reset(); }
@@ -199,12 +201,12 @@ struct rocksdb_t {
 
 struct rocksdb_column_family_handle_t {
   varve::ColumnFamilyHandle* rep;
-  bool owned;  // False for the default family's, which belongs to the DB.
+  bool owned;  // False for the default family's, which the DB owns.
 };
 
 namespace varve::c {
-// Stands for the default family in functions that take none: a null handle is an error in those
-// that do.
+// Stands for the default family in functions that take none; in the others a null handle is an
+// error.
 inline constexpr rocksdb_column_family_handle_t kDefaultFamily = {nullptr, false};
 }  // namespace varve::c
 
@@ -212,10 +214,10 @@ struct rocksdb_snapshot_t {
   const varve::Snapshot* rep;
 };
 
-// One value of a slab, or alone in a SingleResult.
+// One value of a slab, or of a SingleResult.
 struct rocksdb_pinnableslice_t {
   varve::PinnableSlice* value;
-  varve::c::ResultSlab* slab;  // null: a SingleResult
+  varve::c::ResultSlab* slab;  // Null: a SingleResult.
 };
 
 struct rocksdb_pinnable_handle_t {
@@ -224,7 +226,7 @@ struct rocksdb_pinnable_handle_t {
 
 struct rocksdb_iterator_t {
   std::unique_ptr<varve::Iterator> rep;
-  varve::c::SharedKey keys[4];  // What the iterator's read options point at.
+  varve::c::SharedKey keys[4];  // The iterator's read options point here.
 };
 
 struct rocksdb_writebatch_t {
@@ -234,15 +236,15 @@ struct rocksdb_writebatch_t {
 
 struct rocksdb_options_t {
   varve::Options rep;
-  // Owners of rep.comparator and rep.compaction_filter where they are not the library's.
+  // Own rep.comparator and rep.compaction_filter if they are not the library's.
   std::shared_ptr<const varve::Comparator> comparator;
   std::shared_ptr<const varve::CompactionFilter> compaction_filter;
   varve::c::LackingOptions lacking;
-  varve::c::LackingOptions table_lacking;  // Of the table factory that was set last.
+  varve::c::LackingOptions table_lacking;  // For the table factory set last.
   std::string daily_offpeak_time_utc;
   std::shared_ptr<rocksdb_compactionservice_t> compaction_service;  // Never called.
 
-  // What belongs to `rep`, where that was copied from `other`'s.
+  // Copies the members that belong to `rep`, which was copied from `other`'s.
   void TakeCompanions(const rocksdb_options_t& other) {
     comparator = other.comparator;
     compaction_filter = other.compaction_filter;
@@ -251,12 +253,12 @@ struct rocksdb_options_t {
     daily_offpeak_time_utc = other.daily_offpeak_time_utc;
     compaction_service = other.compaction_service;
   }
-  // The first thing that was asked for and is not there.
+  // Returns the error for the first option that was set and is not supported.
   varve::Status CheckLacking() const {
     varve::Status s = lacking.Check();
     return s.ok() ? table_lacking.Check() : s;
   }
-  // What a database that was opened with these needs as long as it is there.
+  // Keeps the objects that a database opened with these options uses while it exists.
   void KeepFor(varve::c::Kept* kept) const {
     kept->Add(comparator);
     kept->Add(compaction_filter);
@@ -269,7 +271,7 @@ struct rocksdb_readoptions_t {
   varve::c::SharedKey upper_bound;
   varve::c::SharedKey timestamp;
   varve::c::SharedKey iter_start_ts;
-  std::unique_ptr<std::string> request_id;  // Read by nothing.
+  std::unique_ptr<std::string> request_id;  // Never read.
 };
 
 struct rocksdb_writeoptions_t {
@@ -365,11 +367,11 @@ struct rocksdb_comparator_t {
 
 struct rocksdb_compactionfilter_t {
   std::shared_ptr<varve::CompactionFilter> rep;
-  bool* ignore_snapshots;  // Inside `rep`.
+  bool* ignore_snapshots;  // Points into `rep`.
 };
 
 struct rocksdb_compactionfiltercontext_t {
-  const varve::CompactionFilter::Context* rep;  // Lives for the callback.
+  const varve::CompactionFilter::Context* rep;  // Valid during the callback.
 };
 
 struct rocksdb_compactionfilterfactory_t {
@@ -388,7 +390,7 @@ struct rocksdb_get_merge_operands_options_t {
   varve::GetMergeOperandsOptions rep;
 };
 
-// `values` are places for operands, of which the first `count` are taken.
+// `values` has places for operands, of which the first `count` are used.
 struct rocksdb_merge_operands_t {
   std::vector<varve::PinnableSlice> values;
   size_t count = 0;
@@ -424,7 +426,7 @@ struct rocksdb_sst_file_metadata_t {
 };
 
 struct rocksdb_perfcontext_t {
-  varve::PerfContext* rep;  // The creating thread's.
+  varve::PerfContext* rep;  // Belongs to the creating thread.
 };
 
 struct rocksdb_statistics_histogram_data_t {
@@ -433,29 +435,29 @@ struct rocksdb_statistics_histogram_data_t {
 
 namespace varve::c {
 
-// Status of the exception being handled.
+// Returns the status of the exception being handled.
 Status CaughtException() noexcept;
 
-// Frees the text that *errptr holds and leaves that of `status` there. Null errptr: dropped. Where
-// the message says "C API", which is where this API itself said no, `call` takes its place.
+// Frees the text in *errptr and replaces it by that of `status`, which is dropped if errptr is
+// null. `call` replaces "C API" in the message, which marks errors of this API itself.
 void SetError(char** errptr, const Status& status,
               const char* call = __builtin_FUNCTION()) noexcept;
 
 Status NullArgument(const char* name);
 
-// Keeps what `options` points at for as long as the iterator.
+// Keeps the objects that `options` points to for as long as the iterator.
 void HoldKeys(rocksdb_iterator_t* iter, const rocksdb_readoptions_t* options);
 
-// What C may ask for where a batch keeps 0 or 8 bytes a key: any other number means 8.
+// Converts a number from C, where a batch keeps 0 or 8 bytes a key: any other number means 8.
 inline size_t BatchProtection(size_t bytes_per_key) {
   return bytes_per_key == 0 ? 0 : 8;
 }
 
-// malloc'ed copies, null when out of memory: of bytes, and of text with its terminator.
+// Return malloc'ed copies, of bytes, and of text with its terminator; null when out of memory.
 char* CopyBytes(const Slice& bytes) noexcept;
 char* CopyText(const Slice& text) noexcept;
 
-// Runs `body`, which returns a Status, and reports a failure. True if it succeeded.
+// Runs `body`, which returns a Status, and reports a failure. Returns true if it succeeded.
 template <typename Body>
 bool Run(char** errptr, Body body, const char* call = __builtin_FUNCTION()) noexcept {
   try {
@@ -470,7 +472,7 @@ bool Run(char** errptr, Body body, const char* call = __builtin_FUNCTION()) noex
   return false;
 }
 
-// Runs `body`, which has nowhere to report to; `fallback` if it throws.
+// Runs `body`, which cannot report errors; returns `fallback` if it throws.
 template <typename Body, typename Result = std::invoke_result_t<Body>>
 Result Try(Body body, Result fallback = Result()) noexcept {
   try {
@@ -485,11 +487,11 @@ void TryVoid(Body body) noexcept {
   try {
     body();
   } catch (...) {
-    return;  // The function has no way to tell, and nothing was changed half.
+    return;  // The error cannot be reported, and nothing is half changed.
   }
 }
 
-// Run with a DB and an options object, neither of which may be null.
+// Run `body` with a DB and an options object, neither of which may be null.
 template <typename OptionsHandle, typename Body>
 bool RunOnDb(rocksdb_t* db, const OptionsHandle* options, char** errptr, Body body,
              const char* call = __builtin_FUNCTION()) noexcept {
@@ -511,15 +513,15 @@ bool RunOnDb(rocksdb_t* db, char** errptr, Body body,
   return Run(errptr, checked, call);
 }
 
-// A new `Handle` from its members, or null when out of memory.
+// Returns a new `Handle` made from its members, or null when out of memory.
 template <typename Handle, typename... Members>
 Handle* Make(Members&&... members) noexcept {
   return Try([&] { return new Handle{std::forward<Members>(members)...}; });
 }
 
 // Programs clear an option with a null handle, and a handle that could not be made is null, too. So
-// a thread remembers, by kind, that its last attempt to make one failed, until it gives a null to a
-// setter: opening names that setter.
+// each thread remembers, for each kind, that its last attempt to make one failed, until it passes
+// null to a setter: opening names that setter.
 template <typename Handle>
 inline thread_local bool could_not_make = false;
 template <typename Handle>
@@ -532,17 +534,17 @@ bool StandsForFailure(const Handle* handle) noexcept {
   return handle == nullptr && std::exchange(could_not_make<Handle>, false);
 }
 
-// The C++ column family, null for null: the DB refuses that with a status.
+// Returns the C++ column family, null for null, which the DB refuses with a status.
 inline ColumnFamilyHandle* Family(const rocksdb_column_family_handle_t* handle) {
   return handle == nullptr ? nullptr : handle->rep;
 }
 
-// A place for a length that the caller may not want.
+// Stores a length, unless the caller does not want it.
 inline void StoreSize(size_t* place, size_t size) {
   if (place != nullptr) *place = size;
 }
 
-// A key that limits a range, or null for none.
+// Holds a key that limits a range, or null for none.
 class OptionalKey {
  public:
   OptionalKey(const char* key, size_t size) : present_(key != nullptr), key_(key, size) {}
@@ -553,12 +555,12 @@ class OptionalKey {
   const Slice key_;
 };
 
-// `count` names and values as a map. InvalidArgument for nulls.
+// Sets *map to `count` names and values. InvalidArgument for nulls.
 Status ToMap(int count, const char* const* keys, const char* const* values,
              std::unordered_map<std::string, std::string>* map);
 
-// Fields of C++ options seen from C: flags are 0 or 1, enums are ints. A number that the enum
-// cannot hold becomes one that no enumerator has, so that opening refuses it.
+// Convert fields of C++ options to and from C: flags are 0 or 1, enums are ints. A number that the
+// enum cannot hold becomes one that no enumerator has, so that opening refuses it.
 template <typename Field, typename Value>
 void StoreField(Field* field, Value value) {
   if constexpr (std::is_same_v<Field, bool>) {
@@ -577,9 +579,8 @@ void StoreField(Field* field, Value value) {
 
 }  // namespace varve::c
 
-// Defines a setter, a getter, or both, `function` being the C name: for the field rep.`member` of
-// the struct behind `type`. Where the declaration says it all, tools/cmake/VarveCFields.cmake
-// writes the line.
+// Defines a setter, a getter, or both, named `function`, for the field rep.`member` of the struct
+// behind `type`. If its declaration suffices, tools/cmake/VarveCFields.cmake writes the line.
 #define VARVE_C_SETTER(type, function, c_type, member)                       \
   void function(type* handle, c_type value) {                                \
     if (handle != nullptr) varve::c::StoreField(&handle->rep.member, value); \
@@ -591,12 +592,12 @@ void StoreField(Field* field, Value value) {
   }                                                                                              \
   static_assert(true)
 
-// A field `name` of the struct behind rocksdb_`object`_t: its setter and its getter.
+// Defines the setter and the getter of a field `name` of the struct behind rocksdb_`object`_t.
 #define VARVE_C_FIELD(object, name, c_type)                                          \
   VARVE_C_SETTER(rocksdb_##object##_t, rocksdb_##object##_set_##name, c_type, name); \
   VARVE_C_GETTER(rocksdb_##object##_t, rocksdb_##object##_get_##name, c_type, name)
 
-// How a handle without arguments is made and freed.
+// Define how a handle without arguments is made and freed.
 #define VARVE_C_CREATE(type, function) \
   type* function() {                   \
     return varve::c::Make<type>();     \
@@ -611,15 +612,15 @@ void StoreField(Field* field, Value value) {
   VARVE_C_CREATE(rocksdb_##object##_t, rocksdb_##object##_create); \
   VARVE_C_DESTROY(rocksdb_##object##_t, rocksdb_##object##_destroy)
 
-// A function of a feature that is not there, of which `parameters` name errptr alone: it reports
-// `status`, a function, and returns nothing, null or 0.
+// Defines a function of an unsupported feature, of whose `parameters` only errptr has a name: it
+// reports `status`, a function, and returns nothing, null or 0.
 #define VARVE_C_REFUSES(type, function, status, parameters) \
   type function parameters {                                \
     varve::c::Run(errptr, status);                          \
     return static_cast<type>(0);                            \
   }                                                         \
   static_assert(true)
-// The same for one that gives a value, whose length `parameters` name size.
+// Like the macro above, for a function that returns a value, whose length is the parameter size.
 #define VARVE_C_REFUSES_VALUE(type, function, status, parameters) \
   type function parameters {                                      \
     varve::c::StoreSize(size, 0);                                 \
@@ -627,14 +628,14 @@ void StoreField(Field* field, Value value) {
     return nullptr;                                               \
   }                                                               \
   static_assert(true)
-// The same for one that gives a value and cannot report.
+// Like the macro above, for a function that returns a value and cannot report.
 #define VARVE_C_GIVES_NOTHING(type, function, parameters) \
   type function parameters {                              \
     varve::c::StoreSize(size, 0);                         \
     return static_cast<type>(0);                          \
   }                                                       \
   static_assert(true)
-// The same for one that cannot report. `parameters` name nothing.
+// Like the macro above, for a function that cannot report. `parameters` have no names.
 #define VARVE_C_DOES_NOTHING(type, function, parameters) \
   type function parameters {                             \
     return static_cast<type>(0);                         \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// C++ objects that C sees through pointers without handles of their own: what a callback is told,
-// and the parts of what a call returned. The opaque types have no definition: a pointer to one is a
-// pointer to the C++ object.
+// Shows C++ objects to C through pointers without handles of their own: the arguments of a
+// callback, and the parts of a call's result. The opaque types have no definition: a pointer to one
+// is a pointer to the C++ object.
 
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace varve::c {
 
-// A blob file, of which there are none.
+// Stands for a blob file; there are none.
 struct NoBlobFile {};
 
 template <typename View>
@@ -68,7 +68,7 @@ inline const char* TextOf(const std::string* text, size_t* size) {
 
 }  // namespace varve::c
 
-// Defines rocksdb_`prefix`_`name`, which tells `member` of what the view shows, or 0: a number, a
+// Defines rocksdb_`prefix`_`name`, which returns `member` of the view's object, or 0: a number, a
 // flag or an enum; or a text and its length, or null.
 #define VARVE_C_VIEW_MEMBER(prefix, c_type, name, member)                       \
   c_type rocksdb_##prefix##_##name(const rocksdb_##prefix##_t* view) {          \
@@ -83,7 +83,7 @@ inline const char* TextOf(const std::string* text, size_t* size) {
   }                                                                                         \
   static_assert(true)
 
-// Defines rocksdb_`prefix`_`name`, which shows a part of what the view shows, or null.
+// Defines rocksdb_`prefix`_`name`, which returns a part of the view's object, or null.
 #define VARVE_C_VIEW_PART(prefix, part, name, member)                                     \
   const rocksdb_##part##_t* rocksdb_##prefix##_##name(const rocksdb_##prefix##_t* view) { \
     if (view == nullptr) return nullptr;                                                  \

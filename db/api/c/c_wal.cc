@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log files in the C API: their list, what they hold, and filters, of which there are none.
+// Implements log files for the C API: their list, their contents, and filters, which are not
+// supported.
 #include "varve/transaction_log.h"
 
 #include "db/api/c/c_types.h"
@@ -115,7 +116,7 @@ rocksdb_wal_iterator_t* rocksdb_get_updates_since(rocksdb_t* db, uint64_t seq_nu
   std::unique_ptr<rocksdb_wal_iterator_t> iterator;
   const bool made = RunOnDb(db, errptr, [&](DB* d) {
     iterator = std::make_unique<rocksdb_wal_iterator_t>();
-    // Null means the defaults: so clients call it.
+    // Null means the defaults, as clients pass it.
     const varve::TransactionLogIterator::ReadOptions defaults;
     return d->GetUpdatesSince(seq_number, &iterator->rep,
                               options == nullptr ? defaults : options->rep);
@@ -155,7 +156,7 @@ void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iter) {
 
 // ---- Filters of recovery ----
 
-// Only the state is kept: nothing calls a filter.
+// Keeps only the state: nothing calls a filter.
 struct rocksdb_walfilter_t {
   rocksdb_walfilter_t(void* filter_state, void (*filter_destructor)(void*))
       : state(filter_state), destructor(filter_destructor) {}

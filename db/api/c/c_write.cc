@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes through the C API.
+// Implements writes for the C API.
 #include "db/api/c/c_types.h"
 
 using varve::DB;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // librocksdb.so.7.8: the library for programs that were linked with RocksDB 7.8. Two functions had
-// other arguments then: this library defines them so and comes before librocksdb.so, which it
-// needs and which has all the others.
+// other arguments then: this library defines them so and comes before librocksdb.so, which it needs
+// and which has all the others.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ typedef const char* (*Name)(void*);
 
 #define VARVE_C_API __attribute__((visibility("default")))
 
-// As of librocksdb.so.
+// Declared as in librocksdb.so.
 extern int rocksdb_property_int(rocksdb_t* db, const char* name, uint64_t* value);
 
 VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state,
@@ -27,7 +27,7 @@ VARVE_C_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state,
                                                                     InDomain in_range, Name name);
 VARVE_C_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr);
 
-// in_range is not asked for anything, there as here.
+// in_range is never called, there as here.
 rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state, Destructor destructor,
                                                         Transform transform, InDomain in_domain,
                                                         InDomain in_range, Name name) {
@@ -37,7 +37,7 @@ rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state, Destructor 
   return create == NULL ? NULL : create(state, destructor, transform, in_domain, name);
 }
 
-// force: however often they were disabled.
+// force: enables deletions however often they were disabled.
 void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force, char** errptr) {
   typedef void (*Enable)(rocksdb_t*, char**);
   const Enable enable = (Enable)dlsym(RTLD_NEXT, "rocksdb_enable_file_deletions");

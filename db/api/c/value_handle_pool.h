@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Value handles that were given back, kept by their thread for the next read: neither the handle
-// nor the copy of a small value then costs an allocation.
+// Keeps value handles that were given back, by thread, for the next read: neither the handle nor
+// the copy of a small value then costs an allocation.
 
 #include <array>
 #include <cstddef>
@@ -58,9 +58,10 @@ class ValueHandlePool {
 
  private:
   static constexpr size_t kKeptMax = 32;
-  // Not in the thread-local storage itself, of which a library that is loaded late gets little.
+  // Kept outside of the thread-local storage itself, of which a library that is loaded late gets
+  // little.
   using Kept = std::array<std::unique_ptr<Handle>, kKeptMax>;
-  static constexpr size_t kBytesMax = 1024;  // of a copied value whose memory is kept
+  static constexpr size_t kBytesMax = 1024;  // Larger copies free their memory.
 
   static ValueHandlePool& OfThread() {
     static thread_local ValueHandlePool handles;
@@ -70,7 +71,8 @@ class ValueHandlePool {
   ValueHandlePool() = default;
   ~ValueHandlePool() { gone_ = true; }
 
-  // Destructors of the thread's and the program's other objects may still read values.
+  // True once the pool is destroyed: destructors of the thread's other objects may still read
+  // values.
   static constinit thread_local bool gone_;
 
   size_t count_ = 0;

@@ -156,7 +156,8 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   uint64_t max_trailer_ = 0;
   uint64_t min_trailer_ = UINT64_MAX;
 
-  // While a dictionary is to be made: raw blocks that wait for it, each with room for a trailer.
+  // True while a dictionary is to be made; then raw blocks wait for it, each with room for a
+  // trailer.
   bool holds_blocks_;
   std::vector<std::string> held_blocks_;
   uint64_t held_bytes_ = 0;

@@ -44,17 +44,17 @@ class CacheTable {
   // be, after it. Must be called within an epoch.
   Outcome Push(CacheEntry* entry, bool* hides);
 
-  // By the owner: removes an entry that is in the table.
+  // Called by the owner. Removes an entry that is in the table.
   void Unlink(CacheEntry* entry);
-  // By the owner: returns an older entry of the same key, or null if there is none or `entry` is
-  // not in the table.
+  // Called by the owner. Returns an older entry of the same key, or null if there is none or
+  // `entry` is not in the table.
   [[nodiscard]] CacheEntry* HiddenBy(const CacheEntry* entry) const;
-  // By the owner: doubles the number of buckets; keeps the number if memory is out.
+  // Called by the owner. Doubles the number of buckets; keeps the number if memory is out.
   void Grow();
-  // By the owner: frees the replaced bucket arrays with a stamp smaller than `below`.
+  // Called by the owner. Frees the replaced bucket arrays with a stamp smaller than `below`.
   void FreeOld(uint64_t below);
 
-  // By the owner: calls f(entry) for the bucket's entries; f may remove its entry.
+  // Called by the owner. Calls f(entry) for the bucket's entries; f may remove its entry.
   template <typename F>
   void ForBucket(size_t bucket, F f) {
     owner_->AssertHeld();
@@ -71,7 +71,7 @@ class CacheTable {
     owner_->AssertHeld();
     for (size_t i = 0; i < bucket_count(); i++) ForBucket(i, f);
   }
-  // By the owner or within an epoch: prefetches the first entry of a bucket.
+  // Called by the owner or within an epoch. Prefetches the first entry of a bucket.
   void PrefetchBucket(size_t bucket) const {
     const Buckets* const buckets = buckets_.load(std::memory_order_acquire);
     const CacheEntry* const entry =

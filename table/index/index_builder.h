@@ -50,9 +50,8 @@ class IndexBuilder {
 
   explicit IndexBuilder(const Options& options) : options_(options) {}
 
-  // To be called for each data block, in order: AddFirstKey when the block is started, AddHandle
-  // when it is written, and AddSeparator when the next block's first key, or the end (null), is
-  // known.
+  // Called for each data block, in order: AddFirstKey when the block is started, AddHandle when it
+  // is written, and AddSeparator when the next block's first key, or the end (null), is known.
   void AddFirstKey(const Slice& first_internal_key);
   void AddHandle(const BlockHandle& handle) {
     VARVE_ASSERT(handles_.empty() || handle.offset >= handles_.back().end());

@@ -89,7 +89,7 @@ Status Inspection::TakeProperties() {
   table_.unique_id =
       TableUniqueId(properties.db_id, properties.db_session_id, properties.orig_file_number);
   table_.timestamps_persisted = properties.user_defined_timestamps_persisted != 0;
-  // Opening has checked what these two are.
+  // Opening has checked the form of these two.
   const UserCollectedProperties& others = properties.user_collected_properties;
   if (const auto it = others.find(kVersionProperty);
       it != others.end() && it->second.size() == sizeof(uint32_t)) {
@@ -130,7 +130,7 @@ Status Inspection::TakeTombstones() {
   bool first = true;
   for (const FragmentedTombstones::Tombstone& tombstone : all->InKeyOrder()) {
     NoteSequence(tombstone.seq);
-    // Without a timestamp of its own it has the oldest.
+    // A tombstone without a timestamp has the oldest.
     if (first) {
       const std::string begin = tombstone.timestamp.empty()
                                     ? icmp.LastUserKey(tombstone.start)
@@ -163,7 +163,7 @@ Status Inspection::CheckPoint(const ParsedInternalKey& key) const {
   if (!known) {
     return Corrupt("a program's table has an entry of type " + std::to_string(key.type));
   }
-  // Where the table's own numbers show.
+  // The table's own numbers are visible here.
   if (table_.global_seqno == 0 && options_.largest_seq == kMaxSequenceNumber && key.sequence != 0) {
     return Corrupt("a key of a program's table has sequence number " +
                    std::to_string(key.sequence));

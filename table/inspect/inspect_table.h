@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A table that somebody else has made, looked at before anything relies on it. Its bytes are
-// hostile until proven otherwise.
+// Inspects a table of unknown origin before anything relies on it. Its bytes are not trusted.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,68 +24,69 @@ class Statistics;
 struct InspectOptions {
   FileSystem* fs = nullptr;
   FileOptions file_options;
-  // Of the family that is to have the table.
+  // Orders the family that is to have the table.
   const InternalKeyComparator* icmp = nullptr;
   std::shared_ptr<const TableFactory> factory;
   std::shared_ptr<const SliceTransform> prefix_extractor;
   Statistics* statistics = nullptr;
 
-  // Where the MANIFEST of somebody has the table: what it says of it. See TableOpenOptions.
+  // The MANIFEST's description of the table, if one has it. See TableOpenOptions.
   SequenceNumber largest_seq = kMaxSequenceNumber;
   std::string expected_unique_id;
 
-  // Who may have written it. By a program: it has the properties of SstFileWriter, sequence number
-  // 0 in all keys, no kind of entry that such a writer has no call for, and no user key twice.
+  // The possible writers. A program's table has the properties of SstFileWriter, sequence number 0
+  // in all keys, only kinds of entries that such a writer can add, and no user key twice.
   enum class Writer : uint8_t { kProgram, kDatabase, kEither };
   Writer writer = Writer::kProgram;
 
-  // Each block is read and its checksum compared; each entry is looked at. Else the index, the ends
-  // of the data, the range deletions and the properties are.
+  // True: reads each block, compares its checksum, and checks each entry. False: only the index,
+  // the ends of the data, the range deletions and the properties.
   bool every_block = false;
-  size_t readahead_size = 0;  // of that; bytes, 0: a default
-  // Of the reader that results: whether it goes past the block cache. The inspection puts nothing
-  // there but the table's index and filter.
+  size_t readahead_size = 0;  // For every_block; bytes, 0: a default.
+  // True if the resulting reader bypasses the block cache. The inspection puts nothing there but
+  // the table's index and filter.
   bool past_cache = true;
-  // Told how many bytes were read; what it returns, unless OK, ends the inspection.
+  // Called with the bytes read; an error that it returns ends the inspection.
   TableReader::PaceReads pace;
 };
 
-// What the table holds.
+// Describes the table's contents.
 struct InspectedTable {
   std::string path;
   uint64_t file_size = 0;
   // Shows sequence numbers as InspectOptions::largest_seq has them.
   std::unique_ptr<TableReader> reader;
   std::shared_ptr<const TableProperties> properties;
-  std::string unique_id;  // 16 bytes; empty: the table has no identity
+  std::string unique_id;  // 16 bytes; empty: the table has no identity.
 
-  // Of a table that a program wrote: 1 or 2, else 0; and the sequence number that was written into
+  // 1 or 2 for a table that a program wrote, else 0; and the sequence number that was written into
   // it, 0 if none was.
   uint32_t external_version = 0;
   SequenceNumber global_seqno = 0;
-  // False: its keys lack the timestamps that the family's have; bounds have the oldest one.
+  // False: its keys lack the family's timestamps; bounds have the oldest one.
   bool timestamps_persisted = true;
 
   // Internal keys, as the reader shows them; empty if there is none.
   InternalKey smallest_point;
   InternalKey largest_point;
-  // The first begin at its newest sequence number, and the largest end, exclusive, as a MANIFEST
-  // has it: at kMaxSequenceNumber.
+  // The first begin at its newest sequence number, and the largest end, exclusive, at
+  // kMaxSequenceNumber as in a MANIFEST.
   InternalKey smallest_tombstone;
   InternalKey largest_tombstone_end;
-  // Of both: what a MANIFEST has as the table's bounds.
+  // Bounds of points and tombstones, as a MANIFEST has them.
   InternalKey smallest;
   InternalKey largest;
 
-  // Of what was looked at: all points with every_block, else the two ends, and all range deletions.
+  // Range of the inspected numbers: of all points with every_block, else of the two ends, and of
+  // all range deletions.
   SequenceNumber smallest_seq = kMaxSequenceNumber;
   SequenceNumber largest_seq = 0;
-  uint64_t points = 0;  // with every_block
+  uint64_t points = 0;  // Set with every_block.
 
   [[nodiscard]] bool empty() const { return smallest.empty(); }
 };
 
-// Opens the table at `path` and looks at it; a table without entries is no error. Reads nothing
+// Opens the table at `path` and inspects it; a table without entries is no error. Reads nothing
 // from the block cache, and puts nothing there.
 //
 // Errors, all of which name the file: Corruption for bytes that no table has, or that contradict

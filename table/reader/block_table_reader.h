@@ -25,7 +25,7 @@ struct BlockTableOpenOptions : TableOpenOptions {
 // Holds everything that opening has found out.
 struct BlockTableParts {
   std::unique_ptr<RandomAccessFileReader> file;
-  // At a fixed address, because index and filter point to it.
+  // Has a fixed address, because index and filter point to it.
   std::unique_ptr<BlockStore> store;
   std::unique_ptr<IndexReader> index;
   std::unique_ptr<FilterReader> filter;  // null: there is none that may be used

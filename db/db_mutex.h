@@ -48,8 +48,8 @@ class DbMutex final : public Mutex {
     Mutex::Unlock();
   }
 
-  // To the analysis as well as at run time. What a lambda needs, it asserts: it is analysed as a
-  // function of its own.
+  // Also tells the analysis that the mutex is held. A lambda that needs it must assert it, as it is
+  // analysed as a function of its own.
   void AssertHeld() const VARVE_ASSERT_CAPABILITY(kDbMutex) { Mutex::AssertHeld(); }
 
  private:
@@ -58,7 +58,7 @@ class DbMutex final : public Mutex {
   std::atomic<Statistics*> statistics_{nullptr};
 };
 
-// For a lambda that runs in its maker's hold, and does not reach the mutex. It is not checked.
+// Tells the analysis that a lambda runs in its maker's hold, which is not checked.
 inline void AssumeDbMutexHeld() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
 
 // Holds the DB mutex while it lives; Unlock() gives it back early.

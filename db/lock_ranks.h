@@ -22,7 +22,7 @@ inline constexpr MutexRank kOpenCalls = kDbRanks + 200;
 inline constexpr MutexRank kScrubber = kDbRanks + 210;
 inline constexpr MutexRank kStatisticsHistory = kDbRanks + 220;
 inline constexpr MutexRank kStagedIngestions = kDbRanks + 230;
-// Of wal, version, column_family and read.
+// Ranks of wal, version, column_family and read.
 inline constexpr MutexRank kFamilySet = kDbRanks + 300;
 inline constexpr MutexRank kFamilyOptions = kDbRanks + 310;
 inline constexpr MutexRank kIngestedRanges = kDbRanks + 315;  // over comparators of users

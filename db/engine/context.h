@@ -74,7 +74,7 @@ class DbContext {
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
   // Null: the space of tables is not limited.
   TableSpace* table_space() const { return table_space_; }
-  // For the space limit, if there is one. Neither throws. NoteTable reports a table that is in
+  // Serve the space limit, if there is one, and do not throw. NoteTable reports a table that is in
   // force; CheckSpace returns SpaceLimit if there is no room for more.
   void NoteTable(const TablePaths& paths, const TableFacts& table) const noexcept;
   Status CheckSpace() const noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One open database: joins its parts, each of which knows only those that it works with. For
-// openings, for the API, and for properties of the whole.
+// One open database: joins its parts, each of which knows only those that it works with. Openings,
+// the API, and properties of the whole use it.
 
 #include <memory>
 

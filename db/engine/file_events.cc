@@ -61,7 +61,7 @@ class FileWatch {
     }
     return s;
   }
-  // For operations that move no bytes.
+  // Reports an operation that moves no bytes.
   template <typename Operation>
   IOStatus Run(FileOperationType type, Callback callback, const Operation& operation) const {
     return Run(

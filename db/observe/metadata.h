@@ -28,7 +28,7 @@ Status ListFilesForCopy(Engine* engine, std::vector<std::string>* names, uint64_
 Status ListLogs(Engine* engine, VectorLogPtr* files);
 // Describes the log that is being written. Returns NotSupported for a database that is not written.
 Status DescribeCurrentLog(Engine* engine, std::unique_ptr<LogFile>* file);
-// In seconds; 0: unknown for some table; UINT64_MAX: there are no tables.
+// Sets *seconds; 0: unknown for some table; UINT64_MAX: there are no tables.
 Status OldestCreationTime(Engine* engine, uint64_t* seconds);
 Status ApproximateSizes(ColumnFamily* family, const SizeApproximationOptions& options,
                         const Range* ranges, int n, uint64_t* sizes);

@@ -92,7 +92,7 @@ Status SectionReplay::CheckWritten() const {
       names + "; nothing was changed. Commit them or roll them back with RocksDB");
 }
 
-// Of many that are alike the last one stands for all.
+// Keeps one update for each family as a sample of the transaction.
 void SectionReplay::NoteCommitted(const Section& section, uint64_t decision_log) {
   Committed committed;
   committed.log = section.log;

@@ -205,7 +205,7 @@ class TransactionBase : public Transaction {
   // Returns OK if families with timestamps of this size are supported. This class returns
   // NotSupported.
   virtual Status CheckTimestampSize(size_t timestamp_size) const;
-  // For such a family: sets *timestamp to that of a read for update.
+  // Sets *timestamp to that of a read for update; called for families with timestamps.
   virtual Status TimestampForUpdate(const ReadOptions& options, bool do_validate,
                                     std::string* timestamp) const;
   // Called when a read for update has found a value of a key that was used.
@@ -246,7 +246,7 @@ class TransactionBase : public Transaction {
   std::shared_ptr<const Snapshot> NewSnapshot() const noexcept;
   // Takes an announced snapshot. Requires a step.
   Status TakeAnnouncedSnapshot() { return announced_ ? TakeItNow() : Status::OK(); }
-  // For a commit that was not refused so far: takes the announced snapshot. The notifier may have
+  // Takes the announced snapshot at a commit that was not refused so far. The notifier may have
   // called any method.
   bool announced() const { return announced_; }
   Status CommitsSnapshot() {

@@ -476,7 +476,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   {
     const Duty duty(Duty::kManifest, this, "the writing of the MANIFEST,");
     DbUnlock unlock(mu_);
-    // Of many files this takes long, and nobody else has the edits.
+    // This takes long if there are many files, and no other thread has the edits.
     VARVE_RETURN_IF_ERROR(EncodeEdits(edits, timestamp_sizes, &write.records));
     s = WriteManifest(&write);
     if (s.ok() && write.fresh && rep_->manifest != nullptr) {

@@ -136,7 +136,7 @@ class ExclusiveCommit {
     path_->EnterExclusive();
     BeginDuty();
   }
-  // For a caller that has entered already.
+  // Selects the constructor for a caller that has entered already.
   struct Entered {};
   ExclusiveCommit(CommitPath* path, Entered) : path_(path) { BeginDuty(); }
   ~ExclusiveCommit() { Leave(); }

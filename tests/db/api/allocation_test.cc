@@ -20,7 +20,7 @@ namespace {
 thread_local int g_allocations = 0;
 }  // namespace
 
-// Not inlined: the compiler would see malloc meet delete.
+// It is not inlined, as the compiler would see malloc meet delete.
 [[gnu::noinline]] void* operator new(size_t size) {
   ++g_allocations;
   void* const memory = std::malloc(size == 0 ? 1 : size);

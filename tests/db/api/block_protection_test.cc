@@ -31,7 +31,7 @@ class BlockProtectionTest : public Database {
     MakeTable({"a", "b", "c"});
     EXPECT_EQ(Get("b"), "of b");
   }
-  // In each data block of the cache: "of" becomes "or".
+  // Replaces "of" by "or" in each data block of the cache.
   void Spoil() {
     size_t blocks = 0;
     cache_->ApplyToAllEntries(

@@ -442,7 +442,7 @@ TEST_F(DbListenerTest, ErrorsAndRecoveriesAreTold) {
   EXPECT_TRUE(db()->Put(WriteOptions(), "k", "v").ok());
 }
 
-// What each kind of error is called by the code that reports it.
+// Names each kind of error as the code that reports it does.
 TEST_F(DbListenerTest, ErrorsHaveTheirSeverity) {
   const auto fail = [&](const char* path, FaultCall call, FaultEffect effect) {
     FaultRule rule;
@@ -509,7 +509,7 @@ TEST_F(DbListenerTest, AListenerMayForgiveOrTakeRecoveryOver) {
   EXPECT_EQ(Get("k"), "x");
 }
 
-// What listeners are told of tables, in order, with whether a table was in force already.
+// Records what listeners are told of tables, in order, and whether a table was in force already.
 class TableStory final : public EventListener {
  public:
   void OnFlushBegin(DB* db, const FlushJobInfo&) override { db_ = db; }

@@ -163,8 +163,8 @@ TEST_F(DbCloseTest, IteratorsOutliveCloseAndTheDb) {
   }
 }
 
-// What an iterator reads stays, whatever kind it is, when its family is dropped, the handle given
-// back, and the database closed and deleted.
+// Entries that an iterator reads stay, whatever kind it is, when its family is dropped, the handle
+// given back, and the database closed and deleted.
 TEST_F(DbCloseTest, EveryKindOfIteratorOutlivesItsFamilyAndTheDb) {
   std::string early;
   std::string late;
@@ -506,7 +506,7 @@ TEST_F(CallsBesideCloseTest, CloseWaitsForThem) {
        [&] { return db()->CompactFiles(CompactionOptions(), Files(kTableFile), 1); }},
       {"DeleteFilesInRanges",
        [&] { return db()->DeleteFilesInRanges(db()->DefaultColumnFamily(), &all, 1); },
-       // In L0 it finds none.
+       // DeleteFilesInRanges finds no files in L0.
        [&] { ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok()); }},
       {"SetOptions",
        [&] {

@@ -75,7 +75,7 @@ TEST_F(DeadRangeStory, AWalkDoesNotReadBeyondItsBounds) {
   SetPerfLevel(PerfLevel::kDisable);
 }
 
-// While `on`, flushes drop everything from "a" on, without a trace.
+// While true, flushes drop everything from "a" on, without tombstones.
 std::atomic<bool> on{false};
 
 class DropAll : public CompactionFilter {

@@ -53,7 +53,7 @@ auto WithTable(F change) {
 
 const NoFilter kFilter;
 
-// In the order of the table.
+// Returns the rows in the order of the table.
 std::vector<Meeting> Meetings() {
   using Table = BlockBasedTableOptions;
   const auto forget_timestamps = [](Options* o) {

@@ -150,7 +150,7 @@ TEST_F(FileChecksumTest, EveryChangedByteIsToldOf) {
     }
     const Status blocks = db()->VerifyChecksum();
     if (blocks.ok()) {
-      // What pads the two handles in the footer.
+      // The bytes that pad the two handles in the footer have no checksum.
       EXPECT_GE(at, sound.size() - 53) << "VerifyChecksum overlooked it";
       unnoticed++;
     }

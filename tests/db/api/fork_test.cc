@@ -106,7 +106,7 @@ class ForkTest : public ::testing::Test {
     db_.reset();
     return 0;
   }
-  // In the child: 0, or which step of the life of another database went wrong.
+  // Runs in the child. Returns 0, or the step of another database's life that went wrong.
   int UseAnother() {
     const std::string name = name_ + "-child";
     std::unique_ptr<DB> db;
@@ -269,7 +269,7 @@ TEST_F(ForkTest, BothReadManyKeysAtOnce) {
   EXPECT_EQ(missed.load(), 0);
 }
 
-// What the options hold is used by threads of the parent when it forks.
+// Threads of the parent use the options' objects when it forks.
 TEST_F(ForkTest, WhatDatabasesShareIsWholeInTheChild) {
   BlockBasedTableOptions table;
   table.block_cache = NewLRUCache(1 << 20, 1);

@@ -305,8 +305,8 @@ TEST_P(DeletedSpaceTest, OfEverythingNothingStays) {
       << Count().bytes << " bytes in " << Levels();
 }
 
-// What is dead is rewritten away as long as it is half of what has to be rewritten for that: at the
-// end there is no more of it than of what lives, and a tombstone for each.
+// Dead entries are compacted away while they are half of the data that has to be rewritten for it:
+// at the end there are no more of them than live ones, and a tombstone for each.
 TEST_P(DeletedSpaceTest, OfNineTenthsLittleStays) {
   Open();
   PutAll(20000, 'a', 200);

@@ -285,7 +285,7 @@ TEST_F(DbInfoTest, UnknownNamesHaveNoAnswer) {
   EXPECT_FALSE(db()->GetIntProperty(P::kStats, &number)) << "not a number";
 }
 
-// What one family does is not told of another, nor of all.
+// Work in one family is not reported for another, nor for all.
 TEST_F(DbInfoTest, WorkIsThatOfItsFamily) {
   Open({"default", "a", "idle"});
   for (const char* key : {"k", "l"}) MakeTable({"a", key, "z"}, "a");

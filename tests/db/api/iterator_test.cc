@@ -336,7 +336,7 @@ TEST_F(DbIteratorStory, AFollowingIteratorLosesNoNeighbourOfAKeyThatIsGone) {
   Open();
   for (const bool forward : {true, false}) {
     SCOPED_TRACE(forward);
-    // With two versions of "b" no step over it is a plain one, which would not follow.
+    // With two versions of "b", every step over it is a full one, which follows new tables.
     for (const char* key : {"a", "b", "b", "c", "d"}) Put(key, "");
     const Snapshot* const snapshot = db()->GetSnapshot();
     ReadOptions options;
@@ -426,7 +426,7 @@ TEST_F(DbIteratorStory, WhatIsPinnedStaysThoughALaterSeekHasNoPrefix) {
   it->Seek("a");
   it->SeekToLast();
   it->SeekToFirst();
-  // What is free by now is used for these.
+  // These reuse memory that is free by now.
   std::vector<std::string> others;
   for (size_t i = 0; i < 1000; i++) others.emplace_back(kBytes + i, 'x');
   EXPECT_EQ(key.ToString(), "abc2");

@@ -214,7 +214,7 @@ TEST_F(LiveFilesTest, LogsThatAreListedAreThere) {
   }
 }
 
-// Without what a damaged log has after its last sound record, it would look whole.
+// A damaged log would look whole if it were cut off after its last sound record.
 TEST_F(LiveFilesTest, ADamagedLogIsListedWhole) {
   Open({"default", "a"});
   Write("a", "1");

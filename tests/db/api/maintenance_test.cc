@@ -353,7 +353,7 @@ TEST_F(DbMaintenanceTest, OptionsChangeTogetherOrNotAtAll) {
   }
 }
 
-// What one of them had to be for another one's sake is over with that.
+// A value that was derived from another option does not outlive that option's value.
 TEST_F(DbMaintenanceTest, ChangesGoByTheOptionsAsTheyWereSet) {
   options_.level0_file_num_compaction_trigger = 2;
   options_.level0_slowdown_writes_trigger = 3;
@@ -501,8 +501,8 @@ TEST_F(DbMaintenanceTest, FeaturesOfAnotherDaySayTheirName) {
   }
 }
 
-// What levels are too full for only moves, and is there when the call returns: a program that
-// closes the database next, as those that load one do, finds it there again.
+// Levels that are too full are emptied by moves alone, which are done when the call returns: a
+// program that closes the database next, as one that loads data does, finds them there again.
 TEST_F(DbMaintenanceTest, CompactRangeMovesWhatALevelHasNoRoomFor) {
   options_.level_compaction_dynamic_level_bytes = false;
   options_.max_bytes_for_level_base = 64 << 10;

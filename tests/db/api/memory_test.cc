@@ -41,7 +41,7 @@ class MemoryTest : public Database {
     EXPECT_EQ(map.count(name), 1u) << name;
     return std::stoull(map[name]);
   }
-  // In the cache now, without what an earlier answer may have told.
+  // Counts entries of a role in the cache now, whatever an earlier answer reported.
   static std::pair<uint64_t, uint64_t> InCache(Cache* cache, CacheEntryRole role) {
     std::pair<uint64_t, uint64_t> sum;
     cache->ApplyToAllEntries(
@@ -72,7 +72,7 @@ TEST_F(MemoryTest, WhatIsInTheBlockCacheIsToldByRole) {
     uint64_t number = 0;
     EXPECT_FALSE(db()->GetIntProperty(name, &number));
   }
-  // One walk serves all families of the database.
+  // A single walk serves all families of the database.
   cache->EraseUnRefEntries();
   std::map<std::string, std::string> map;
   ASSERT_TRUE(db()->GetMapProperty(Handle("bare"), P::kBlockCacheEntryStats, &map));

@@ -652,7 +652,7 @@ TEST_F(MergeTest, LargeResultsAndOperandsAreNotCopied) {
     int n = 0;
     ASSERT_TRUE(
         db()->GetMergeOperands(ReadOptions(), Handle("default"), "k", operands, &options, &n).ok());
-    // Too few bytes to hold a memtable for them.
+    // The operands are too small to hold a memtable for them.
     if (round == 1) {
       EXPECT_EQ(first.data(), operands[2].data());
     }
@@ -869,7 +869,7 @@ TEST_F(MergeTest, AWalkBackEndsBeforeATableOfTombstonesAlone) {
   EXPECT_EQ("x", Walk("a", true));
 }
 
-// Not what SingleDelete is for, but nothing that a compaction may fail on.
+// SingleDelete is not meant for operands, but no compaction may fail on it.
 TEST_F(MergeTest, ASingleDeletionOfAnOperandDoesNotStopCompactions) {
   Open();
   Merge("k", "1");

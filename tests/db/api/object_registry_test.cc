@@ -112,7 +112,7 @@ TEST(PatternEntryTest, MatchesWhatItSays) {
   EXPECT_FALSE(number.Matches("n:1/.5!"));
   EXPECT_FALSE(number.Matches("n:1/3!!"));
 
-  // Where a separator occurs in what another has before it.
+  // Here one separator occurs in the text before another.
   PatternEntry twice("n", false);
   twice.AddSeparator(":").AddSuffix("::");
   EXPECT_TRUE(twice.Matches("n:::::"));
@@ -147,7 +147,7 @@ TEST(ObjectLibraryTest, TellsWhatItHas) {
   std::unordered_set<std::string> classes;
   library.GetFactoryTypes(&classes);
   EXPECT_THAT(classes, UnorderedElementsAre("MergeOperator", "Comparator"));
-  // Nobody takes one for the other.
+  // The two classes are told apart.
   EXPECT_FALSE(library.FindFactory<Comparator>("z"));
   EXPECT_TRUE(library.FindFactory<const Comparator>("z"));
 }
@@ -244,7 +244,7 @@ TEST(ObjectRegistryTest, OptionsTextMayNameWhatIsRegistered) {
   EXPECT_EQ(options.prefix_extractor->Transform("abcdef").ToString(), "abc");
   EXPECT_NE(options.sst_partitioner_factory, nullptr);
   EXPECT_EQ(options.comparator, ReverseBytewiseComparator());
-  // No other registry knows them.
+  // Other registries do not know them.
   EXPECT_TRUE(Parse(Strict(), "merge_operator=longest.7", &options).IsNotSupported());
   ConfigOptions without = Strict();
   without.registry = nullptr;

@@ -518,7 +518,7 @@ class PeriodicWorkTest : public OptionPromisesTest {
   }
   ~PeriodicWorkTest() override { EXPECT_TRUE(Close().ok()); }
   void Jump(uint64_t seconds) { clock_->jumped += seconds * 1000000000; }
-  // What is due by the clock now is done soon after any change of options.
+  // Work that is due by the clock is done soon after any change of options.
   void Set(const char* option, const std::string& value) {
     ASSERT_TRUE(db()->SetDBOptions({{option, value}}).ok());
   }
@@ -548,7 +548,7 @@ TEST_F(PeriodicWorkTest, NotesOnDiskOutliveTheDatabaseThatMadeThem) {
   options_.persist_stats_to_disk = true;
   options_.stats_persist_period_sec = 600;
   Open();
-  // When each note was made.
+  // Returns the time of each note.
   const auto times = [this](uint64_t start = 0, uint64_t end = UINT64_MAX) {
     std::unique_ptr<StatsHistoryIterator> it;
     EXPECT_TRUE(db()->GetStatsHistory(start, end, &it).ok());

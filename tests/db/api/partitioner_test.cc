@@ -95,7 +95,7 @@ TEST_F(PartitionerTest, TablesEndWherePrefixesDo) {
   EXPECT_EQ(Bounds(), "aa bb cc");
   EXPECT_EQ(Scan(), before);
   db()->ReleaseSnapshot(snapshot);
-  // And again, from what is partitioned already, with a range that crosses borders.
+  // The tables are partitioned already now, and a range deletion crosses borders.
   ASSERT_TRUE(db()->DeleteRange(WriteOptions(), Handle("default"), Slice("a3"), Slice("c15")).ok());
   Put("b0", "1");
   Flush();

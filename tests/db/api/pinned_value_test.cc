@@ -121,7 +121,7 @@ class PinnedValueTest : public Database, public ::testing::WithParamInterface<Ca
     }
   }
 
-  // Only the family owns what its options name.
+  // The objects that the options name belong to the family alone.
   void OpenFamily(bool reads_of_maps) {
     ColumnFamilyOptions family(options_);
     BlockBasedTableOptions table;
@@ -182,7 +182,7 @@ class PinnedValueTest : public Database, public ::testing::WithParamInterface<Ca
   }
 
   void CompareAndReset() {
-    // What was freed is written to.
+    // This writes to memory that was freed.
     for (int i = 0; i < 64; i++) noise_.emplace_back(kBytes + 64 * static_cast<size_t>(i), '#');
     for (size_t i = 0; i < pinned_.size(); i++) {
       EXPECT_EQ(pinned_[i]->ToString(), expected_[i]) << i;

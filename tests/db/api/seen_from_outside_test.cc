@@ -149,7 +149,7 @@ TEST_F(SeenFromOutsideTest, ListenersSeeEachStepOfJobs) {
   EXPECT_EQ(listener->started(), listener->created());
   GiveBack("other");
   EXPECT_EQ(listener->calls("HandleDeletion other"), 1u);
-  // Nobody asked for those of files.
+  // The listener does not ask for events of files.
   EXPECT_EQ(listener->calls("Read") + listener->calls("Write"), 0u);
 }
 
@@ -233,7 +233,7 @@ class AskingListener final : public EventListener {
   void OnFlushBegin(DB*, const FlushJobInfo& info) override { Ask(info.thread_id); }
   void OnCompactionBegin(DB*, const CompactionJobInfo& info) override { Ask(info.thread_id); }
 
-  // What the jobs' own threads did.
+  // Returns the status of the jobs' own threads.
   std::vector<ThreadStatus> seen() {
     const std::lock_guard lock(mu_);
     return seen_;
@@ -294,7 +294,7 @@ TEST_F(SeenFromOutsideTest, TheListOfThreadsSaysWhatJobsDo) {
     EXPECT_GT(properties.at("TotalInputBytes"), 0u);
     EXPECT_EQ(ThreadStatus::GetOperationName(compaction.operation_type), "Compaction");
   }
-  // What is over is not told any more.
+  // Operations that have ended are not listed.
   std::vector<ThreadStatus> threads;
   ASSERT_TRUE(options_.env->GetThreadList(&threads).ok());
   for (const ThreadStatus& status : threads) {

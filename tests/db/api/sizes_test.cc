@@ -79,7 +79,7 @@ class SizesTest : public ::testing::Test {
     options_.merge_operator = std::make_shared<Appending>();
     options_.compression = kNoCompression;
     options_.avoid_flush_during_shutdown = true;
-    // One compaction at a time, which the test asks for.
+    // The test runs one compaction at a time.
     options_.disable_auto_compactions = true;
   }
   static void TearDownTestSuite() {
@@ -158,7 +158,7 @@ class SizesTest : public ::testing::Test {
     Ok(it->status());
   }
 
-  // What is written now goes through everything.
+  // Checks the entries at every stage of a database's life.
   void CheckAllStages() {
     Check("in the memtable");
     Open();
@@ -291,7 +291,7 @@ class LargeSizesTest : public SizesTest {
     return (text != nullptr ? strtoull(text, nullptr, 10) : 0) << 20;
   }
 
-  // On a disk if there is more than one of them: files in memory are there twice.
+  // Uses a disk if there are several sizes, as files in memory exist twice.
   LargeSizesTest() {
     if (MostBytes() != 0) {
       const char* const base = getenv("TEST_TMPDIR");

@@ -47,8 +47,8 @@ Numbers TickersThatStayZero() {
       BLOCK_CACHE_COMPRESSION_DICT_ADD, BLOCK_CACHE_COMPRESSION_DICT_BYTES_INSERT,
       BLOCK_CACHE_ADD_REDUNDANT, BLOCK_CACHE_INDEX_ADD_REDUNDANT, BLOCK_CACHE_FILTER_ADD_REDUNDANT,
       BLOCK_CACHE_DATA_ADD_REDUNDANT, BLOCK_CACHE_COMPRESSION_DICT_ADD_REDUNDANT,
-      // What is refused: caches of rows, on disk or simulated, updates in place, estimates of read
-      // amplification, styles of compaction.
+      // These belong to refused features: caches of rows, on disk or simulated, updates in place,
+      // estimates of read amplification, styles of compaction.
       PERSISTENT_CACHE_HIT, PERSISTENT_CACHE_MISS, SIM_BLOCK_CACHE_HIT, SIM_BLOCK_CACHE_MISS,
       ROW_CACHE_HIT, ROW_CACHE_MISS, NUMBER_KEYS_UPDATED, READ_AMP_ESTIMATE_USEFUL_BYTES,
       READ_AMP_TOTAL_READ_BYTES, SST_USER_DEFINED_INDEX_LOAD_FAIL_COUNT, FIFO_MAX_SIZE_COMPACTIONS,
@@ -65,7 +65,7 @@ Numbers TickersThatStayZero() {
       NUMBER_DIRECT_LOAD_TABLE_PROPERTIES,
       // Backups are made by an engine of their own, and tested there.
       BACKUP_READ_BYTES, BACKUP_WRITE_BYTES,
-      // What is missing.
+      // These belong to missing features.
       REMOTE_COMPACT_READ_BYTES, REMOTE_COMPACT_WRITE_BYTES, REMOTE_COMPACT_RESUMED_BYTES,
       COMPACTION_ABORTED, PREFETCH_MEMORY_BYTES_GRANTED, PREFETCH_MEMORY_BYTES_RELEASED,
       PREFETCH_MEMORY_REQUESTS_BLOCKED, MANIFEST_VALIDATION_FAILURE_COUNT,
@@ -97,7 +97,7 @@ Numbers HistogramsThatStayEmpty() {
   return none;
 }
 
-// What other tests bring about: it takes time, luck, or files of another engine.
+// Lists tickers that other tests raise: it takes time, luck, or files of another engine.
 Numbers TickersFedElsewhere() {
   return {FLUSH_REASON_WRITE_BUFFER_FULL,
           FLUSH_REASON_WRITE_BUFFER_MANAGER,

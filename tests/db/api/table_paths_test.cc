@@ -43,7 +43,7 @@ class TablePathsTest : public Database {
     options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
   }
 
-  // With its directory.
+  // Also makes its directory.
   void WriteInto(const std::string& directory, const std::string& name, const std::string& bytes) {
     ASSERT_TRUE(mem().CreateDirIfMissing(directory, IOOptions(), nullptr).ok());
     WriteFile(directory + "/" + name, bytes);
@@ -264,7 +264,7 @@ TEST_F(TablePathsTest, WhatOneRepairGivesUpAnotherTakesBack) {
   ASSERT_TRUE(RepairDB(kName, options_).ok());
   Open();
   EXPECT_EQ(Scan(), "a=since b=newer c=since");
-  // What has been taken back, and deleted since, does not come once more.
+  // A table that was taken back, and deleted since, does not come back again.
   Delete("b");
   Flush();
   CompactRangeOptions all;
@@ -305,7 +305,7 @@ TEST_F(TablePathsTest, WhatWasGivenUpStaysSoWhereNobodyKnowsWhatIsNewer) {
   EXPECT_EQ(Scan(), "a=since");
 }
 
-// What somebody set aside, and the MANIFEST has.
+// A table was moved to lost/, and the MANIFEST has it.
 TEST_F(TablePathsTest, ARepairBringsBackWhatIsInLost) {
   Open();
   MakeTable({"a", "b"});
@@ -429,7 +429,7 @@ TEST_F(TablePathsTest, DestroyingTakesTablesInAllOfThem) {
   EXPECT_EQ(ReadFile("/fast/notes.txt"), "somebody's");
 }
 
-// What is left is only known through the database's own directory.
+// The remaining files are known only through the database's own directory.
 TEST_F(TablePathsTest, ADestructionThatFailedCanBeFinished) {
   Open();
   MakeTable({"a"});

@@ -125,7 +125,7 @@ TEST_F(TimestampMarkTest, TheNewestTimestampIsThatOfMemory) {
   EXPECT_EQ(newest, Stamp(999));
 }
 
-// What recovery writes into tables loses its timestamps as well.
+// Entries that recovery writes into tables lose their timestamps as well.
 TEST_F(TimestampMarkTest, RecoveryRaisesTheMark) {
   ASSERT_TRUE(Close().ok());
   Remount(std::make_shared<MemFileSystem>());

@@ -313,7 +313,7 @@ TEST_F(TimestampReadTest, ASingleDeletedValueStaysAwayOnceItsHistoryIsForgotten)
   EXPECT_EQ(GetAt("k", 10).substr(0, 9), "NOT_FOUND");
 }
 
-// To seek for what a snapshot sees of a key would lead back to where they begin.
+// A seek for the version that a snapshot sees would lead back to where the versions begin.
 TEST_F(TimestampReadTest, VersionsBehindTheSnapshotArePassedOnce) {
   Open();
   PutAt("a", 1, "first");
@@ -335,7 +335,7 @@ TEST_F(TimestampReadTest, VersionsBehindTheSnapshotArePassedOnce) {
   db()->ReleaseSnapshot(snapshot);
 }
 
-// One key at a time, whose timestamps come in any order, beside a list of what was written.
+// Writes one key at a time, with timestamps in any order, and keeps a list of the writes.
 class AnyOrderTest : public TimestampReadTest {
  protected:
   struct Moment {
@@ -532,7 +532,7 @@ TEST_F(AnyOrderTest, AllReadsAgreeBesideCompactions) {
   Run(3, /*sources=*/3, /*compacts=*/true);
 }
 
-// Who sees the tombstone does not see what stands first of the key, and so what stands after it.
+// A reader that sees the tombstone does not see the key's first entry, and so must see the next.
 TEST_F(AnyOrderTest, WhatStandsFirstHidesNothingFromThoseWhoSeeItCovered) {
   for (const bool put : {true, false}) {
     SCOPED_TRACE(put);

@@ -101,7 +101,7 @@ TEST_F(ClockTest, RecoveryFromErrorsKeepsItsPace) {
     rule.sticky = true;
     faults().Inject(rule);
     EXPECT_FALSE(db()->Flush(FlushOptions()).ok());
-    // In the middle of a pause.
+    // This is in the middle of a pause.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     clock_->step.fetch_sub(kTenYears);
     faults().ClearFaults();

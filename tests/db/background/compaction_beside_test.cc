@@ -215,14 +215,14 @@ TEST_F(CompactionBesideTest, ACallFromWithinOneThatIsAloneIsRefused) {
   EXPECT_EQ(Levels(), "0,0,0,0,0,0,1");
 }
 
-// While it had the files, no job found anything to do.
+// While the call had the files, no job found any work.
 TEST_F(CompactionBesideTest, WhatACallGivesUpIsLeftToJobs) {
   KeyGateFilter filter;
   options_.disable_auto_compactions = true;
   options_.compaction_filter = &filter;
   options_.level0_file_num_compaction_trigger = 4;
   Open();
-  // So much behind the gate that the call looks whether it goes on.
+  // There is enough data behind the gate for the call to check whether it goes on.
   std::vector<std::string> keys = {"a", "gate"};
   for (int i = 0; i < 2000; i++) keys.push_back("k" + std::to_string(i));
   for (int i = 0; i < 5; i++) MakeTable(keys);

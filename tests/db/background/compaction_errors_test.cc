@@ -110,7 +110,7 @@ class CompactionErrorsTest : public Database {
     EXPECT_NE(Text("varve.write-stall-reason"), "");
   }
   Status Write() { return db()->Put(WriteOptions(), "k", "w"); }
-  // No more compaction breaks, for as long as takes several retries.
+  // Expects that no more compactions run for as long as several retries take.
   void ExpectRunsStay(int runs) {
     EXPECT_TRUE(Eventually([&] { return filter_.runs >= runs; }));
     std::this_thread::sleep_for(std::chrono::milliseconds(500));

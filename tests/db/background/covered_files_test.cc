@@ -158,7 +158,7 @@ TEST_F(CoveredFilesTest, TheyWaitForSnapshotsAndGoWhenThoseAreReleased) {
   db()->ReleaseSnapshot(after);
 }
 
-// Nobody has opened the table of the tombstone before the job looks for what it covers. With so
+// The job is the first to open the tombstone's table, when it searches for covered files. With so
 // much data beside the tombstone the table itself waits for nothing.
 TEST_F(CoveredFilesTest, WhoWaitsForASnapshotIsKnownOnceTheTableIsOpen) {
   Open();

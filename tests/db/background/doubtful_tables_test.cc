@@ -129,7 +129,7 @@ TEST_P(DoubtfulTablesTest, OnlyThoseThatAManifestMayNameStay) {
   const size_t before = Live().size();
   Break();
   FailSomeTimes();
-  // One set of outputs of the edit that may be in the MANIFEST, and one that is being written.
+  // There is one set of outputs whose edit may be in the MANIFEST, and one that is being written.
   const bool each_stays = failure().each_stays && work() == Work::kManualCompaction;
   const size_t most = each_stays ? SIZE_MAX : before + 2;
   EXPECT_LE(OnDisk().size(), most);

@@ -234,7 +234,7 @@ TEST_F(FlushedMemoryTest, AnIteratorKeepsItsOwnAndNoMore) {
   EXPECT_TRUE(Eventually([&] { return memory_->memory_usage() <= kEmpty; }));
 }
 
-// What was frozen together is flushed in one job, also when one waited already.
+// Memtables that were frozen together are flushed in one job, also if one waited already.
 TEST_F(FlushRulesTest, AtomicFlushesThatWaitBecomeOne) {
   options_.atomic_flush = true;
   Open({"default", "a", "b"});

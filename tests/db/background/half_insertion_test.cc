@@ -58,7 +58,7 @@ class HalfInsertionTest : public Database, public ::testing::WithParamInterface<
     GetParam().choose(&options_);
   }
   void OpenBoth() { Open({"default", "other"}); }
-  // What is older than the batch, all of it acknowledged.
+  // Puts entries that are older than the batch, all of them acknowledged.
   void PutOld() {
     for (const char* key : {"deleted", "merged", "put", "single"}) Put(key, "old");
     for (const char* key : {"r1", "r2"}) Put(key, "old");
@@ -219,7 +219,8 @@ TEST_P(HalfInsertionTest, FamiliesLeaveTheLogTogether) {
   }
 }
 
-// Nobody can wish it away: what the memtable has must not be flushed as if nothing were.
+// Tries to suppress the error, which must fail: the memtable's contents must not be flushed as if
+// they were whole.
 class Suppressing : public EventListener {
  public:
   void OnBackgroundError(BackgroundErrorReason, Status* error) override { *error = Status::OK(); }

@@ -121,7 +121,7 @@ TEST_F(MemoryLimitTest, WhatNoFlushFreesHoldsNobodyUp) {
   EXPECT_EQ(Get("after4"), "v");
 }
 
-// What iterators hold is above the limit, or a little below it: it makes no tables of a key each.
+// Memory that iterators hold exceeds the limit, or almost: that makes no tables of a single key.
 TEST_F(MemoryLimitTest, PinnedMemoryMakesNoTinyTables) {
   options_.disable_auto_compactions = true;
   options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 10000;

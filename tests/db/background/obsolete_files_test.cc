@@ -140,7 +140,8 @@ TEST_F(ObsoleteFilesTest, BlocksGoWithTheirTable) {
   const size_t of_data = cache->GetUsage();
   ASSERT_GT(of_data, 800u * 1000);
   Compact();
-  // One of two tables with the same keys is left, and what replaces cached blocks is cached.
+  // One of two tables with the same keys is left, and its blocks are cached in place of the
+  // others'.
   EXPECT_TRUE(Eventually([&] { return cache->GetUsage() < of_data * 6 / 10; }));
   fill();
   std::unique_ptr<Iterator> it(db()->NewIterator(ReadOptions()));
@@ -262,7 +263,7 @@ TEST_F(ObsoleteFilesTest, WhatIsSetAsideIsBounded) {
   EXPECT_THAT(Entries(kLost), Contains("notes.txt"));
 }
 
-// Also by a MANIFEST that was begun anew since.
+// They are deleted even if a new MANIFEST was begun since.
 TEST_F(ObsoleteFilesTest, TablesThatAReaderHeldAtAKillAreDeleted) {
   for (const uint64_t manifest_bytes : {uint64_t{1} << 30, uint64_t{1}}) {
     options_.max_manifest_file_size = manifest_bytes;
@@ -325,7 +326,7 @@ TEST_F(ObsoleteFilesTest, WhatOneOpeningSetsAsideIsBounded) {
       WriteFile(TableFileName(kName, number), "unfinished");
     }
     const std::string marks = SyncedMarksFileName(kName);
-    // Without marks nobody knows whether the MANIFEST had named them.
+    // Without marks it is unknown whether the MANIFEST had named them.
     if (!is_whole) {
       ASSERT_TRUE(mem().DeleteFile(marks, IOOptions(), nullptr).ok());
     }

@@ -53,7 +53,7 @@ class OptionsKeeperTest : public Database {
     return db()->SetOptions(Handle(family),
                             {{"write_buffer_size", std::to_string(write_buffer_size)}});
   }
-  // What the newest file says of the family; 0: nothing.
+  // Returns the family's value in the newest file; 0: none.
   uint64_t Told(const std::string& family) {
     DBOptions db_options;
     std::vector<ColumnFamilyDescriptor> families;
@@ -216,7 +216,7 @@ TEST_F(OptionsKeeperTest, AFailureIsToldToTheNextChangeOrByClose) {
   EXPECT_FALSE(Close().ok());
 }
 
-// What has happened is told, also where it could not be written down.
+// Changes that happened are reported, also if they could not be written down.
 TEST_F(OptionsKeeperTest, FamiliesAndOptionsAreThereAlthoughTheFileIsNot) {
   options_.fail_if_options_file_error = true;
   Open();
@@ -236,7 +236,7 @@ TEST_F(OptionsKeeperTest, FamiliesAndOptionsAreThereAlthoughTheFileIsNot) {
   faults().ClearFaults();
 }
 
-// Else the next flush fails, and then every write.
+// Otherwise the next flush would fail, and then every write.
 TEST_F(OptionsKeeperTest, WhatNoTableCanBeBuiltWithIsRefused) {
   Open();
   const std::vector<std::pair<std::string, std::string>> wrong = {

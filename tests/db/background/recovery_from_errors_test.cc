@@ -194,7 +194,7 @@ TEST_F(ErrorRecoveryTest, ResumeLeavesAMappedLogThatFailed) {
   }
 }
 
-// What the log lost is in a table, once Resume has succeeded.
+// Entries that the log lost are in a table once Resume has succeeded.
 TEST_F(ErrorRecoveryTest, ABufferThatIsLostWhenItsLogIsLeftIsNotForgotten) {
   options_.manual_wal_flush = true;
   options_.max_bgerror_resume_count = 0;
@@ -234,7 +234,7 @@ TEST_F(ErrorRecoveryTest, AFailedSyncOfTheDirectoryIsNotBelievedWhenItIsTriedAga
   EXPECT_TRUE(db()->SyncWAL().ok());
 }
 
-// Asks the database something for each line, as a program may that puts its state beside it.
+// Calls the database for each line, as a program may that logs its state beside it.
 class AskingLogger final : public Logger {
  public:
   using Logger::Logv;

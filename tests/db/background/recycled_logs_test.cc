@@ -89,7 +89,7 @@ TEST_F(RecycledLogsTest, WhatAnOldLogHeldIsNotReplayed) {
   for (int length = 0; length < 90; length += 2) {
     Open();
     ReuseALongLog();
-    // No tombstone is left that would hide a key that came back.
+    // This leaves no tombstone that could hide a key that came back.
     ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
     ASSERT_EQ(Levels(), "");
     const std::string value(static_cast<size_t>(length), 'n');

@@ -87,7 +87,7 @@ class SharedThreadsTest : public ::testing::Test {
   void AwaitHeld() {
     ASSERT_TRUE(Eventually([&] { return held_.load(); }));
   }
-  // In a thread of its own, while the listener holds its thread.
+  // Runs the call in a thread of its own, while the listener holds its thread.
   void ExpectToReturn(const std::function<void()>& call) {
     std::atomic<bool> ended{false};
     std::thread caller([&] {
@@ -146,7 +146,7 @@ TEST_F(SharedThreadsTest, CloseTakesFlushesBack) {
   EXPECT_TRUE(b_->Get(ReadOptions(), "k", &value).ok());
 }
 
-// No log has it: Close has to flush.
+// The write is not logged, so Close has to flush.
 TEST_F(SharedThreadsTest, CloseFlushesWithoutTheThreads) {
   listener_->flushed = Hold();
   FlushOptions no_wait;
@@ -213,7 +213,7 @@ TEST_F(SharedThreadsTest, AFlushListenerMayCloseAnotherDatabase) {
   if (!closed) std::_Exit(1);  // nothing ends it
 }
 
-// What is tried again every so often runs in a job, not in the thread of all databases' timer.
+// Deletions that are retried run in a job, not in the thread of the timer that all databases share.
 TEST_F(SharedThreadsTest, FilesAreDeletedInJobs) {
   std::atomic<bool> in_timer{false};
   std::atomic<bool> called{false};

@@ -176,7 +176,7 @@ TEST_F(TableSpaceTest, TheLimitStopsWritesUntilItIsRaised) {
 TEST_F(TableSpaceTest, AtTheLimitTablesCanBeDeleted) {
   Make();
   options_.disable_auto_compactions = true;
-  // No attempt to recover comes by itself.
+  // The clock is held, so that no recovery is attempted.
   const auto clock = std::make_shared<HeldClock>();
   HeldClockEnv env(options_.env, clock);
   options_.env = &env;
@@ -217,12 +217,12 @@ TEST_F(TableSpaceTest, ACompactionWithoutRoomIsNotRun) {
   EXPECT_TRUE(Compact().IsCompactionTooLarge());
   manager_->SetCompactionBufferSize(0);
   EXPECT_TRUE(Compact().ok());
-  // What was kept free for it was given back.
+  // The space that was reserved for it was given back.
   EXPECT_FALSE(manager_->IsMaxAllowedSpaceReachedIncludingCompactions());
   Put("a", "1");
 }
 
-// Without a write, flush or call the database checks by itself whether there is room.
+// The database checks by itself whether there is room, without a write, flush or call.
 TEST_F(TableSpaceTest, WhatWasPutOffIsDoneOnceThereIsRoom) {
   Make();
   options_.level0_file_num_compaction_trigger = 2;
@@ -293,7 +293,8 @@ TEST_F(TableSpaceTest, TrashIsDestroyedWithTheDatabase) {
   EXPECT_TRUE(file_system()->FileExists(kName, IOOptions(), nullptr).IsNotFound());
 }
 
-// In the database's own directory, another one, and lost/. Who destroys waits.
+// Tables are in the database's own directory, another one, and lost/. DestroyDB waits for their
+// deletion.
 TEST_F(TableSpaceTest, ADatabaseIsDestroyedAtTheRate) {
   options_.db_paths = {{"/tables", 1 << 30}};
   Open();

@@ -135,7 +135,7 @@ TEST_F(TaskLimiterTest, OneAtATimeOverFamiliesAndDatabases) {
   }
   EXPECT_EQ(limiter_->GetOutstandingTask(), 0);
   for (const char* family : {"default", "a", "b"}) EXPECT_EQ(Levels(family), kWaits);
-  // No write or call follows.
+  // Neither a write nor a call follows.
   limiter_->SetMaxOutstandingTask(1);
   EXPECT_TRUE(Eventually([&] {
     std::string l0;

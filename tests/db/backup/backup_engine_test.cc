@@ -127,7 +127,7 @@ TEST_F(BackupEngineTest, NothingNewOpensNoTable) {
   OpenEngine();
   for (int i = 0; i < 20; i++) MakeTable({"k" + std::to_string(i)});
   Create();
-  // The same engine, another one, and that of another session of the database.
+  // Backups are made by the same engine, by another one, and in another session of the database.
   for (BackupID id = 2; id <= 4; id++) {
     if (id == 3) OpenEngine();
     if (id == 4) Reopen();
@@ -138,7 +138,7 @@ TEST_F(BackupEngineTest, NothingNewOpensNoTable) {
     faults().Inject(rule);
     EXPECT_EQ(Create(), id);
     EXPECT_EQ(faults().strikes(), 0u);
-    EXPECT_EQ(faults().calls(FaultCall::kStat), 1u);  // Of the private folder.
+    EXPECT_EQ(faults().calls(FaultCall::kStat), 1u);  // The private folder is checked.
     faults().ClearFaults();
     EXPECT_TRUE(engine_->VerifyBackup(id, true).ok());
   }
@@ -318,7 +318,7 @@ TEST_F(BackupEngineTest, GarbageGoesAndWhatIsNotUnderstoodStays) {
   ASSERT_TRUE(engine_->GarbageCollect().ok());
   EXPECT_THAT(Entries("/backups/meta"), ElementsAre("1", "2"));
   EXPECT_THAT(Entries("/backups/private"), ElementsAre("1", "2"));
-  // What nobody lists may be the second backup's.
+  // Files that no readable list names may be the second backup's.
   EXPECT_EQ(Entries("/backups/shared_checksum").size(), 3u);
   engine_.reset();
   WriteFile("/backups/meta/2", list);
@@ -390,7 +390,7 @@ TEST_F(BackupEngineTest, ChecksumsOfTheManifestAreCompared) {
   const std::string bytes = ReadFile(table);
   std::string rotten = bytes;
   rotten[rotten.size() / 2] ^= 1;
-  // In place, as rot comes: the database has the file open.
+  // The file is changed in place, as rot does: the database has it open.
   std::unique_ptr<FSRandomRWFile> file;
   ASSERT_TRUE(mem().NewRandomRWFile(table, FileOptions(), &file, nullptr).ok());
   ASSERT_TRUE(file->Write(0, rotten, IOOptions(), nullptr).ok());

@@ -49,7 +49,7 @@ class CopyPlanTest : public testing::BackupTest {
     ASSERT_FALSE(Exists(kPlan));
   }
 
-  // What the store lists.
+  // Returns the objects that the store lists.
   std::vector<StoredObject> Stored() const {
     std::vector<StoredObject> all;
     for (const auto& [name, bytes] : store_) {
@@ -188,7 +188,7 @@ TEST_F(CopyPlanTest, WhatAGivenUpPlanHasBroughtIsUsedAndTheRestIsGarbage) {
   Make();
   for (const CopyPlanObject& object : plan_->objects()) Bring(object);
   Discard();
-  // No catalog names the tables. They are planned, and there.
+  // The tables exist, no catalog names them, and they are planned.
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
   MakeTable({"c"});
   Make();
@@ -243,7 +243,7 @@ TEST_F(CopyPlanTest, AnEarlierObjectThatIsLostOrDamagedIsNotBuiltUpon) {
   store_.erase(name);
   s = plan_->FindMissing(Stored(), &missing);
   EXPECT_TRUE(s.IsNotFound()) << s.ToString();
-  // Without that catalog the table is planned anew.
+  // Without that catalog the table is planned again.
   Discard();
   plan_options_.previous.clear();
   plan_options_.backup_id = 2;

@@ -45,7 +45,7 @@ class BackupPowerLossTest : public testing::BackupTest {
   std::unique_ptr<Env> backups_env_;
 };
 
-// What holds at a moment: the ids up to `acked` were reported, those below `durable` may be gone.
+// Tracks the state at a moment: ids up to `acked` were reported, those below `durable` may be gone.
 class BackupPowerLossScript {
  public:
   explicit BackupPowerLossScript(testing::CrashRecorder* recorder) : recorder_(*recorder) {}
@@ -111,7 +111,7 @@ TEST_F(BackupPowerLossTest, CreationDeletionAndSweepingLeaveWholeBackups) {
     OpenEngine();
     EXPECT_THAT(BadIds(), IsEmpty());
     const std::vector<BackupID> ids = Ids();
-    // Of those with backups, every third state is restored: which calls are sampled varies.
+    // Restores every third state that has backups, as the sampled calls vary.
     const bool restores = !ids.empty() && states++ % 3 == 0;
     for (BackupID id = 1; id <= 3; id++) {
       if (!BackupPowerLossScript::Has(state.durable, id)) continue;

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 class RestoreTest : public testing::BackupTest {
  protected:
-  // One backup of "a=of a b=1", where b is in the log; then the database goes on.
+  // Makes a backup of "a=of a b=1", where b is in the log; then the database goes on.
   void MakeBackupAndGoOn() {
     Open();
     OpenEngine();

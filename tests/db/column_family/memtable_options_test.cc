@@ -71,7 +71,8 @@ TEST_F(MemTableOptionsTest, BlocksAreAsLargeAsAsked) {
   EXPECT_LT(Size(), large);
 }
 
-// One batch may be many times a memtable, and a log is replayed into one of the same kind.
+// A single batch may be many times a memtable's size, and a log is replayed into a memtable of the
+// same kind.
 TEST_F(MemTableOptionsTest, BlocksOfAnySizeHoldAnyBatch) {
   options_.write_buffer_size = 64 << 10;
   options_.arena_block_size = 4096;
@@ -112,7 +113,7 @@ TEST_F(MemTableOptionsTest, AVectorIsSortedByTheFirstReadOnly) {
   EXPECT_EQ(size(), sorted);
 }
 
-// What a log fills is put in order for its table; the memtable of the open database is a skip list,
+// A replay sorts its memtable for the table it writes; the open database's memtable is a skip list,
 // which a read does not make grow.
 TEST_F(MemTableOptionsTest, OnlyReplayFillsAVectorUnasked) {
   Open();

@@ -101,7 +101,7 @@ TEST_F(CompactionIteratorTest, FilterMaySkipARangeWithoutMarkers) {
     return key == Slice("a") || key == Slice("d") ? Decision::kRemoveAndSkipUntil : Decision::kKeep;
   });
   options_.filter = &filter;
-  // For "d" the range would end before it begins: the entry stays.
+  // The entry "d" stays, as its range would end before it begins.
   EXPECT_EQ(Run({{"a", 9, kTypeValue, "1"},
                  {"a", 3, kTypeValue, "0"},
                  {"b", 8, kTypeValue, "2"},
@@ -172,8 +172,8 @@ TEST_F(CompactionIteratorTest, AFailedInputEndsTheWalkAlsoBehindASingleDelete) {
   EXPECT_TRUE(status_.IsIOError());
 }
 
-// While history is kept, each timestamp is judged by itself; but the value that a SingleDelete is
-// for may have an older one.
+// While history is kept, each timestamp is judged by itself; but the value that a SingleDelete
+// belongs to may have an older one.
 TEST_F(CompactionIteratorTest, ASingleDeleteUnderAValueOfItsTimestampStays) {
   const InternalKeyComparator timed(BytewiseComparatorWithU64Ts());
   options_.icmp = &timed;

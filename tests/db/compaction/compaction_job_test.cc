@@ -34,7 +34,7 @@ namespace {
 
 constexpr int kLevels = 4;
 
-// What a reader at one sequence number sees.
+// The entries that a reader at one sequence number sees.
 using State = std::map<std::string, std::string>;
 
 class CompactionJobTest : public ::testing::Test {
@@ -376,7 +376,7 @@ TEST_F(CompactionJobTest, TheLastLevelHoldsNoMarkersAndNoSequences) {
   EXPECT_EQ(result_.entries_in, result_.entries_out + result_.entries_dropped_obsolete);
 }
 
-// No level is beneath, but files of the same level are older and not among the inputs.
+// There is no level beneath, but older files of the same level are not among the inputs.
 TEST_F(CompactionJobTest, WithinL0DeletionsStayForOlderFiles) {
   Put("a", "old");
   Put("b", "old");

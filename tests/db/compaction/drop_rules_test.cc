@@ -333,7 +333,7 @@ TEST(DropRules, SingleDeleteGoesWithItsValueUnlessASnapshotIsBetween) {
 }
 
 TEST(DropRules, AnOverwrittenValueDoesNotComeBackWhenItsSuccessorGoesWithASingleDelete) {
-  // Not a legal use of SingleDelete, but no reason to show what was overwritten.
+  // This breaks the rules of SingleDelete, which is no reason to show an overwritten value.
   const History history = {
       {30, kTypeSingleDeletion, ""}, {20, kTypeValue, "b"}, {10, kTypeValue, "a"}};
   EXPECT_EQ(Show(Compact(history, {{}, false})), "");
@@ -392,7 +392,8 @@ TEST(DropRules, SingleDeleteUnderANewerValueWaitsForItsOwnValue) {
   EXPECT_EQ(Show(Compact(history, {{}, true})), "Put@0 ");
 }
 
-// Against the rules of SingleDelete, so that no history tells: it may still be needed deeper down.
+// These histories break the rules of SingleDelete, so reading them shows nothing: the tombstone may
+// still be needed deeper down.
 TEST(DropRules, ABuriedSingleDeleteOfAnOperandOrADeletionGoesWhereNothingIsDeeper) {
   for (const ValueType type : {kTypeMerge, kTypeDeletion}) {
     for (const bool deeper : {false, true}) {
@@ -413,7 +414,8 @@ TEST(DropRules, MergeOperandsAndTheirBaseStayTogether) {
   EXPECT_EQ(Show(Compact(history, {{}, true})), "Merge@40 Merge@30 Put@0 ");
 }
 
-// Below the mark of history, entries come in the order of timestamps, whatever their numbers.
+// Below full_history_ts_low, entries come in the order of timestamps, whatever their sequence
+// numbers.
 TEST(DropRules, WhatStandsFirstHidesWhatWasWrittenLater) {
   const std::vector<SequenceNumber> snapshots = {7};
   DropRules rules({.snapshots = snapshots, .bottommost = true});

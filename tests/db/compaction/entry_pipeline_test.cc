@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What goes into the pipeline comes out of it, in order and once, and failures stop it.
+// Tests that entries leave the pipeline in order and once, and that failures stop it.
 
 #include "db/compaction/entry_pipeline.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What flushes and compactions make of merge operands: the rules one by one, then at random against
-// readers who must not notice.
+// Tests what flushes and compactions do with merge operands: the rules one by one, then at random
+// against readers, who must see no difference.
 
 #include <gtest/gtest.h>
 
@@ -200,7 +200,7 @@ TEST_F(MergeCompactionTest, NothingOlderAnywhereIsNoBase) {
   options_.bottommost = true;
   EXPECT_EQ(Run(entries), "a@0=(1,2) b@0=(x) ");
   options_.bottommost = false;
-  // No version: nothing is known of what is deeper.
+  // Without a version, nothing is known of deeper levels.
   DeeperLevels unknown(nullptr, 0);
   options_.deeper = &unknown;
   EXPECT_EQ(Run(entries), "a@9+1,2 b@7+x ");
@@ -232,7 +232,7 @@ TEST_F(MergeCompactionTest, ARangeDeletionBetweenIsNoBase) {
   EXPECT_EQ(counts_.dropped_hidden, 2u);
   // Known to be without a base although no covered entry takes part.
   EXPECT_EQ(Run({{"c", 9, kTypeMerge, "y"}}, {{"a", "d", 7}}), "c@9=(y) ");
-  // In an older stripe it leaves open what is between.
+  // A covered entry in an older stripe does not tell what lies between.
   options_.snapshots = {7};
   EXPECT_EQ(Run({{"c", 9, kTypeMerge, "y"}}, {{"a", "d", 7}}), "c@9+y ");
   EXPECT_EQ(Run({{"c", 9, kTypeMerge, "y"}, {"c", 8, kTypeValue, "v"}}, {{"a", "d", 7}}),
@@ -395,7 +395,7 @@ TEST_F(MergeCompactionTest, AnOperandThatStaysAsATraceIsMergedWithNothing) {
   EXPECT_EQ(Run(entries), "a@10=1,3 ");
 }
 
-// What is skipped would leave no trace: each key is asked for.
+// Skipped entries would leave no conflict evidence, so each key is asked for.
 TEST_F(MergeCompactionTest, WhereTracesAreHeldNothingIsSkipped) {
   const OperandFilter filter([](auto, const std::string&, auto*, std::string* skip_until) {
     *skip_until = "c";
@@ -455,7 +455,8 @@ using Written = Entry;
 
 class RandomMergeTest : public ::testing::TestWithParam<int> {
  protected:
-  // What a reader at `at` sees of a key, with nothing merged: bases and operands, oldest first.
+  // Returns what a reader at `at` sees of a key, with nothing merged: bases and operands, oldest
+  // first.
   static std::string Read(const std::vector<Written>& ops, const std::string& key,
                           SequenceNumber at) {
     SequenceNumber covered = 0;

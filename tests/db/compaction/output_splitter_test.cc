@@ -57,7 +57,7 @@ TEST(OutputSplitter, CutsBeforeItOverlapsTooMuchBeneath) {
                                              Grandparent("g", "h", 100)};
   EXPECT_EQ(Split(grandparents, 1000, 200, 1, "abcdefgh"), "abcd|efgh");
   EXPECT_EQ(Split(grandparents, 1000, 400, 1, "abcdefgh"), "abcdefgh");
-  // One grandparent that is too large by itself is not cut within.
+  // A single grandparent that is too large is not split.
   EXPECT_EQ(Split(grandparents, 1000, 50, 1, "abcdefgh"), "ab|cd|ef|gh");
 }
 

@@ -119,7 +119,7 @@ TEST_F(PickerTest, LevelsFillPathsInTheirOrder) {
   EXPECT_EQ(paths({199, 1100, 10000, 0}), "01123");
   EXPECT_EQ(paths({50, 100, 50, 0}), "13333") << "what is too small stays empty";
 
-  // With dynamic levels by the sizes that they have now.
+  // With dynamic levels, the path follows the current target sizes.
   constexpr int kLast = kPickedLevels - 1;
   options_.level_compaction_dynamic_level_bytes = true;
   Draw("L0: 3[a-z]");

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kWalkLevels = 6;
 
-// What a table holds, for the test's eyes.
+// Describes a table's contents for the test.
 struct Contents {
   bool old = false;       // some of what was there when the call began
   bool unmarked = false;  // of that, some that was not rewritten with the call's mark since
@@ -42,7 +42,7 @@ class Tree {
     levels_.resize(kWalkLevels);
   }
 
-  // One table; below L0 only where there is room.
+  // Adds a table; below L0 only where there is room.
   bool Add(int level, char first, char last, Contents contents) {
     const auto at = static_cast<size_t>(level);
     if (level > 0) {
@@ -66,7 +66,8 @@ class Tree {
   std::map<uint64_t, Contents>& contents() { return contents_; }
   const std::vector<std::vector<FileRef>>& levels() const { return levels_; }
 
-  // One output for each input, or the same tables elsewhere. `marked`: of what is rewritten.
+  // Returns one output for each input, or the same tables elsewhere. `marked` applies to rewritten
+  // ones.
   Remainder::Work Run(const CompactionPlan& plan, bool marked) {
     Remainder::Work work;
     work.bottommost = plan.bottommost;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint64_t kNoFlush = UINT64_MAX;
 
-// As one whose file systems differ from that of the database.
+// Refuses links, as between different file systems.
 class NoLinks final : public FileSystemWrapper {
  public:
   using FileSystemWrapper::FileSystemWrapper;
@@ -288,7 +288,7 @@ TEST_F(CheckpointTest, OfADatabaseThatIsReadOnly) {
   ASSERT_TRUE(Create("/copy", 0).ok());
   EXPECT_EQ(ScanOf("/copy"), "default: k=v;a: k=w;");
   ASSERT_TRUE(Close().ok());
-  // What it has not opened it cannot tell of.
+  // A read-only database cannot describe families that it has not opened.
   ASSERT_TRUE(TryOpenReadOnly({"default"}).ok());
   EXPECT_TRUE(Create("/copy2").IsInvalidArgument());
   ASSERT_TRUE(CreateOf({Handle("default")}, "/copy3").ok());
@@ -370,7 +370,7 @@ TEST_F(CheckpointTest, EveryCallOfTheFileSystemFailsOnce) {
     }
     failures++;
     EXPECT_FALSE(Exists("/copy")) << nth;
-    // What could not be removed goes with the next call of the same name.
+    // Leftovers are removed by the next call with the same name.
     ASSERT_TRUE(Create("/copy").ok()) << nth;
     EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=of b c=log;") << nth;
     ASSERT_TRUE(DestroyDB("/copy", options_).ok());
@@ -394,7 +394,7 @@ class CheckpointLossTest : public CheckpointTest,
     for (const CrashPolicy policy : kPolicies) clones_.push_back(mem().CrashClone(policy, seed));
   }
 
-  // What it has is `whole`, if it is there.
+  // Checks that the copy is missing or equals `whole`.
   void CheckClones(const std::string& directory, const std::string& whole, bool must_be_there) {
     for (size_t i = 0; i < clones_.size(); i++) {
       const std::unique_ptr<Env> env = NewCompositeEnv(clones_[i]);

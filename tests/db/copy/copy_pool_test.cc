@@ -91,7 +91,7 @@ class CopyPoolTest : public ::testing::Test {
   }
   bool Exists(const std::string& path) { return mem_->FileExists(path, IOOptions(), nullptr).ok(); }
 
-  // What is done is whole, and nothing else is there.
+  // Expects that targets of successful tasks are whole, and that no other target exists.
   void ExpectDoneOrGone(const std::vector<CopyTask>& tasks) {
     for (size_t i = 0; i < tasks.size(); i++) {
       SCOPED_TRACE(tasks[i].target + ": " + tasks[i].status.ToString());

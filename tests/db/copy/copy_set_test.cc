@@ -52,7 +52,7 @@ class CopySetTest : public Database {
     return static_cast<size_t>(std::ranges::count(files, type, &LiveFileStorageInfo::file_type));
   }
 
-  // On a disk of its own; nothing of what is opened is written to this one.
+  // Opens the copy on a disk of its own; the opening writes nothing to the original.
   void OpenCopy(const std::vector<LiveFileStorageInfo>& files) {
     copy_.reset();
     disk_ = std::make_shared<MemFileSystem>();

@@ -29,7 +29,7 @@ class ExportImportTest : public Database, protected MemFileSystem::CallHook {
     options_.create_missing_column_families = true;
   }
 
-  // Of values that were overwritten, deleted in ranges, and moved to deeper levels.
+  // Writes values that are overwritten, deleted in ranges, and moved to deeper levels.
   void MakeSource() {
     Open({"default", "a"});
     for (int i = 0; i < 20; i++) Put(Key(i), "old", "a");
@@ -101,7 +101,7 @@ class ExportImportTest : public Database, protected MemFileSystem::CallHook {
     }
   }
 
-  // What each clone has of the imported family: nothing, or all. Returns how many have it.
+  // Checks that each clone has nothing or all of the imported family. Returns how many have it.
   size_t CheckClones(const std::string& family) {
     size_t there = 0;
     for (size_t i = 0; i < clones_.size(); i++) {

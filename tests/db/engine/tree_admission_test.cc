@@ -24,7 +24,7 @@ namespace {
 using Kind = TreeAdmission::Kind;
 using Extent = TreeAdmission::Extent;
 
-// What one actor does, from its entering to its leaving.
+// The steps of one actor, from its entering to its leaving.
 struct Script {
   Kind kind = Kind::kCall;
   int family = 0;
@@ -61,7 +61,7 @@ class World {
                        [](const Actor& actor) { return actor.place == Place::kDone; });
   }
 
-  // One hold of the mutex.
+  // Does one hold of the mutex.
   void Move(size_t i) {
     MoveOne(i);
     Wake();
@@ -155,7 +155,7 @@ class World {
     }
   }
 
-  // What it would find if it were woken.
+  // Returns true if the actor could go on if it were woken.
   bool MayGoOn(size_t i) const {
     const Script& script = scripts_[i];
     if (script.pauses) return !admission_.AnyStep();
@@ -532,7 +532,7 @@ TEST(TreeAdmissionTest, WhoWaitsHasItsTurnWhateverOthersDo) {
   }
 }
 
-// In the first actor's step its thread calls the second; the third waits for that step.
+// The first actor's thread calls the second in its step; the third waits for that step.
 TEST(TreeAdmissionTest, WhoIsCalledBackInAStepIsNotKeptWaitingForIt) {
   const std::vector<Script> steps = {Job(1), Call(Kind::kCall, 1), Call(Kind::kAlone, 1)};
   const std::vector<Script> called = {Call(Kind::kCall, 1), Call(Kind::kCall, 2),

@@ -97,7 +97,7 @@ class ExternalInterop : public ::testing::Test {
     return options;
   }
 
-  // The same entries through either library's writer.
+  // Writes the same entries through either library's writer.
   template <typename Writer>
   void Fill(Writer* writer) {
     ASSERT_TRUE(writer->Open(file_).ok());

@@ -195,8 +195,8 @@ TEST_F(InspectTableTest, ThePaceCanEndIt) {
   EXPECT_TRUE(Inspect().IsShutdownInProgress());
 }
 
-// But for the number that a database writes in place, and which no checksum covers, and for what
-// fills the footer up.
+// Two places are excepted: the number that a database writes in place, which no checksum covers,
+// and the padding of the footer.
 TEST_F(InspectTableTest, NoFlippedByteIsOverlooked) {
   std::vector<std::string> keys;
   for (uint64_t i = 0; i < 20; i++) keys.push_back(IKey("key" + NumberKey(i), 0));

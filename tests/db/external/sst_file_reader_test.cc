@@ -40,7 +40,7 @@ class SstFileReaderTest : public ExternalFiles {
     ASSERT_TRUE(out->Append(content, IOOptions(), nullptr).ok());
     ASSERT_TRUE(out->Close(IOOptions(), nullptr).ok());
   }
-  // As a database flushes it: versions, and a range deletion over the older ones.
+  // Writes a table like a flushed one: versions, and a range deletion over the older ones.
   void WriteHistory() {
     BlockTableBuildOptions build;
     build.icmp = &test::Bytewise();

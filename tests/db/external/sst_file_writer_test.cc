@@ -45,7 +45,7 @@ class SstFileWriterTest : public ExternalFiles {
     if (s.ok()) s = writer->DeleteRange("c", "n");
     if (s.ok()) s = writer->Merge("c", "2");
     if (!s.ok()) {
-      // As a program would: what went wrong stays, whatever is called.
+      // A program would do so: the error stays, whatever is called.
       EXPECT_EQ(writer->Finish(info).ok(), false);
       return s;
     }
@@ -337,8 +337,8 @@ TEST_F(SstFileWriterTest, CompressesAsTheLastLevel) {
   EXPECT_EQ(codec(), "Zlib");
 }
 
-// No byte depends on the threads that compress, though there is something beside the data that a
-// collector would otherwise have to be asked for.
+// The number of compressing threads changes no byte, though a collector would have to be asked for
+// more than the data.
 TEST_F(SstFileWriterTest, ThreadsChangeNoByte) {
   options_.compression = kZSTD;
   const auto content = [&](uint32_t threads) {

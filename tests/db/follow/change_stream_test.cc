@@ -366,7 +366,7 @@ class LifeOfAStream {
  public:
   LifeOfAStream(uint64_t seed, const Life& life) : random_(seed), life_(life) {}
 
-  // One step of writing.
+  // Does one step of writing.
   void Write(DB* db) {
     WriteBatch batch;
     const uint64_t updates = 1 + random_.Below(3);

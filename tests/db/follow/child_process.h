@@ -27,7 +27,7 @@ class ChildProcess {
 
   // False if it had ended by itself.
   bool Kill();
-  // Whether it ends by itself and says that all is well: the body returned.
+  // True if it ends by itself and its body has returned.
   bool EndsWell();
 
  private:

@@ -136,7 +136,7 @@ TEST_F(LogArchiveTest, IsDestroyedWithTheDatabase) {
   }
 }
 
-// What it held may have been a write that failed.
+// The log may hold a write that failed.
 TEST_F(LogArchiveTest, ALogThatFailedIsNotArchived) {
   options_.max_bgerror_resume_count = 0;
   Open();

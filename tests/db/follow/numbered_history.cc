@@ -40,7 +40,7 @@ Status TakeAll(Iterator* it, Found* found) {
   return it->status();
 }
 
-// Why this is not what the first `steps` steps leave; empty: it is.
+// Returns why this is not the state after the first `steps` steps; empty: it is.
 std::string Compare(const std::vector<Found>& found, uint64_t steps) {
   std::vector<Found> expected(found.size());
   const uint64_t first =

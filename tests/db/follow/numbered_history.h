@@ -24,7 +24,7 @@ struct HistoryState {
   uint64_t steps = 0;   // how many the state holds
   std::string problem;  // empty: it is the state after that many steps
 };
-// Of all keys, by Get or by iterators; `families` as in the writing.
+// Reads all keys, by Get or by iterators; `families` as in the writing.
 HistoryState ReadHistory(DB* db, const std::vector<ColumnFamilyHandle*>& families,
                          const ReadOptions& options, bool by_iterator);
 

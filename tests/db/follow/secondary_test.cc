@@ -127,7 +127,7 @@ struct Pair {
       ASSERT_TRUE(s.ok()) << s.ToString();
     }
   }
-  // What the secondary shows; at least as much as before.
+  // Checks what the secondary shows, which is at least as much as before.
   void Check(uint64_t at_least, uint64_t at_most, bool by_iterator) {
     const HistoryState state =
         ReadHistory(secondary.db.get(), secondary.handles, ReadOptions(), by_iterator);

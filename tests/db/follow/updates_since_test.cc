@@ -62,7 +62,7 @@ class UpdatesSinceTest : public Database {
   }
 };
 
-// What a batch does, in a line: "3:+a=1 -b".
+// Describes a batch in a line: "3:+a=1 -b".
 class Lines final : public WriteBatch::Handler {
  public:
   Status PutCF(uint32_t family, const Slice& key, const Slice& value) override {
@@ -97,7 +97,7 @@ std::string ReadAll(TransactionLogIterator* it) {
   return text;
 }
 
-// What was read, and the numbers that were said to be missing.
+// The updates that were read, and the numbers that were reported missing.
 struct Story {
   std::map<SequenceNumber, std::pair<uint32_t, std::string>> batches;  // count, bytes
   uint64_t gaps = 0;
@@ -154,7 +154,7 @@ void Follow(DB* db, const std::atomic<SequenceNumber>& last, Story* story) {
   }
 }
 
-// One writer's part of a history: batches, some of them not logged.
+// The part of one writer in a history: batches, some of them not logged.
 struct Written {
   std::vector<std::string> logged;  // bytes without header
   uint64_t unlogged_numbers = 0;

@@ -79,7 +79,7 @@ TEST_F(IngestBesideTest, NobodySeesAHalf) {
   std::vector<std::thread> threads;
   for (int writer = 0; writer < 4; writer++) {
     threads.emplace_back([&, writer] {
-      // Between the shared keys: each overlaps what is ingested.
+      // Writes keys between the shared ones, so that each overlaps the ingested tables.
       for (int i = 0; !stop; i++) {
         const std::string key =
             SharedKey(i % kSharedKeys) + "w" + std::to_string(writer) + std::to_string(i % 50);
@@ -153,8 +153,8 @@ TEST_F(IngestBesideTest, CloseWaits) {
   }
 }
 
-// What an optimistic transaction has read is checked against what was ingested since, also where
-// the table has no number.
+// Reads of an optimistic transaction are checked against tables ingested since, also if a table has
+// no sequence number.
 TEST_F(IngestBesideTest, TransactionsNotice) {
   Options options = options_;
   options.env = nullptr;

@@ -78,7 +78,7 @@ class IngestCrashTest : public IngestTest, public ::testing::WithParamInterface<
   }
 
   static constexpr const char* kBefore = "a=old b=old c=old / a=old b=old c=old";
-  // Of each way.
+  // The state after each way of ingesting.
   const std::string after_all_ = GetParam() == Way::kReplace
                                      ? "a=new x=new / b=new d=new"
                                      : "a=new b=old x=new / a=old b=new c=old d=new";
@@ -137,7 +137,7 @@ TEST_P(IngestCrashTest, EveryCallFailsOnce) {
     const Status s = IngestAll();
     faults().ClearFaults();
     if (!s.ok()) failed++;
-    // What the failure has stopped goes on, and decides what was in doubt.
+    // This restarts work that the failure has stopped, and decides doubtful states.
     if (!db()->Resume().ok()) db()->Resume().PermitUncheckedError();
     const std::string expected = s.ok() ? after_all_ : std::string(kBefore);
     EXPECT_EQ(Shown(), expected) << s.ToString();

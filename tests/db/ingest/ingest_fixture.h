@@ -37,7 +37,7 @@ class IngestTest : public Database {
   bool Exists(const std::string& path) {
     return file_system()->FileExists(path, IOOptions(), nullptr).ok();
   }
-  // Of all tables: "L6:0 L0:3", with level and the largest sequence number, in the order of levels.
+  // Returns level and largest sequence number of all tables, in the order of levels: "L6:0 L0:3".
   std::string Places(const std::string& family = "default") {
     ColumnFamilyMetaData metadata;
     db()->GetColumnFamilyMetaData(Handle(family), &metadata);
@@ -50,7 +50,7 @@ class IngestTest : public Database {
     }
     return text;
   }
-  // What there is in the staging directory.
+  // Returns the number of files in the staging directory.
   size_t StagedFiles() {
     std::vector<std::string> names;
     const IOStatus s =

@@ -93,7 +93,7 @@ TEST_F(IngestReplaceTest, TablesOverAnEdgeAreLeft) {
   EXPECT_THAT(s.ToString(), HasSubstr("outside of it"));
   EXPECT_EQ(Scan(), "a=old d=old");
   EXPECT_EQ(StagedFiles(), 0u);
-  // What a memtable has becomes such a table, and stays as well.
+  // Entries of a memtable become such a table, and stay as well.
   Table({"x"});
   Put("m", "in memory");
   Put("p", "in memory");

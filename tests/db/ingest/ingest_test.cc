@@ -146,7 +146,7 @@ TEST_F(IngestTest, RangeTombstonesDeleteWhatIsOlder) {
   Open();
   for (const char* key : {"a", "b", "c", "d"}) Put(key, "1");
   ASSERT_EQ(Ingest({Make(ExternalFile().DeleteRange("b", "d").Put("c", "2"))}).ToString(), "OK");
-  // Of one file none is older than the other.
+  // Entries of one file are equally old.
   EXPECT_EQ(Scan(), "a=1 c=2 d=1");
   Put("b", "3");
   EXPECT_EQ(Scan(), "a=1 b=3 c=2 d=1");
@@ -238,7 +238,7 @@ TEST_F(IngestTest, SeveralFamiliesAtOnce) {
   ASSERT_EQ(db()->IngestExternalFiles({first, second}).ToString(), "OK");
   EXPECT_EQ(Get("a"), "1");
   EXPECT_EQ(Scan(ReadOptions(), "other"), "a=2 b=3");
-  // Both begin with the same number, and a file that needs none has none.
+  // Both families begin with the same number, and a file that needs none has none.
   EXPECT_EQ(Places(), "L0:3 L0:1");
   EXPECT_EQ(Places("other"), "L0:3 L0:2 L6:0");
   Reopen();
@@ -404,7 +404,7 @@ TEST_F(IngestTest, WholeFilesHaveChecksums) {
   db()->GetLiveFilesMetaData(&live);
   ASSERT_EQ(live.size(), 1u);
   EXPECT_EQ(live[0].file_checksum.size(), 4u);
-  // What is given is believed if it is to be.
+  // A given checksum is trusted if the options say so.
   arg.external_files = {Make(ExternalFile().Put("b", "1"))};
   arg.files_checksums = {"1234"};
   arg.files_checksum_func_names = {"FileChecksumCrc32c"};

@@ -92,7 +92,7 @@ TEST(DbIteratorCostTest, NoBlockIsReadBehindTheDeadline) {
       for (; iter->Valid(); ahead ? iter->Next() : iter->Prev()) steps++;
       if (cached) {
         EXPECT_GT(steps, 20);
-        // What is in memory is shown, and costs no look at the clock; the memtable has the rest.
+        // The cached part is shown without a look at the clock; the memtable has the rest.
         EXPECT_TRUE(iter->status().ok()) << iter->status().ToString();
         EXPECT_EQ(looks, clock.looks);
       } else {
@@ -222,7 +222,7 @@ UserModel::const_iterator AtOrAfter(const UserModel& model, const std::string& k
   return model.lower_bound(key);
 }
 
-// Both ways through all keys, and from random places to the next ones.
+// Walks both ways through all keys, and from random places to the next ones.
 void CompareAllOf(Iterator* iter, const UserModel& model, std::mt19937* random) {
   auto at = model.begin();
   for (iter->SeekToFirst(); iter->Valid() && at != model.end(); iter->Next(), ++at) {
@@ -385,7 +385,7 @@ TEST(DbIteratorCostTest, ATombstoneIsJumpedOver) {
       EXPECT_EQ(c.key, iter->key().ToString());
       EXPECT_LE(get_perf_context()->block_read_count, 20U);
       EXPECT_LE(get_perf_context()->internal_delete_skipped_count, 64U);
-      // Between the first file and the last one all is covered.
+      // All files between the first and the last one are covered.
       const LevelFiles& files = world.lsm.current().version().level(1);
       ASSERT_GT(files.size(), 5U);
       size_t opened = 0;
@@ -430,7 +430,7 @@ TEST(DbIteratorCostTest, WhatAnOldSnapshotDoesNotSeeIsNotTakenForDead) {
     return history.back().seq;
   };
   const std::string survivor = "key12500";
-  // So many versions that a walk backward seeks over what may be newer.
+  // There are so many versions that a walk backward seeks past newer ones.
   for (int i = 0; i < 20; i++) add(kTypeValue, survivor);
   for (int i = 0; i < 5000; i++) add(kTypeDeletion, history[static_cast<size_t>(i)].key);
   const SequenceNumber old = history.back().seq;

@@ -106,7 +106,7 @@ void Walk(Iterator* iter, const UserModel& model, const HistoryShape& shape, boo
   for (const auto& [slice, copy] : pins) ASSERT_EQ(copy, slice.ToString());
 }
 
-// One random case: a history, a layout, options, and a walk at some sequence number.
+// Runs one random case: a history, a layout, options, and a walk at some sequence number.
 void RunCase(uint32_t seed, const Comparator* order) {
   std::mt19937 random(seed);
   HistoryShape shape;
@@ -169,7 +169,7 @@ TEST(DbIteratorTest, ShowsWhatTheHistoryLeavesInACustomOrder) {
     ASSERT_NO_FATAL_FAILURE(RunCase(seed, LengthOrder()));
 }
 
-// What a walk may show that ends with the prefix of its first place.
+// Returns the entries with the prefix of the walk's first key, which it may show.
 UserModel OfPrefix(const UserModel& model, const std::string& key,
                    const SliceTransform& extractor) {
   if (!extractor.InDomain(key)) return model;
@@ -344,7 +344,7 @@ TEST(DbIteratorTest, AutoPrefixModeKnowsThatAShorterKeyMayLieBehindThePrefix) {
   const std::unique_ptr<Iterator> iter = Open(&lsm, options, lsm.VisibleSequence());
   iter->Seek(target);
   EXPECT_FALSE(iter->Valid());
-  // As long as the prefix, and the next one that is: but "b" is smaller.
+  // The bound is as long as the prefix, and the next key of that length: but "b" is smaller.
   bound = Slice("b\0", 2);
   iter->Seek(target);
   ASSERT_TRUE(iter->Valid());
@@ -411,7 +411,7 @@ TEST(DbIteratorTest, ATailingSeekReadsTheNewestState) {
   }
 }
 
-// What is visible may lie in memtables that came after the iterator has taken its own.
+// Visible entries may lie in memtables newer than those that the iterator holds.
 TEST(DbIteratorTest, ATailingMoveSeesWhatCameBetweenMemtablesAndSequence) {
   std::mt19937 random(1);
   MiniLsm lsm;

@@ -45,7 +45,7 @@ struct UserKeyLess {
 };
 using UserModel = std::map<std::string, std::string, UserKeyLess>;
 
-// What a reader at `seq` has to see.
+// Returns the entries that a reader at `seq` has to see.
 inline UserModel Replay(const std::vector<Write>& history, SequenceNumber seq,
                         const Comparator* comparator) {
   UserModel model(UserKeyLess{comparator});
@@ -68,7 +68,7 @@ inline UserModel Replay(const std::vector<Write>& history, SequenceNumber seq,
   return model;
 }
 
-// How a history is laid out.
+// Describes how a history is laid out.
 struct Layout {
   size_t immutables = 1;
   size_t level_zero_files = 2;
@@ -176,7 +176,7 @@ class MiniLsm final : public SuperVersionSource {
   const SuperVersion& current() const { return *current_; }
   const std::shared_ptr<MemFileSystem>& fs() { return fs_; }
 
-  // What happens before the next look at what is visible.
+  // Runs before the visible sequence number is read next.
   std::function<void()> before_visible;
 
   // Set before Load: what tables are read through, if not the file system itself, and what looks

@@ -95,7 +95,7 @@ void ChooseTables(uint32_t seed, std::mt19937* random, BlockBasedTableOptions* t
     default:
       break;
   }
-  // So small that blocks go while they are used.
+  // The cache is so small that blocks are evicted while they are used.
   if (table->block_cache != nullptr && (*random)() % 2 == 0) table->block_cache = NewLRUCache(600);
 }
 
@@ -214,7 +214,7 @@ TEST_F(MultiGetPlacesTest, TheSoftLimitStopsBehindTheKeyThatExceedsIt) {
   std::vector<std::string> keys = AllKeys();
   std::reverse(keys.begin(), keys.end());
   const Answers answers(lsm_, keys, kMaxSequenceNumber, options);
-  // In the order of the keys, not of the call: three values are more than a thousand bytes.
+  // The limit follows the order of the keys, not of the call: three values exceed a thousand bytes.
   for (size_t i = 0; i < keys.size(); i++) {
     if (i >= 97) {
       EXPECT_EQ(Value(99 - i), answers.At(i));

@@ -73,7 +73,7 @@ class UserKeyWalkTest : public ::testing::Test {
     }
   }
 
-  // What a walk shows before it ends; no more than there is, twice.
+  // Returns what a walk shows before it ends; stops if it shows more than twice the entries.
   std::string Walk(bool forward) {
     UserKeyWalk::Settings settings;
     settings.options = &options_;

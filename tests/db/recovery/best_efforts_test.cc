@@ -234,7 +234,8 @@ TEST_F(BestEffortsTest, FamiliesFlushedAtOnceGoBackAtOnce) {
   EXPECT_EQ(Lost(), std::vector<std::string>{tables[4]});
 }
 
-// What a family was flushed to with others it may have only as part of something larger.
+// A family's state after an atomic flush is valid only together with the others', or as part of a
+// later one.
 TEST_F(BestEffortsTest, CompactionsOfWhatWasFlushedAtOnceCountAsIt) {
   options_.create_missing_column_families = true;
   options_.atomic_flush = true;
@@ -428,7 +429,7 @@ struct RandomCase {
 
 class RandomLossTest : public BestEffortsTest, public ::testing::WithParamInterface<RandomCase> {
  protected:
-  // What both families held after each write.
+  // The contents of both families after each write.
   std::vector<std::pair<std::string, std::string>> moments_{{"", ""}};
   Content first_;
   Content second_;

@@ -32,7 +32,7 @@ class DirectoryTest : public Database {
   void Remove(const std::string& name) {
     ASSERT_TRUE(mem().DeleteFile(Path(name), IOOptions(), nullptr).ok()) << name;
   }
-  // One batch with the last sequence number that there can be.
+  // Returns a log of one batch with the largest possible sequence number.
   static std::string LogOfTheEnd() {
     WriteBatch batch;
     EXPECT_TRUE(batch.Put("key", "value").ok());

@@ -333,7 +333,7 @@ TEST_F(LogDirectoryTest, ALogThatComesBackIsNotDeleted) {
   EXPECT_THAT(Text("varve.recovery"), HasSubstr("set_aside=/logs/lost/"));
 }
 
-// On the file system of the operating system, which knows of working directories and links.
+// Uses the operating system's file system, which knows working directories and links.
 class LogPathsTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -45,7 +45,7 @@ TEST_F(MissingLogTest, WhatFollowsTheHoleIsNotReplayed) {
   EXPECT_FALSE(Files(kWalFile, std::string(kName) + "/lost").empty());
 }
 
-// What was replayed is in tables, and only what was missed is kept when it comes back.
+// Replayed entries are in tables, and only the missed log is kept when it comes back.
 TEST_F(MissingLogTest, LogsThatWereReplayedBesideItAreNotKept) {
   options_.wal_recovery_mode = WALRecoveryMode::kSkipAnyCorruptedRecords;
   for (const char* key : {"a", "b", "c", "d"}) WriteAndDie(key);

@@ -109,7 +109,7 @@ TEST_F(PathsTest, TheLogsMayLieInTheDatabasesDirectoryByAnotherName) {
   EXPECT_FALSE(std::filesystem::exists(root_ + "/here/db"));
 }
 
-// By a link, with the directory's own name among those of tables.
+// The directory has another name by a link, and its own name is among those of tables.
 TEST_F(PathsTest, ARepairFindsTablesByWhicheverNameTheirDirectoryHas) {
   Go("here");
   std::filesystem::create_directories(root_ + "/here/db");

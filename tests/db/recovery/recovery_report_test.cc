@@ -130,7 +130,7 @@ TEST_F(RecoveryReportTest, ARefusalIsToldToo) {
   EXPECT_EQ(listener_->heard[0].first_bad_offset, ends_[1]);
 }
 
-// Between two logs that are there: the next one's mark names it.
+// A log between two existing ones is missing: the next one's mark names it.
 TEST_F(RecoveryReportTest, ALogThatIsGoneFromTheMiddleEndsTheReplay) {
   MakeTwoLogs();
   Open();

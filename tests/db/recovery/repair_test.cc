@@ -560,7 +560,7 @@ TEST_F(RepairTest, DirectoriesOfOtherDatabasesAreLeftAlone) {
   }
 }
 
-// What other files there are in directories of logs and of tables is not the database's.
+// Other files in directories of logs and of tables do not belong to the database.
 TEST_F(RepairTest, OnlyFilesOfTheDatabaseAreUndone) {
   options_.wal_dir = "/logs";
   options_.db_paths = {{kName, uint64_t{1} << 40}, {"/tables", uint64_t{1} << 40}};
@@ -669,7 +669,7 @@ TEST_F(RepairTest, WhatWasWrittenAfterARepairThatWasKilledAtItsEndStays) {
   }
 }
 
-// What says that a MANIFEST lost its end has to outlive a repair that comes to nothing.
+// The sign that a MANIFEST lost its end must outlive a repair that fails.
 TEST_F(RepairTest, AnInterruptedRepairOfAManifestThatLostItsEndIsMadeAgain) {
   Open();
   const uint64_t cut = ReadFile(Path(Files(kDescriptorFile)[0])).size();
@@ -720,7 +720,7 @@ TEST_F(RepairTest, AnInterruptedRepairPutsCurrentBack) {
   ExpectEachCallMayFail(mem().CrashClone(CrashPolicy::kKill, 1));
 }
 
-// One call fails; the database could be opened before.
+// A single call fails; the database could be opened before.
 TEST_F(RepairTest, ARepairThatFailsPutsBackWhatItFound) {
   MakeHealthy();
   MakeTable({"unreadable"});
@@ -860,7 +860,7 @@ TEST_F(RepairTest, RandomHistoriesComeBackWithoutTheirManifest) {
       Remove("CURRENT");
       Remove(manifest);
     } else {
-      // Up to the middle, and then damage.
+      // The file is whole up to its middle, and then damaged.
       std::string bytes = ReadFile(Path(manifest));
       ASSERT_GE(bytes.size(), manifest_before.size());
       bytes = manifest_before + std::string(100, '\x55');

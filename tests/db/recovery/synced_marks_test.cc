@@ -164,7 +164,7 @@ TEST_F(SyncedMarksTest, AnOlderManifestInCurrentIsRefusedWithTheTablesItLacks) {
   EXPECT_THAT(TryOpen().ToString(), Not(HasSubstr(manifest)));
 }
 
-// What the file holds is never needed, and never believed when it is not whole.
+// The file's contents are never needed, and not believed unless they are whole.
 TEST_F(SyncedMarksTest, AnyDamageToTheMarksThemselvesIsHarmless) {
   WriteLog(/*synced=*/4, /*close=*/true);
   const std::string marks = ReadFile(SyncedMarksFileName(kName));

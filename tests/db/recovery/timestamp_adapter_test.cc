@@ -143,7 +143,7 @@ TEST(TimestampAdapter, RefusesAnotherSize) {
   EXPECT_THAT(refused.status.ToString(),
               HasSubstr("column family stamped has timestamps of 4 bytes, but was written with "
                         "timestamps of 8 bytes"));
-  // Nobody minds who is not concerned.
+  // Batches of other families pass.
   WriteBatch other;
   ASSERT_TRUE(other.Put("zero", "v").ok());
   EXPECT_TRUE(Adapt(other.Data(), 4, {{1, 8}}).same);

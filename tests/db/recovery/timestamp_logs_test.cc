@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What logs say of timestamps, and what openings with other timestamps make of it. Comparators of
-// one name and different sizes stand for a setting that was changed.
+// Tests what logs record about timestamps, and how openings with other timestamps read them.
+// Comparators of one name and different sizes stand for a setting that was changed.
 
 #include <gmock/gmock.h>
 
@@ -80,7 +80,7 @@ class TimestampLogsTest : public Database {
     return said;
   }
 
-  // What all logs say, of each that says something.
+  // Returns the record of each log that has one.
   std::vector<wal::TimestampSizes> SaidByLogs() {
     std::vector<wal::TimestampSizes> said;
     for (const std::string& name : Files(kWalFile)) {
@@ -200,8 +200,8 @@ TEST_F(TimestampLogsTest, TimestampsThatWereSwitchedOnAreTheSmallest) {
   const Status s = ReopenWith(BytewiseComparatorWithU64Ts());
   ASSERT_TRUE(s.ok()) << s.ToString();
   PutAt("b", "22222222");
-  // Both are now keys of eight bytes more, in logs that stay. Without timestamps again, only what
-  // was logged with one loses it.
+  // Both keys have eight bytes more now, in logs that stay. After another opening without
+  // timestamps, only the one that was logged with a timestamp loses it.
   ASSERT_TRUE(ReopenWith(BytewiseComparatorWithU64Ts()).ok());
   ASSERT_TRUE(ReopenWith(BytewiseComparator()).ok());
   EXPECT_EQ(Scan(), "a=v b=v");

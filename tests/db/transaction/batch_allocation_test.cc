@@ -20,7 +20,8 @@
 #include "varve/utilities/write_batch_with_index.h"
 
 namespace {
-// So many allocations succeed before one fails; negative: all do. Those of the test always do.
+// Number of allocations that succeed before one fails; negative: all do. Those of the test always
+// do.
 int g_until_failure = -1;
 bool g_in_call = false;
 
@@ -30,7 +31,7 @@ bool MayAllocate() {
 }
 }  // namespace
 
-// Not inlined: the compiler would see malloc meet delete.
+// It is not inlined, as the compiler would see malloc meet delete.
 [[gnu::noinline]] void* operator new(size_t size) {
   void* const memory = MayAllocate() ? std::malloc(size == 0 ? 1 : size) : nullptr;
   if (memory == nullptr) throw std::bad_alloc();

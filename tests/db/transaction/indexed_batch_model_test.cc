@@ -48,8 +48,8 @@ struct ByComparator {
 };
 using OrderedMap = std::map<std::string, std::string, ByComparator>;
 
-// So many bytes; or all but the last, which keeps keys of a prefix together where the shorter come
-// first.
+// The prefix has a fixed number of bytes; or all but the last, which keeps keys of a prefix
+// together where shorter keys come first.
 class ModelPrefix final : public SliceTransform {
  public:
   ModelPrefix(const size_t* bytes, bool is_all_but_last)
@@ -156,8 +156,8 @@ class IndexedBatchModelTest : public Database, public ::testing::WithParamInterf
     const Comparator* const order = Order(range.family);
     return order->Compare(range.key, key) <= 0 && order->Compare(key, range.value) < 0;
   }
-  // What the batch alone has: no value if it is deleted or not there; and whether merges lack a
-  // base.
+  // Returns the value in the batch alone: none if it is deleted or not there. *open is set if
+  // merges lack a base.
   std::optional<std::string> InBatch(size_t family, const std::string& key, bool* open) const {
     std::optional<std::string> value;
     *open = false;
@@ -391,7 +391,7 @@ class IndexedBatchModelTest : public Database, public ::testing::WithParamInterf
     EXPECT_EQ(Entries(it.get(), true), ExpectedEntries(family, true));
   }
 
-  // One step of an iterator under which the batch has changed.
+  // Does one step of an iterator whose batch has changed.
   void StepLive(size_t family, Iterator* it, Random* random) {
     const OrderedMap map = Expected(family);
     if (!it->Valid() || random->OneIn(20)) {

@@ -31,8 +31,8 @@ std::string KeyName(uint64_t i) {
   return std::string(1, static_cast<char>('a' + i));
 }
 
-// What every transaction has locked, as its own thread says. It is not forgotten when the
-// transaction ends: another cycle may have ended it.
+// Records what every transaction has locked, as its own thread says. Entries stay when the
+// transaction ends, as another cycle may have ended it.
 class Ledger {
  public:
   void Holds(TransactionID id, const std::string& key) {
@@ -99,7 +99,7 @@ class Storm {
     }
   }
 
-  // So many ranges elsewhere that keys are kept in order, and again none.
+  // Locks so many ranges elsewhere that keys are kept in order, and then none again.
   void LockMany() {
     LockOwner owner;
     while (with_many_ && !over_) {

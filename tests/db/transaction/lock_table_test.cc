@@ -74,7 +74,7 @@ class LockTableTest : public ::testing::Test {
   }
   void Restart(const LockTable::Limits& limits) { table_ = std::make_unique<LockTable>(limits); }
 
-  // Before the owners: their records are unlinked from it, or it is empty.
+  // Destroyed after the owners, whose records are unlinked from it, unless it is empty.
   std::map<TransactionID, std::unique_ptr<LockOwner>> owners_;
   std::unique_ptr<LockTable> table_ = std::make_unique<LockTable>(LockTable::Limits());
 };
@@ -166,7 +166,7 @@ TEST_F(LockTableTest, ReadersGoOnWhenTheWriterBeforeThemGivesUp) {
   LockOwner* const a = Owner(1);
   ASSERT_TRUE(Lock(a, "k", false).ok());
   auto writer = LockLater(Owner(2), "k", true, Patience(50 * 1000));
-  // No more may pass.
+  // Readers pass the waiting writer until no more may.
   TransactionID id = 10;
   while (Lock(Owner(id), "k", false).ok()) id++;
   auto reader = LockLater(Owner(3), "k", false);
@@ -446,7 +446,7 @@ TEST_F(LockRangeTest, ARangeYieldsToAllHoldersOfAKey) {
   table_->UnlockRange(&range);
 }
 
-// What waits for somebody must not keep the same one out, or both wait for ever.
+// A request that waits for an owner must not block that owner, or both wait for ever.
 TEST_F(LockRangeTest, WhoHoldsARangeGoesOnInIt) {
   LockOwner* const a = Owner(1);
   HeldRange held;
@@ -612,7 +612,7 @@ class LockRangeCostTest : public LockTableTest {
   }
   void UnlockRanges() {
     Count("unlock", [&](int i) {
-      // In another order than they came.
+      // They are unlocked in another order than they were locked.
       auto it = i % 2 == 0 ? ranges_.begin() : std::prev(ranges_.end());
       table_->UnlockRange(&*it);
       ranges_.erase(it);
@@ -676,7 +676,7 @@ TEST_F(LockRangeCostTest, AmongManyKeys) {
   UnlockRanges();
 }
 
-// What an owner lost when its time was over is not looked at any more where keys are in order.
+// Keys that an expired owner lost are not looked at any more where keys are in order.
 TEST_F(LockRangeCostTest, KeysThatWereTaken) {
   LockOwner* const a = Owner(1);
   for (int i = 0; i < 10; i++) ASSERT_TRUE(LockRange(a, 1000 + 2 * i, 1001 + 2 * i).ok());

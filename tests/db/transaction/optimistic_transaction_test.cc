@@ -140,7 +140,7 @@ TEST_F(OptimisticTest, ConflictsAreSeenAfterCompactions) {
     ASSERT_TRUE(txn_db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
     EXPECT_TRUE(early->Commit().IsBusy());
   }
-  // And what did not change is not taken for changed.
+  // Unchanged keys are not taken for changed ones.
   const auto txn = Begin();
   EXPECT_EQ(ReadForUpdate(txn.get(), "beside"), "1");
   ASSERT_TRUE(txn->Put("new", "1").ok());
@@ -152,7 +152,8 @@ TEST_F(OptimisticTest, ConflictsAreSeenAfterCompactions) {
   EXPECT_TRUE(txn->Commit().ok());
 }
 
-// So many that the cheap holds of evidence are all taken: the rest hold snapshots.
+// There are so many transactions that all cheap holds of evidence are taken: the rest hold
+// snapshots.
 TEST_F(OptimisticTest, ManyTransactionsHoldEvidenceAtOnce) {
   PutPlain("beside", "1");
   std::vector<std::unique_ptr<Transaction>> txns;

@@ -44,7 +44,7 @@ struct State {
   bool lacks_log_data = false;
 };
 
-// What a transaction must be.
+// The expected state of a transaction.
 struct Expected : State {
   bool ended = false;
   size_t limit = 0;
@@ -308,7 +308,7 @@ class TransactionModelTest : public TransactionTest, public ::testing::WithParam
     own.save_points.pop_back();
     if (which == 2) return;
     for (auto& [key, uses] : then.uses) {
-      // While the lock is still held, what was learnt stays.
+      // While the lock is held, the sequence number that was learnt stays.
       const KeyUses& present = own.uses.at(key);
       uses.exclusive = present.exclusive;
       uses.since = present.since;

@@ -309,7 +309,7 @@ TEST_P(TransactionPromisesTest, ACallThatIsRefusedGivesItsSnapshotBack) {
   EXPECT_EQ(teller->told, 1) << "not found is an answer";
 }
 
-// With all slots taken each transaction needs a snapshot to see changes that leave no trace.
+// With all slots taken, each transaction needs a snapshot to see changes without evidence.
 TEST_P(TransactionPromisesTest, WithoutEvidenceAnOptimisticKeyIsNotTracked) {
   if (IsLocking()) return;
   std::vector<std::unique_ptr<Transaction>> others;
@@ -368,7 +368,7 @@ TEST_P(TransactionPromisesTest, ARollbackKeepsWhatWasAnnounced) {
 
 // ---- Notifiers
 
-// What makes a transaction take its snapshot, and what its notifier may do then.
+// Lists what makes a transaction take its snapshot, and what its notifier may do then.
 struct Deed {
   const char* name;
   std::function<Status(Transaction*)> make;

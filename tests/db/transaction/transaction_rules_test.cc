@@ -20,7 +20,7 @@
 namespace varve {
 namespace {
 
-// One key, an owner of it, and another who waits.
+// Has one key, an owner of it, and a waiter.
 struct Scene {
   Scene() {
     holder.Begin(1, 0);

@@ -59,7 +59,7 @@ class TransactionTimestampsTest : public TwoPhaseFixture {
   }
 };
 
-// Where history is gone nobody can tell whether there was something newer.
+// Below the kept history it is unknown whether there was something newer.
 TEST_F(TransactionTimestampsTest, WhatWasReadAsOfATimeBelowTheHistoryIsBusy) {
   PutAt(100, "k", "10");
   auto early = Begin();
@@ -147,7 +147,7 @@ TEST_F(TransactionTimestampsTest, OwnWritesAreSeenAsOfAnyTime) {
   EXPECT_EQ(CommittedAsOf(8, "a") + CommittedAsOf(8, "c"), "ownNOT_FOUND");
 }
 
-// What others have written after the read timestamp is a conflict, in memtables and in tables.
+// Others' writes after the read timestamp conflict, in memtables and in tables.
 TEST_F(TransactionTimestampsTest, WritesAreCheckedAgainstTheReadTimestamp) {
   PutAt(10, "older", "1");
   PutAt(10, "same", "1");
@@ -394,7 +394,7 @@ TEST_F(TransactionTimestampsTest, TheNotifierIsToldOfTheCommitsSnapshot) {
   EXPECT_EQ(notifier->told, snapshot.get());
 }
 
-// What is written after a rollback must not get the timestamp of what was before.
+// Writes after a rollback must not get the timestamp from before it.
 TEST_F(TransactionTimestampsTest, RollbackForgetsTimestamps) {
   const auto txn = Begin();
   ASSERT_TRUE(txn->Put(Other(), "a", "1").ok());

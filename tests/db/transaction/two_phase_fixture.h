@@ -34,7 +34,7 @@ class TwoPhaseFixture : public TransactionTest {
     EXPECT_TRUE(txn->SetName(name).ok()) << name;
     return txn;
   }
-  // One that has put key=value.
+  // Returns a prepared transaction that has put key=value.
   std::unique_ptr<Transaction> Prepared(const std::string& name, const std::string& key,
                                         const std::string& value, bool sync = false) {
     auto txn = Named(name, sync);
@@ -43,7 +43,7 @@ class TwoPhaseFixture : public TransactionTest {
     EXPECT_TRUE(s.ok()) << name << ": " << s.ToString();
     return txn;
   }
-  // By name.
+  // Returns all prepared transactions by name.
   Transactions TakePrepared() {
     std::vector<Transaction*> all;
     txn_db_->GetAllPreparedTransactions(&all);
@@ -75,7 +75,7 @@ class TwoPhaseFixture : public TransactionTest {
     EXPECT_TRUE(txn_db_->GetProperty(property, &text)) << property;
     return text;
   }
-  // What a crash at this moment leaves. All transactions are gone before.
+  // Returns the files that a crash at this moment leaves. All transactions must be gone before.
   std::shared_ptr<MemFileSystem> Left(CrashPolicy policy = CrashPolicy::kKill, uint64_t seed = 1) {
     return mem().CrashClone(policy, seed);
   }

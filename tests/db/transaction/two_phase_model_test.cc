@@ -63,7 +63,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
 
   // ---- Who may lock what
 
-  // How a transaction that has made these updates is to be answered.
+  // Returns the answer expected by a transaction that has made these updates.
   std::string Answer(const std::vector<Update>& own, const Update& wanted) const {
     const bool is_range = !wanted.end.empty();
     bool taken = false;

@@ -314,7 +314,7 @@ TEST_F(TwoPhaseTest, WhatIsUndecidedStaysLocked) {
   }
 }
 
-// No limit keeps an opening from locking what is prepared, and others respect all of it.
+// No limit keeps an opening from locking prepared keys, and others respect all of these locks.
 TEST_F(TwoPhaseTest, LimitsDoNotUnlockWhatIsPrepared) {
   for (const char* name : {"one", "two"}) {
     auto txn = Named(name);

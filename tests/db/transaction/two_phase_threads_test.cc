@@ -26,7 +26,7 @@ class TwoPhaseThreadsTest : public TwoPhaseFixture {
     std::atomic<int> committed{0};
     std::atomic<int> decided{0};
   };
-  // What was acknowledged.
+  // Counts the acknowledged transactions.
   struct Acknowledged {
     int prepared = 0;
     int committed = 0;

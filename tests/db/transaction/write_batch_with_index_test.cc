@@ -111,7 +111,7 @@ TEST_F(WriteBatchWithIndexTest, TheBatchAloneSaysWhatItCannotKnow) {
   ASSERT_TRUE(batch.Merge("k", "1").ok());
   ASSERT_TRUE(batch.GetFromBatch(Default(), DBOptions(), "k", &value).ok());
   EXPECT_EQ(value, "0,1");
-  // Nobody says which operator.
+  // No merge operator is given.
   EXPECT_TRUE(batch.GetFromBatch(DBOptions(), "k", &value).IsInvalidArgument());
   ASSERT_TRUE(batch.Delete("k").ok());
   EXPECT_TRUE(batch.GetFromBatch(DBOptions(), "k", &value).IsNotFound());
@@ -213,7 +213,7 @@ TEST_F(WriteBatchWithIndexTest, IteratorsFollowTheBatch) {
   it->Next();
   EXPECT_EQ(it->key(), "d");
   EXPECT_EQ(it->value(), "ahead");
-  // What was shown stays, however much is added.
+  // The bytes that were shown stay, however much is added.
   const Slice key = it->key();
   const Slice value = it->value();
   for (int i = 0; i < 1000; i++) ASSERT_TRUE(batch.Put("e" + std::to_string(i), "more").ok());
@@ -307,7 +307,7 @@ TEST_F(WriteBatchWithIndexTest, IteratorsMayGoAfterTheBatch) {
   it->SeekToFirst();
   ASSERT_TRUE(batch->Put("b", std::string(1000, 'v')).ok());
   batch.reset();
-  // In the place of whatever the batch had.
+  // These reuse the memory of the batch.
   std::vector<std::string> squatters;
   for (size_t bytes = 16; bytes < 1200; bytes += 8) squatters.emplace_back(bytes, '\0');
   const std::vector<std::string> before = squatters;

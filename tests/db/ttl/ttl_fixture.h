@@ -25,7 +25,7 @@ class SetClock final : public SystemClockWrapper {
   SetClock() : SystemClockWrapper(SystemClock::Default()) {}
   const char* Name() const override { return "SetClock"; }
   Status GetCurrentTime(int64_t* seconds) override {
-    // One reading may differ from those after it.
+    // A single reading may differ from those after it.
     *seconds = glitch.exchange(0);
     if (*seconds == 0) *seconds = now;
     return fails ? Status::IOError("the clock is broken") : Status::OK();
@@ -67,7 +67,7 @@ class TtlDatabase : public Database {
     EXPECT_TRUE(ttl_->Close().ok());
     ttl_.reset();
   }
-  // What a killed process leaves.
+  // Reopens the files that a killed process leaves.
   void KillTtl() {
     abandoned_.push_back(std::move(ttl_));
     Kill();
@@ -91,7 +91,8 @@ class TtlDatabase : public Database {
     if (s.ok()) return value_;
     return s.IsNotFound() ? "NOT_FOUND" : s.ToString();
   }
-  // As the database beneath has it, without its last four bytes; "-" if it has none.
+  // Returns the value in the underlying database, without its last four bytes; "-" if there is
+  // none.
   std::string Beneath(const std::string& key) {
     std::string stored;
     if (!ttl_->GetBaseDB()->Get(ReadOptions(), key, &stored).ok()) return "-";

@@ -80,7 +80,7 @@ TEST_F(TtlMergeTest, ACompactionLeavesTheBaseOfAChainThatLives) {
   options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
   const uint32_t id = ttl_->DefaultColumnFamily()->GetID();
   ASSERT_EQ(id, 0U);
-  // Of the files alone.
+  // This compaction knows the files alone.
   std::vector<LiveFileMetaData> files;
   ttl_->GetLiveFilesMetaData(&files);
   ASSERT_EQ(files.size(), 1U);
@@ -137,7 +137,7 @@ TEST_F(TtlMergeTest, OperandsAreShownWithoutTimesAndCallbacksToo) {
   EXPECT_EQ(count, 3);
 }
 
-// One write of the model's. A value that is not there is a deletion.
+// One write of the model. A missing value is a deletion.
 struct Written {
   bool merge;
   std::string value;
@@ -145,7 +145,7 @@ struct Written {
   bool deletion;
 };
 
-// What a key reads as at a time, by the rule alone.
+// Returns what a read of the key gives at a time, by the rule alone.
 std::string Model(const std::vector<Written>& writes, int32_t ttl, uint32_t now) {
   std::string value;
   uint32_t time = 0;

@@ -351,8 +351,8 @@ TEST_F(TtlTest, TheUsersFilterSeesValuesAlone) {
   }
 }
 
-// What a compaction removes of a key that has older versions below leaves a Delete, over which a
-// SingleDelete is no broken rule.
+// If a compaction removes a value above older versions, it leaves a Delete, which a SingleDelete
+// may follow.
 TEST_F(TtlTest, SingleDeletesMeetExpiredValues) {
   OpenTtl(10);
   Put("k", "v");

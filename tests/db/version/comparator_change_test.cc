@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the MANIFEST says of timestamps, and families that are opened with timestamps, or without,
-// that were not written so.
+// Tests what the MANIFEST records about timestamps, and families that are opened with or without
+// timestamps unlike they were written.
 
 #include "db/version/comparator_change.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What range tombstones of one table mean for the entries of another.
+// Tests what range tombstones of one table mean for the entries of another.
 
 #include "db/version/covered_files.h"
 
@@ -148,7 +148,7 @@ TEST_F(FindCoveredFilesTest, ManyTombstonesOverManyFilesAreHeldAgainstThemOnce) 
     levels_[0].push_back(File(20000 + n, 0, 100000));
     std::vector<RangeTombstone> tombstones;
     for (uint64_t i = 0; i < 100; i++) {
-      // One file each, and keys of two others; of every second table, keys only.
+      // Each covers one file, and keys of two others; those of every second table cover only keys.
       const uint64_t at = 1000 * i + 100 * n;
       tombstones.push_back(Range(at + 5, at + (n % 2 == 0 ? 25 : 15), 20000 + n));
     }

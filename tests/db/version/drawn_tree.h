@@ -20,8 +20,9 @@ inline const InternalKeyComparator& BytewiseOrder() {
   return order;
 }
 
-// One line a level, "L1: 4[a-c]100 5[d-f]200": number, bounds, bytes. An asterisk after a file says
-// that it is being compacted. In L0 the epoch is the number. Sequences are the numbers.
+// Draws one line for each level, "L1: 4[a-c]100 5[d-f]200": number, bounds, bytes. An asterisk
+// after a file says that it is being compacted. In L0 the epoch is the number. Sequence numbers are
+// the file numbers.
 inline VersionRef DrawTree(const std::string& drawing, int num_levels = 7,
                            const InternalKeyComparator* icmp = &BytewiseOrder()) {
   std::vector<std::vector<FileRef>> levels(static_cast<size_t>(num_levels));

@@ -126,7 +126,7 @@ TEST_F(DueFilesTest, FilesOfTombstonesSinkTheHeaviestFirst) {
   EXPECT_EQ(due_.waits_for_snapshot, 9u);
 }
 
-// What a compaction left of them for what lies beneath goes on to that.
+// Tombstones that a compaction left for data beneath sink on to it.
 TEST_F(DueFilesTest, SettledTombstonesSinkAsOthersDo) {
   Draw("L1: 6[d-f]10 L2: 3[a-f]10");
   Holds(6, {.deletions = 10, .settled = true});

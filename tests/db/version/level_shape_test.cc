@@ -141,7 +141,7 @@ TEST(LevelShapeDynamic, AnL0AsLargeAsTheBaseLevelDoesNotWait) {
   const LevelShape shape = ShapeOf("L0: 1[a-b]1000" + below, true);
   EXPECT_THAT(shape.scores[0], DoubleNear(1, 1e-9));
   EXPECT_THAT(shape.full_levels, ElementsAre(0, 3));
-  // But a base that is larger than it may be with all of L0 is drained first.
+  // However, a base level that is too large with all of L0 added is drained first.
   EXPECT_THAT(ShapeOf("L0: 1[a-b]1000 L3: 6[a-b]2500 L4: 7[a-b]5000", true).full_levels,
               ElementsAre(3, 0));
 }

@@ -250,7 +250,7 @@ TEST(VersionEdit, AFileWithoutBoundsIsNotEncoded) {
 TEST(VersionEdit, EveryCutAndEveryFlippedByteIsHandled) {
   const std::string bytes = Encoded(Everything());
   for (size_t cut = 0; cut < bytes.size(); cut++) {
-    // In memory of exactly this size, so that a sanitizer sees a read after its end.
+    // Uses memory of exactly this size, so that a sanitizer sees a read after its end.
     const std::vector<char> exact(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(cut));
     VersionEdit edit;
     edit.DecodeFrom(Slice(exact.data(), exact.size())).PermitUncheckedError();

@@ -146,7 +146,7 @@ TEST_F(VersionSetTest, AFailedDirectorySyncBeforeAnEditDoubtsTheTablesOfThatTime
   EXPECT_TRUE(Apply(Adding({of_another_job})).IsIOError());
   EXPECT_FALSE(set()->TableInDoubt(of_another_job.number));
   EXPECT_TRUE(Apply(Adding({MakeTable(0, "a", "b", 7, 8)})).ok());
-  // What was durable before may be moved.
+  // Tables that were durable before may be moved.
   VersionEdit move = Adding({old});
   move.new_files.front().level = 1;
   move.deleted_files.emplace_back(0, old.number);

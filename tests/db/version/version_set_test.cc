@@ -172,7 +172,7 @@ TEST_F(VersionSetTest, FamiliesComeAndGo) {
   EXPECT_EQ(Family("two"), nullptr);
   EXPECT_THAT(set()->obsolete_files()->TakeAll(), ::testing::SizeIs(1));
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), "default:;one:;");
-  // Also across a new MANIFEST, the id is not used again.
+  // The id is not used again, also across a new MANIFEST.
   ASSERT_TRUE(Apply(VersionEdit(), "default", true).ok());
   Recovered(mem_, {"default", "one"});
   set_ = std::move(again_);
@@ -323,7 +323,7 @@ TEST_F(VersionSetTest, SeveralFamiliesChangeAsOne) {
   EXPECT_EQ(a.atomic_group_remaining, 1u);
   EXPECT_EQ(b.atomic_group_remaining, 0u);
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), Describe(*set_));
-  // Without the last record of the group, none of it has happened.
+  // If the last record of the group is missing, none of it has happened.
   const std::string whole = BytesOf(mem_.get(), ManifestPath());
   ASSERT_TRUE(WriteBytes(mem_.get(), ManifestPath(), whole.substr(0, whole.size() - 1)).ok());
   EXPECT_EQ(Recovered(mem_, {"default", "one"}), "default:;one:;");

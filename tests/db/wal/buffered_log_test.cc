@@ -88,7 +88,8 @@ TEST_F(BufferedLogTest, SizesAreThoseOfTheFile) {
   }
 }
 
-// What came while a sync was at the file is not covered by it, however large the file is then.
+// Bytes that came while a sync was at the file are not covered by it, however large the file is
+// then.
 TEST_F(BufferedLogTest, ASyncCoversWhatWasThereWhenItBegan) {
   for (const wal::LogWriterOptions& kind : kKinds) {
     if (kind.manual_flush) continue;  // appends wait for its syncs
@@ -157,7 +158,7 @@ TEST_F(BufferedLogTest, NothingIsLeftToFlushBehindClose) {
   }
 }
 
-// Where a recycled log ends is as much to be synced as a record.
+// The end of a recycled log must be synced like a record.
 TEST_F(BufferedLogTest, SealingARecycledLogAsksForASync) {
   for (const wal::LogWriterOptions& kind : kKinds) {
     Make(kind);

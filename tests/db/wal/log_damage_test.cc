@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What each recovery mode makes of each kind of damage.
+// Tests what each recovery mode does with each kind of damage.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -212,7 +212,7 @@ TEST(LogDamage, AnySectorsOfTheLastManifestRecordMayBeLost) {
   EXPECT_GT(losses, rounds / 2);
 }
 
-// With a whole record after them, which was synced later, the same losses are damage.
+// Followed by a whole record, which was synced later, the same losses are damage.
 TEST(LogDamage, SectorsOfAManifestBeforeItsLastRecordMayNotBeLost) {
   constexpr size_t kSector = 512;
   for (size_t from = 0; from < 3 * kSector; from += kSector) {

@@ -64,7 +64,7 @@ struct Ack {
   SyncLedger::Moment at;
 };
 
-// What the writer of a batch put.
+// Finds the first key that the writer of a batch put.
 class FirstKey final : public WriteBatch::Handler {
  public:
   Status PutCF(uint32_t, const Slice& key, const Slice&) override {
@@ -102,8 +102,8 @@ class LogDurabilityTest : public ::testing::Test {
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
 
-  // One of several writers: synced writes, plain ones, and plain ones that SyncWAL follows. (Where
-  // logs become obsolete, SyncWAL may have nothing to sync: the entry is in a table.)
+  // Runs one of several writers: synced writes, plain ones, and plain ones that SyncWAL follows.
+  // (Where logs become obsolete, SyncWAL may have nothing to sync: the entry is in a table.)
   void Write(int thread, int writes, std::vector<Ack>* acks) {
     Random random(static_cast<uint64_t>(thread) + 1);
     for (int i = 0; i < writes; i++) {
@@ -148,7 +148,7 @@ class LogDurabilityTest : public ::testing::Test {
     }));
   }
 
-  // What a kill left opens, and nothing is said to be lost.
+  // Checks that the files a kill left can be opened, and that nothing is reported as lost.
   void OpenKilled(const std::shared_ptr<MemFileSystem>& files) {
     const std::unique_ptr<Env> env = NewCompositeEnv(files);
     Options options = options_;
@@ -252,7 +252,7 @@ TEST_F(LogDurabilityTest, NobodyWaitsForSyncWalThatDoesNotAskForIt) {
   }
 }
 
-// One unflushed key keeps all logs.
+// A single unflushed key keeps all logs.
 TEST_F(LogDurabilityTest, LogsThatAreKeptAreNotKeptOpen) {
   for (const DurableLog& log : kLogKinds) {
     SCOPED_TRACE(log.name);

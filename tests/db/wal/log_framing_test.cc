@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How records are cut into blocks, and put together again.
+// Tests how records are cut into blocks, and put together again.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,8 @@ TEST(LogFraming, ReadsTheKnownBytes) {
   EXPECT_FALSE(log.damaged());
 }
 
-// What LogWriter makes of these records with options, as the log of this number.
+// Returns the bytes that LogWriter writes for these records with options, as the log of this
+// number.
 std::string LogBytesWith(const wal::LogWriterOptions& options, uint64_t number,
                          const std::vector<std::string>& records) {
   MemFileSystem fs;

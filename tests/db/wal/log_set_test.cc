@@ -49,7 +49,7 @@ class LogSetTest : public ::testing::Test {
     return place;
   }
 
-  // What a write of one of several threads does.
+  // Does the write of one of several threads.
   IOStatus AddAndSync() {
     wal::LogReservation place;
     IOStatus s;
@@ -149,8 +149,7 @@ TEST_F(LogSetTest, AFailedSyncIsNotForgotten) {
   EXPECT_TRUE(logs_.SyncTo(Add("more")).ok());
 }
 
-// After the first failure the system may call the directory clean, and take the next sync for one
-// that has nothing to do.
+// After the first failure the system may consider the directory clean, and the next sync a no-op.
 TEST_F(LogSetTest, AFailedSyncOfTheDirectoryIsNotForgotten) {
   for (const bool names_only : {false, true}) {
     const wal::LogReservation place = Add("record");
@@ -271,7 +270,7 @@ TEST_F(LogSetTest, ALogWithNothingButItsMarkIsEmpty) {
   EXPECT_EQ(Syncs(), syncs + 2);
 }
 
-// No thread is left asleep, whatever other threads sync, fail or leave meanwhile.
+// All threads are woken, whatever other threads sync, fail or leave meanwhile.
 TEST_F(LogSetTest, EveryCallerIsWoken) {
   constexpr int kThreads = 6;
   constexpr int kEach = 200;

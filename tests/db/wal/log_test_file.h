@@ -33,7 +33,7 @@ inline std::string FromHex(const std::string& text) {
   return bytes;
 }
 
-// One physical record with a right checksum; log_number only goes into recyclable headers.
+// Returns one physical record with a right checksum; log_number only goes into recyclable headers.
 inline std::string PhysicalRecord(uint8_t type, const std::string& payload, uint32_t log_number = 0,
                                   bool recyclable = false) {
   std::string covered(1, static_cast<char>(type));
@@ -45,7 +45,7 @@ inline std::string PhysicalRecord(uint8_t type, const std::string& payload, uint
   return record + covered;
 }
 
-// What LogWriter makes of these records.
+// Returns the bytes that LogWriter writes for these records.
 inline std::string LogBytes(const std::vector<std::string>& records) {
   MemFileSystem fs;
   std::unique_ptr<WritableFileWriter> file;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a mapped log does when space, mapping or a sync fails, and what a power loss leaves of it.
+// Tests what a mapped log does when space, mapping or a sync fails, and what a power loss leaves of
+// it.
 
 #include <gtest/gtest.h>
 

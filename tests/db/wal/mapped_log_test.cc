@@ -88,7 +88,7 @@ TEST(MappedLog, ARecordInTwoPartsIsThatOfOnePart) {
     ASSERT_TRUE(disk.Add(records[0]).ok());
     wal::LogReservation place;
     ASSERT_TRUE(disk.log->Reserve(head + tail, &place).ok());
-    // From places of their own, so that bytes beyond an end would not be the right ones.
+    // These are copies, so that bytes beyond an end would not be the right ones.
     const std::string own_head = record.substr(0, head);
     const std::string own_tail = record.substr(head, tail);
     disk.log->Fill(place, own_head, own_tail);
@@ -117,7 +117,7 @@ TEST(MappedLog, PlacesMayBeFilledInAnyOrder) {
   EXPECT_TRUE(disk.Bytes() == LogBytes(records));
 }
 
-// At every moment a reader finds a prefix that holds all records that somebody was told of.
+// At every moment a reader finds a prefix that holds all acknowledged records.
 TEST(MappedLog, AReaderSeesAPrefixWhileManyFill) {
   constexpr int kThreads = 4;
   constexpr uint32_t kRecords = 4000;

@@ -57,8 +57,8 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
     changed_.SignalAll();
   }
 
-  // What kills left, each in the moment after a mark of what is durable was written: one in so many
-  // marks, from now on and up to so many kills.
+  // Keeps the files that kills leave, each right after a durability mark was written: at one in
+  // this many marks, from now on, and at most this many kills.
   void KillAtMarks(uint64_t one_in, size_t most) {
     std::unique_lock<std::shared_mutex> world(world_);
     kill_one_in_ = one_in;
@@ -66,7 +66,8 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
   }
   const std::vector<std::shared_ptr<MemFileSystem>>& killed() const { return killed_; }
 
-  // When a sync had ended that began with so much of the log there; UINT64_MAX: never.
+  // Returns the moment at which a sync had ended that began with this much of the log; UINT64_MAX:
+  // never.
   Moment DurableSince(uint64_t log, uint64_t bytes) {
     MutexLock lock(&mu_);
     Moment since = UINT64_MAX;
@@ -185,7 +186,7 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
     }
     void Unmap(char* base, size_t bytes) override { file_->Unmap(base, bytes); }
     IOStatus Sync(bool metadata) override {
-      // What is a record at this moment.
+      // The records of the file at this moment.
       const LogContents log =
           ReadLog(ledger_->mem_.get(), path_, WALRecoveryMode::kPointInTimeRecovery, 0);
       const uint64_t bytes = log.ends.empty() ? 0 : log.ends.back();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a log says of timestamps: the bytes, where they stand in a block, and what a reader makes of
-// bytes that say nonsense.
+// Tests what a log records about timestamps: the bytes, their place in a block, and how a reader
+// takes invalid bytes.
 
 #include "db/wal/timestamp_sizes.h"
 
@@ -111,7 +111,7 @@ TEST(TimestampSizes, ApplyToLaterRecords) {
 TEST(TimestampSizes, CountAsTheLogsEnd) {
   const std::string bytes = LogOf({}, {"a", Sizes({{0, 8}})});
   EXPECT_EQ(ReadBack(bytes).end, bytes.size());
-  // Not in the middle of a record that has no end.
+  // It is refused in the middle of a record that has no end.
   const std::string open = PhysicalRecord(wal::kFirstType, "bb");
   EXPECT_EQ(ReadBack(open + bytes.substr(8)).end, 0u);
 }

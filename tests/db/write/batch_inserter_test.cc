@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a batch is refused for before it is logged, and what it puts into memtables.
+// Tests which batches are refused before they are logged, and what is put into memtables.
 
 #include "db/write/batch_inserter.h"
 

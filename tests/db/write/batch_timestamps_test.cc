@@ -112,7 +112,7 @@ TEST_F(BatchTimestampsTest, EveryCallPutsThemBehindTheKey) {
   EXPECT_EQ(KeysOf(with), expected);
   EXPECT_FALSE(Waits(with));
 
-  // Without one the same bytes are reserved, and one call fills them.
+  // Without a timestamp the same bytes are reserved, and one call fills them.
   const Slice parts[] = {"", "p"};
   const SliceParts p(parts, 2);
   const Slice v("v");
@@ -328,7 +328,7 @@ TEST_F(BatchTimestampsTest, RollingBackForgetsWhatIsGoneAndNothingElse) {
   ASSERT_TRUE(batch.RollbackToSavePoint().ok());
   EXPECT_FALSE(WriteBatchInternal::HasTimestamps(batch));
 
-  // What was set after the save point stays set.
+  // Timestamps set after the save point stay set.
   ASSERT_TRUE(batch.Put(&long_, "l", "v").ok());
   batch.SetSavePoint();
   ASSERT_TRUE(Set(&batch, 1, U64(1)).ok());

@@ -161,7 +161,7 @@ TEST_P(CommitPathTest, AWriteWaitsForThoseBeforeItOnlyInOrder) {
     path_->WaitUntilVisible();
     return Status::OK();
   });
-  // In order, what is visible is whole as it stands: nobody waits for it.
+  // With ordered writes, visible entries are whole, so no call waits for them.
   EXPECT_EQ(IsOver(visible), ordered());
   host_->Unblock();
   EXPECT_TRUE(first.get().ok());

@@ -291,7 +291,7 @@ class Machine {
     me->step = fault_ == Fault::kRetiresFirst ? kMoveHead : kRetire;
   }
 
-  // One slot a step.
+  // Retires one slot for each step.
   void Retire(State* s, Thread* me) const {
     if (me->at == me->end) {
       me->step = fault_ == Fault::kRetiresFirst ? kPublish : kMoveHead;

@@ -81,7 +81,7 @@ TEST(CommitRingTest, WritersThatWaitAreWokenInAnyInterleaving) {
   EXPECT_EQ(published.last, static_cast<SequenceNumber>(kThreads * kEach));
 }
 
-// Nobody waits in order, and now and then a slot stays open for laps of the others.
+// No writer waits in order, and now and then a slot stays open for laps of the others.
 TEST(CommitRingTest, WritersWithoutRoomSleepUntilThereIsSome) {
   constexpr int kThreads = 6;
   constexpr int kEach = 20'000;

@@ -81,7 +81,7 @@ TEST(SectionRecordsTest, ASectionThatIsLoggedAgainSaysSo) {
   WriteBatch updates;
   ASSERT_TRUE(updates.Delete("k").ok());
   EXPECT_EQ(Parts(MakePrepareRecord(updates, "x", /*again=*/true).Data()), "section:x:1:again");
-  // Not so where somebody's log data stand in the section.
+  // This does not hold if log data stand in the prepared transaction.
   WriteBatch remark;
   ASSERT_TRUE(remark.PutLogData("varve:prepared before").ok());
   EXPECT_EQ(Parts(MakePrepareRecord(remark, "x").Data()), "section:x:0");

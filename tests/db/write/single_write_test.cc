@@ -148,7 +148,7 @@ class SingleWriteTest : public Database, public ::testing::WithParamInterface<Lo
     Outcome outcome;
     for (const std::string& name : Files(kWalFile)) {
       std::string bytes = ReadFile(std::string(kName) + "/" + name);
-      // How much is allocated ahead is a matter of time.
+      // The bytes allocated ahead depend on time.
       bytes.resize(bytes.find_last_not_of('\0') + 1);
       outcome.logs.push_back(bytes);
     }
@@ -223,7 +223,7 @@ TEST_P(SingleWriteTest, IsRefusedAsABatchIs) {
   EXPECT_EQ(db()->GetLatestSequenceNumber(), before);
   EXPECT_TRUE(db()->Put(WriteOptions(), nullptr, "k", "v").IsInvalidArgument());
 
-  // What nobody has still takes a sequence, if it was asked for so.
+  // An update of no open family still uses a sequence number, if options ask to ignore it.
   Update ignored{.family = "other", .key = "k", .value = "v"};
   ignored.options.ignore_missing_column_families = true;
   EXPECT_TRUE(WriteAlone(ignored).ok());

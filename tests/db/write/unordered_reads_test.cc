@@ -133,7 +133,7 @@ class UnorderedReadsTest : public Database {
     ASSERT_TRUE(s.ok() || s.IsNotFound()) << s.ToString();
     std::vector<std::string> operands;
     for (int i = 0; i < n; i++) {
-      // Where a table was made of them, they are merged already.
+      // Operands that are in a table are merged already.
       const std::string text = slices[static_cast<size_t>(i)].ToString();
       for (size_t at = 0; at < text.size();) {
         const size_t end = std::min(text.find(',', at), text.size());
@@ -216,7 +216,7 @@ class UnorderedReadsTest : public Database {
     NoteAll(keys, values, statuses, found);
   }
 
-  // What a walk does not show is not there.
+  // Notes that keys a walk does not show are missing.
   void NoteWalk(const std::vector<std::string>& keys,
                 const std::map<std::string, std::string>& shown, Found* found) {
     for (const std::string& key : keys) {
@@ -300,7 +300,8 @@ class UnorderedReadsTest : public Database {
       {"Refresh", &UnorderedReadsTest::Refreshes, true},
   }};
 
-  // One call, at a snapshot if that is not null, that must find what was acknowledged before.
+  // Makes one call, at a snapshot if that is not null, which must find what was acknowledged
+  // before.
   void Check(const Call& call, const ReadOptions& options,
              const std::array<int, kWriters>& acknowledged, Found* found) {
     (this->*call.read)(options, found);

@@ -108,7 +108,8 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     inserting_now_--;
     return fails ? Status::MemoryLimit("insert") : Status::OK();
   }
-  // What is visible is there: contiguous, but for what failed before it was inserted.
+  // Checks that visible entries are inserted, without gaps but for those that failed before their
+  // insertion.
   void Publish(SequenceNumber sequence) override {
     std::lock_guard<std::mutex> lock(mu_);
     EXPECT_GE(sequence, published());

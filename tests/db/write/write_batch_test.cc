@@ -475,7 +475,7 @@ TEST(HostileBatchTest, EveryPrefixAndEveryFlippedByteIsHandled) {
   ASSERT_TRUE(batch.PutLogData("data").ok());
   ASSERT_TRUE(batch.SingleDelete("s").ok());
   for (size_t size = 0; size < batch.GetDataSize(); size++) {
-    // On the heap with its exact size, so that a sanitizer sees a read beyond it.
+    // Uses heap memory of its exact size, so that a sanitizer sees a read beyond it.
     const std::vector<char> exact(batch.Data().begin(),
                                   batch.Data().begin() + static_cast<ptrdiff_t>(size));
     EXPECT_TRUE(CheckBatchStructure(Slice(exact.data(), exact.size())).IsCorruption()) << size;

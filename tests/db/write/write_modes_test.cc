@@ -112,7 +112,7 @@ TEST_F(WriteModesTest, WithoutOrderOnlyWhatMustStayWaitsForInsertionsUnderWay) {
   EXPECT_TRUE(refresh.get().ok());
   refreshed->SeekToFirst();
   EXPECT_EQ(Rest(refreshed.get()), "a=1 b=1 c=2");
-  // And it stays as it is.
+  // The state of the snapshot stays as it is.
   ReadOptions at;
   at.snapshot = snapshot.get();
   Put("a", "3");
@@ -124,7 +124,8 @@ TEST_F(WriteModesTest, WithoutOrderOnlyWhatMustStayWaitsForInsertionsUnderWay) {
   db()->ReleaseSnapshot(at.snapshot);
 }
 
-// What a reader of operands leaves for the next one has no place for what is not inserted yet.
+// The operands that a reader leaves for the next one have no place for one that is not inserted
+// yet.
 TEST_F(WriteModesTest, WithoutOrderAnOperandInsertedLateIsNotForgotten) {
   constexpr int kOperands = 600;
   options_.unordered_write = true;

@@ -225,7 +225,7 @@ TEST(DelayPacerTest, ManyWritesTogetherKeepTheRate) {
     }
     const double seconds = static_cast<double>(now - 1000000) / 1e6;
     EXPECT_NEAR(seconds, 10, 0.5) << bytes;
-    // No longer than what the write before owes, or a slice.
+    // A delay is no longer than what the previous write owes, or a slice.
     EXPECT_LE(longest, bytes + 1200) << bytes;
   }
 }

@@ -133,7 +133,7 @@ void TestBackups(void) {
   rocksdb_backup_engine_create_new_backup(engine, f.db, &error);
   CHECK_ERROR(error, "incomplete");
   rocksdb_backup_engine_close(engine);
-  // By its directory alone.
+  // Opens the engine by its directory alone.
   engine = rocksdb_backup_engine_open(f.options, directory, &error);
   CHECK_OK(error);
   rocksdb_backup_engine_purge_old_backups(engine, 0, &error);

@@ -174,7 +174,7 @@ void TestWrites(void) {
   CHECK(value != NULL && size == 9 && memcmp(value, "nul\0value", 9) == 0);
   rocksdb_free(value);
 
-  // No comparator with timestamps: each of these is an error.
+  // The comparator has no timestamps, so each of these is an error.
   rocksdb_put_with_ts(f.db, f.write, "k", 1, "t", 1, "v", 1, &error);
   CHECK_ERROR(error, "");
   rocksdb_put_cf_with_ts(f.db, f.write, family, "k", 1, "t", 1, "v", 1, &error);
@@ -440,7 +440,7 @@ void TestSnapshots(void) {
   Close(&f);
 }
 
-// What callbacks of an iteration were told, as text.
+// Records the callbacks of an iteration as text.
 static char g_log[256];
 
 static void Note(const char* what, uint32_t family, const char* k, size_t klen, const char* v,

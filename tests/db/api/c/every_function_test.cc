@@ -23,8 +23,8 @@
 
 #include "varve/c.h"
 
-// What functions return is theirs to free in many ways, and is left alone here: leaks are looked
-// for in the other tests of the C API.
+// Results are freed in many ways and are left alone here: the other tests of the C API look for
+// leaks.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {
   return "detect_leaks=0";
@@ -448,7 +448,7 @@ T Argument([[maybe_unused]] World* world, [[maybe_unused]] Places* places) {
   }
 }
 
-// What a result keeps of its database must go before that.
+// A result that uses its database is freed before that.
 template <typename R>
 void Discard(World* /*world*/, R /*result*/) {}
 void Discard(World* /*world*/, rocksdb_iterator_t* result) {
@@ -572,7 +572,7 @@ class Caller {
     (DiscardList(std::get<kIndex>(arguments)), ...);
   }
 
-  // What a call has put into a list goes before its database.
+  // An object that a call has put into a list is freed before its database.
   template <typename T>
   static void DiscardList(const T& argument) {
     if constexpr (std::is_same_v<T, rocksdb_iterator_t**>) {
@@ -590,7 +590,7 @@ class Caller {
         const bool must_fail =
             (mode_ == Mode::kNulls && !MayBeNull(name_)) || (mode_ == Mode::kRight && refused_);
         if (must_fail && error == nullptr) Fail(name_, "should report", ModeName());
-        // What the database itself refuses has the database's words.
+        // Refusals by the database itself have its own words.
         const bool named = error != nullptr && (Contains(error, name_) ||
                                                 (refused_ && Contains(error, "Not implemented")));
         if (must_fail && error != nullptr && !named) {

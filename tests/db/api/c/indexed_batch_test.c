@@ -37,7 +37,7 @@ static bool Reads(const Fixture* f, rocksdb_writebatch_wi_t* batch,
   return same;
 }
 
-// The same of the batch alone.
+// Like the function above, for the batch alone.
 static bool HasAlone(const Fixture* f, rocksdb_writebatch_wi_t* batch, const char* key,
                      const char* value) {
   char* error = NULL;
@@ -141,7 +141,7 @@ static void CheckIndexedFailures(Fixture* f) {
   CHECK_OK(error);
   rocksdb_write_writebatch_wi(f->db, f->write, batch, &error);
   CHECK_OK(error);
-  // One that came before the save point stays.
+  // A failure before the save point stays.
   rocksdb_writebatch_wi_put(batch, "large", 5, large, sizeof(large));
   rocksdb_writebatch_wi_set_save_point(batch);
   rocksdb_writebatch_wi_put(batch, "large", 5, large, sizeof(large));
@@ -179,7 +179,7 @@ static void CheckReading(Fixture* f) {
   CHECK(Reads(f, batch, NULL, "a", "1") && Reads(f, batch, family, "b", NULL));
   CHECK(Reads(f, batch, NULL, "c", "db,2") && Reads(f, batch, family, "d", "db"));
   CHECK(HasAlone(f, batch, "d", NULL));
-  // Without a family there is no operator, and without a base no result.
+  // A merge needs a family for its operator, and a base for a result.
   CHECK(rocksdb_writebatch_wi_get_from_batch_cf(batch, f->options, family, "c", 1, &size, &error) ==
         NULL);
   CHECK_ERROR(error, "Merge in progress");

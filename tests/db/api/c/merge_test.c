@@ -3,8 +3,8 @@
 
 #include "check.h"
 
-// What an operator was asked to do. The tests have one thread, but flushes have their own: it is
-// looked at only after the database is closed.
+// Counts what an operator was asked to do. The tests have one thread, but flushes have their own,
+// so it is read only after the database is closed.
 typedef struct {
   int made;
   int deleted;
@@ -288,7 +288,7 @@ static void CheckManyOperands(Fixture* f, rocksdb_merge_operands_t* operands) {
     CHECK_OK(error);
     CHECK(number == kCount);
     CHECK(rocksdb_merge_operands_count(operands) == kCount);
-    if (!flushed) FlushAll(f);  // What was read stays.
+    if (!flushed) FlushAll(f);  // Values that were read stay.
     for (int i = 0; i < kCount; ++i) {
       size_t size = 0;
       const char* value = rocksdb_merge_operands_value(operands, (size_t)i, &size);

@@ -267,7 +267,7 @@ static void UseVector(rocksdb_options_t* options) {
   rocksdb_options_set_memtable_vector_rep(NULL);
 }
 
-// Only a vector grows when it is first read: it is sorted then.
+// Only the vector memtable grows when it is first read, as it is sorted then.
 static void CheckVectorMemtables(void) {
   const char* const size = "rocksdb.cur-size-active-mem-table";
   Fixture f;

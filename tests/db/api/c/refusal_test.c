@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not there yet says so, and nulls are errors, not crashes.
+// Tests that unsupported functions report it, and that null handles are errors, not crashes.
 
 #include "check.h"
 

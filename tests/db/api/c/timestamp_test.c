@@ -49,7 +49,7 @@ static void ReadAt(Fixture* f, const char* ts) {
   rocksdb_readoptions_set_timestamp(f->read, ts, kDigits);
 }
 
-// Whether the key has that value, and that it was written at `ts`; a null value: it is missing.
+// True if the key has that value, written at `ts`; for a null value: if it is missing.
 static bool HasAt(Fixture* f, const char* key, const char* value, const char* ts) {
   char* error = NULL;
   char* found_ts = NULL;

@@ -135,7 +135,7 @@ static void TestPessimistic(const Settings* s) {
   CHECK_OK(error);
   CHECK(TakeEqual(value, size, "f's"));
   rocksdb_transactiondb_close_base_db(base);
-  // As the crate `rocksdb` does it.
+  // The crate `rocksdb` drops families in this way.
   rocksdb_drop_column_family((rocksdb_t*)db, families[1], &error);
   CHECK_OK(error);
   for (int i = 0; i < 2; ++i) rocksdb_column_family_handle_destroy(families[i]);

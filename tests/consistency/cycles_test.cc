@@ -167,7 +167,7 @@ class ListTransactions {
       }
       return;
     }
-    // What the transaction appended blindly before stands at the end.
+    // Elements that the transaction appended blindly before are at the end.
     ListElements others = elements;
     for (auto own = attempt->record.appends.rbegin(); own != attempt->record.appends.rend();
          ++own) {

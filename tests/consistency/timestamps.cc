@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One writer after the other writes all keys of a family with timestamps, each time at the next
-// timestamp, while full_history_ts_low follows. A reader as of a timestamp that was acknowledged
-// must find exactly what was written at it, in every key, whatever is flushed and compacted.
+// Writers take turns to write all keys of a family with timestamps, each time at the next
+// timestamp, while full_history_ts_low follows. A reader as of an acknowledged timestamp must find
+// exactly the values written at it, in every key, whatever is flushed and compacted.
 
 #include <algorithm>
 #include <mutex>

@@ -83,7 +83,7 @@ void EndBadly(int signal) {
 
 }  // namespace
 
-// Not inlined: the compiler would otherwise see malloc paired with delete.
+// It is not inlined, as the compiler would otherwise see malloc paired with delete.
 [[gnu::noinline]] void* operator new(size_t size) {
   void* const memory = Fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
   if (memory == nullptr) throw std::bad_alloc();
@@ -135,7 +135,7 @@ constexpr uint64_t kWritesHealed = 10;
 constexpr unsigned kHangSeconds = 15;
 constexpr int kHealMillis = 5000;
 constexpr int kChildren = 2;
-constexpr int kTries = 40;  // One failure may be all that a call meets.
+constexpr int kTries = 40;  // A call may meet only one failure.
 // The exit codes of a child.
 constexpr int kFine = 0;
 constexpr int kWrong = 2;

@@ -40,7 +40,8 @@ constexpr uint64_t kCasesWanted = 2500;  // At the default number of samples or 
 constexpr int kWorkers = 6;              // They mostly wait.
 constexpr uint64_t kWritesAfter = 20;
 constexpr int kTriesUnderFault = 2;
-constexpr uint64_t kMarkEvery = 10;  // In writes; families with timestamps keep as many below it.
+constexpr uint64_t kMarkEvery = 10;  // Number of writes; families with timestamps keep as many
+                                     // below it.
 constexpr uint64_t kQuotas = 40;
 constexpr std::chrono::milliseconds kHealsWithin{5000};
 
@@ -204,7 +205,7 @@ Status OpenOn(Env* env, const Workload& workload, const WriteMode& log, std::uni
   return OpenWithFamilies(options, cf, kName, workload.families, db, handles);
 }
 
-// One database over a failing file system, and the writes it must hold.
+// Runs one database over a failing file system, with the writes it must hold.
 class FaultRun {
  public:
   FaultRun(const Workload& workload, const WriteMode& log, const StateTable& states)

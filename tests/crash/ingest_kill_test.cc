@@ -37,7 +37,7 @@ constexpr int kIngestProblem = 3;
 constexpr int kPatienceMillis = 20'000;
 constexpr const char* kBetween = "1205";  // in the range of a file, and in no file
 
-// What a child tells: it survives the child's death.
+// The child's progress, which survives its death.
 struct IngestProgress {
   std::atomic<int> issued;
   std::atomic<int> made;  // its files are there
@@ -193,7 +193,7 @@ TEST_F(IngestKillTest, AllOrNothing) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "the child met a problem";
 
-    // In a process of its own, as a child of one with threads would lack them.
+    // The checker is a process of its own, as a child of one with threads would lack them.
     const int issued = shared_->issued.load(std::memory_order_acquire);
     const pid_t checker = Fork([&] { Check(issued); });
     ASSERT_EQ(waitpid(checker, &status, 0), checker);

@@ -126,7 +126,7 @@ class PowerLoss {
     if (options.sync) recorder_.durable = i;
     if (!workload_.no_log && !buffers_log) recorder_.acked = i;
     if (!buffers_log || i % 4 != 0) return;
-    // What the system has survives a kill, what is synced a power loss.
+    // Data that the system has survive a kill, synced data a power loss.
     const bool sync = i % 8 == 0;
     s = db_->FlushWAL(sync);
     ASSERT_TRUE(s.ok()) << s.ToString();
@@ -169,7 +169,7 @@ class PowerLoss {
       left.policy = kCrashPolicies[dice / kRecoveryCallsOneIn % std::size(kCrashPolicies)];
       left.fs = state_.fs->CrashClone(left.policy, dice);
       left.call = state_.call + index;
-      // What was found once must stay.
+      // Writes that were found once must stay.
       left.durable = left.acked = least_;
       states_.push_back(std::move(left));
     }

@@ -17,7 +17,7 @@ namespace varve::testing {
 
 enum class DbKind { kNone, kPlain, kLocking, kOptimistic };
 
-// What a cycle uses: a directory of its own, and the database open in it, if any.
+// The environment of a cycle: a directory of its own, and the database open in it, if any.
 struct FlatStage {
   std::string directory;
   Options options;  // of the database

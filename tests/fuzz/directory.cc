@@ -44,7 +44,8 @@ void MakeSeeds(Seeds* seeds) {
     MemoryDatabase database;
     Promise(database.Open(MemoryDatabase::SmallOptions()).ok(), "a new database opens");
     Fill(database.db(), many);
-    // One seed is as after a kill, with the log pending, and one as after a clean close.
+    // The first seed is like after a kill, with the log pending, the second like after a clean
+    // close.
     seeds->push_back(Pack(database.Files()));
     database.Close();
     seeds->push_back(Pack(database.Files()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is written into a log is read from it, in every mode and form; and a log that is cut
-// anywhere gives some of the first records, unchanged.
+// Checks that records are read from a log as they were written, in every mode and form; and that a
+// log which is cut anywhere gives some of the first records, unchanged.
 
 #include <algorithm>
 

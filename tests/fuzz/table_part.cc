@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One hostile block in an otherwise whole table: range tombstones, properties, index, metaindex,
+// Fuzzes one block in an otherwise whole table: range tombstones, properties, index, metaindex,
 // partitions of a filter, a dictionary.
 
 #include <array>

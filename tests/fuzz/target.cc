@@ -10,7 +10,7 @@ namespace varve::fuzz {
 
 namespace {
 
-// What messages quote of the input comes at their end.
+// Messages quote the input at their end, so only this many letters of them count.
 constexpr size_t kFeatureLetters = 40;
 
 }  // namespace

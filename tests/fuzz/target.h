@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a fuzz target is: a file with a function in libFuzzer's form, inputs to begin with, and a
+// Defines a fuzz target: a file with a function in libFuzzer's form, inputs to begin with, and a
 // share of the executions. The same file is linked into one program of its own under clang, and
 // with all others into fuzz_all, whose driver needs no help from the compiler.
 

@@ -8,9 +8,9 @@
 
 namespace varve::fuzz {
 
-// From now on a fatal signal, a sanitizer's report, or an execution of more than `hang_seconds`
-// stores the input in the working directory as "finding-<target>", prints a RESULT line with the
-// count so far, and ends the process.
+// Starts the watch: a fatal signal, a sanitizer's report, or an execution of more than
+// `hang_seconds` then stores the input in the working directory as "finding-<target>", prints a
+// RESULT line with the count so far, and ends the process.
 void StartWatch(uint64_t seed, int hang_seconds);
 
 // Sets the current input, whose bytes must live until the next call.

@@ -226,7 +226,7 @@ class TimestampDriver {
                kv::Slice(key).ToString(true);
   }
 
-  // What is below the mark may have become the oldest of all.
+  // An entry below full_history_ts_low may have got the oldest timestamp of all.
   bool SameTime(const std::string& wanted, const kv::Slice& found) {
     if (found == kv::Slice(wanted)) return true;
     std::string mark;

@@ -63,7 +63,8 @@ std::string Exchange(const std::string& work, const char* writer, const char* re
       "prepared first,second\n"
       "scan default a=done,d=old,later=1,m=old,s=old\n"
       "scan other o=done\n";
-  // Both find the transactions, which remain after a look, also by one who cannot decide them.
+  // Both engines find the transactions, which remain after an opening, also by one that cannot
+  // decide them.
   const std::string refused = "refused " + work + "/db first\n";
   problem = RunScript(kOurTwoPhases, work, refused);
   if (problem.empty()) problem = RunScript(writer, work, open + found + end);
@@ -71,7 +72,7 @@ std::string Exchange(const std::string& work, const char* writer, const char* re
   if (problem.empty()) problem = RunScript(reader, work, open + found + end);
   if (problem.empty()) problem = RunScript(reader, work, open + found + flush + end);
   if (!problem.empty()) return "finding: " + problem;
-  // One is decided here, the other one there.
+  // The first transaction is decided here, the second one there.
   problem = RunScript(reader, work,
                       open + found +
                           "commit first\n"

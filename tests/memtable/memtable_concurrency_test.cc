@@ -192,7 +192,7 @@ TEST_P(MemTableConcurrencyTest, BatchesOfManyThreadsLoseAndDoubleNothing) {
         }
         if (!mem.Add(batch).ok()) {
           refused++;
-          // That says nothing about the others.
+          // The others may still succeed.
           for (const MemTableEntry& e : batch) {
             mem.Add(e.seq, e.type, e.key, e.value).PermitUncheckedError();
           }

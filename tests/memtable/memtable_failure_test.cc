@@ -177,7 +177,7 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
   EXPECT_FALSE(voided_->Add(200, 201)) << "there is room for two";
 }
 
-// Where nothing but tombstones came in, they are taken out, and the next sequences may be others'.
+// If only tombstones came in, they are removed, and other writes may get the next sequence numbers.
 TEST_P(LeftOutTest, ATableWhoseTombstonesAreLeftOutIsNotEmpty) {
   ASSERT_TRUE(mem_->Add(1, kTypeRangeDeletion, "a", "z").ok());
   ASSERT_TRUE(voided_->Add(1, 3));

@@ -324,7 +324,8 @@ TEST_P(MemTableTest, ReadsByKeyStayRightWhileTheIndexIsBuiltAndGrows) {
         Put(seq, key, std::to_string(seq));
         model[key][seq] = std::to_string(seq);
       }
-      // None, few, then many reads; old snapshots, and keys that nobody wrote.
+      // There are no, few, then many reads, with old snapshots, and of keys that were never
+      // written.
       if (random() % last > seq * 4) continue;
       const std::string probe = std::to_string(random() % (2 * keys));
       const SequenceNumber snapshot = random() % 2 == 0 ? seq : random() % seq;
@@ -380,7 +381,7 @@ TEST_P(MemTableTest, ABatchThatRepeatsAnEntryIsRefusedByLists) {
       {7, kTypeValue, "k", "1"}, {8, kTypeValue, "l", "2"}, {7, kTypeValue, "k", "3"}};
   EXPECT_TRUE(mem_->Add(same).IsTryAgain());
   EXPECT_EQ(Get("k", 9), "1");
-  // And one that repeats what an earlier one brought, whatever else is in it.
+  // A batch that repeats an earlier entry is refused, whatever else it has.
   const std::vector<MemTableEntry> again = {{7, kTypeValue, "k", "4"}, {9, kTypeValue, "m", "5"}};
   EXPECT_TRUE(mem_->Add(again).IsTryAgain());
   EXPECT_EQ(Get("k", 9), "1");
@@ -821,7 +822,7 @@ TEST_F(VectorTest, KeysThatShareLessThanThoseBeforeAreMergedRight) {
       PointLookup lookup(key, kMaxSequenceNumber, &value);
       ASSERT_TRUE(mem_.Get(&lookup));
       ASSERT_EQ(lookup.found_seq(), seq);
-      // On to the next key.
+      // This goes on to the next key.
       while (it->Valid() && ExtractUserKey(it->key()).ToString() == key) it->Next();
     }
     EXPECT_FALSE(it->Valid());

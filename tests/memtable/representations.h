@@ -25,7 +25,7 @@ inline std::string NameOfRepresentation(const testing::TestParamInfo<const MemTa
   return i.param->name;
 }
 
-// In the namespace of the suite.
+// Used in the namespace of the suite.
 #define VARVE_EACH_REPRESENTATION(Suite)                                             \
   INSTANTIATE_TEST_SUITE_P(Representations, Suite, testing::ValuesIn(kMemTableReps), \
                            NameOfRepresentation)

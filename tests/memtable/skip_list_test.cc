@@ -120,7 +120,7 @@ TEST(SkipListThreadsTest, WhoFillTheSameGapsLoseNothing) {
         std::vector<SkipList::Addition> batch;
         for (const std::string& key : keys) batch.push_back(list.Make({1, kTypeValue, key, key}));
         ASSERT_TRUE(list.Insert(batch));
-        // And one that all threads add.
+        // All threads add this one.
         const std::string same = "same" + std::to_string(i);
         const SkipList::Addition one = list.Make({1, kTypeValue, same, same});
         if (!list.Insert({&one, 1})) refused++;

@@ -253,7 +253,7 @@ class Generator {
     const std::string db = Db();
     std::string text = "ingest " + db;
     const uint64_t parts = random_.OneIn(3) ? 1 + random_.Below(40) : 1 + random_.Below(4);
-    // Of families that lie apart in the line, and of one.
+    // Parts belong to families that lie apart in the line, or all to one.
     const std::string one = random_.OneIn(2) ? Family(db) : "";
     for (uint64_t i = 0; i < parts; i++) {
       std::string part;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the lines of harness/history_text.h say here:
+// The meaning of the lines of harness/history_text.h in these tests:
 //
 //   open a 0                      opens database a; 0: which of the option set's variations
 //   family a/f1 reverse           makes a family; reverse: its order, filtered: what it holds

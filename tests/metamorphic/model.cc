@@ -281,7 +281,7 @@ bool Model::MeansRaise(const Line& line) const {
   if (family == nullptr || !family->has_timestamps()) return false;
   const uint64_t mark = NumberOf(line.Word(2));
   if (mark < family->mark() || mark > databases_.at(line.Db()).last_timestamp) return false;
-  // Nobody may read below the mark afterwards.
+  // Reads below the mark are not allowed afterwards.
   return std::none_of(iterators_.begin(), iterators_.end(), [&](const auto& one) {
     return one.second.db == line.Db() && one.second.family == line.Family();
   });

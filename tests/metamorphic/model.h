@@ -17,7 +17,7 @@
 
 namespace varve::testing {
 
-// What readers see of a family at one moment.
+// The state of a family that readers see at one moment.
 using View = std::shared_ptr<FamilyState>;
 
 // Tracks what callers of SingleDelete must observe: the key was put once since its last single

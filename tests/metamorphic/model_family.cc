@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one family holds, and what an iterator over it shows.
+// Models the contents of a family, and an iterator over it.
 #include "tests/metamorphic/model.h"
 
 namespace varve::testing {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must change no answer: flushes, compactions of every kind, options that change, pauses.
+// Runs calls that must change no answer: flushes, compactions of every kind, changes of options,
+// pauses.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -142,7 +143,7 @@ std::string VarveExecutor::DeleteFiles(const Line& line, const Model& model) {
   const Slice begin_slice(begin);
   const Slice end_slice(end);
   const RangePtr range(&begin_slice, &end_slice);
-  // Where writes have no log, files could go for good and the deletion of the rest be lost.
+  // Without a log, files could be deleted for good while the deletion of the rest is lost.
   if (world_.SurvivalOf(database) == Survival::kAll) {
     const Status s =
         database.db->DeleteFilesInRanges(Handle(line), &range, 1, /*include_end=*/false);
@@ -287,7 +288,7 @@ std::string VarveExecutor::JudgeEntries(OpenDatabase* database, const std::strin
          " keys";
 }
 
-// With nothing held and all compacted, no more is left than what lives.
+// Checks that only live entries are left when nothing is held and all is compacted.
 std::string VarveExecutor::Settle(const Line& line, const Model& model) {
   OpenDatabase& database = At(line);
   database.Continue();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What brings data in or removes it as a whole, and what takes copies.
+// Runs calls that bring data in or remove it as a whole, and calls that take copies.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -33,7 +33,7 @@ struct FileContent {
   }
 };
 
-// In the order in which they are to be ingested.
+// Returns the files in the order in which they are to be ingested.
 std::map<std::string, std::vector<FileContent>> FilesOf(const Line& line) {
   std::map<std::string, std::vector<FileContent>> files;
   for (const Change& change : ChangesOf(line)) {
@@ -69,7 +69,7 @@ std::string VarveExecutor::Ingest(const Line& line, const Model& model) {
   database.Continue();
   std::string failure = database.Join();
   if (!failure.empty()) return failure;
-  // Where writes have no log, files would outlive what was written before them.
+  // Without a log, ingested files would outlive earlier writes.
   if (world_.SurvivalOf(database) != Survival::kAll) return Write(AsWrite(line, false), model);
   Random random = Draw(line);
   world_.env()->CreateDirIfMissing("/outside").PermitUncheckedError();
@@ -100,7 +100,7 @@ std::string VarveExecutor::Ingest(const Line& line, const Model& model) {
   return kDone;
 }
 
-// And "clip".
+// Runs "excise" and "clip".
 std::string VarveExecutor::Excise(const Line& line, const Model& model) {
   OpenDatabase& database = At(line);
   database.Continue();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads answer, in every way that one can ask.
+// Answers reads, in every way that they can be made.
 #include <cstdlib>
 #include <vector>
 

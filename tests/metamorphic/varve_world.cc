@@ -309,7 +309,8 @@ std::string VarveWorld::JudgeAndRestore(const std::string& name, Survival surviv
   return failure;
 }
 
-// From nothing, so that each key has been put once, as the contract of SingleDelete wants it.
+// Restores into an empty family, so that each key is put once, as the contract of SingleDelete
+// requires.
 std::string VarveWorld::Restore(OpenDatabase* database, const std::string& family,
                                 const FamilyState& state) {
   ColumnFamilyHandle* const handle = database->handles.at(family);

@@ -151,7 +151,7 @@ void DataMoves::RestoreAndCompare(const Modelled& run) {
 }
 
 void DataMoves::CheckSecondary(const Modelled& run) {
-  // What is in memory alone, and in buffers, no other process sees.
+  // No other process sees entries that are only in memory or in buffers.
   std::vector<ColumnFamilyHandle*> all;
   for (const auto& [name, handle] : run.handles) all.push_back(handle);
   FlushOptions flush;
@@ -287,8 +287,8 @@ DataMoves::Changes DataMoves::Clip(const Modelled& run) {
   return changes;
 }
 
-// What tables hid shows again, and snapshots lose what they showed: so there must be none, and the
-// run has to delete the range, too.
+// Entries that the deleted tables hid become visible again, and snapshots lose some: so there must
+// be no snapshots, and the run has to delete the range, too.
 DataMoves::Changes DataMoves::DeleteFiles(const Modelled& run) {
   if (run.has_snapshots) return {};
   Change change{Change::kDeleteRange, RandomFamily(run), "", ""};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a run of the model test takes out of its database, and compares, and what it brings in:
-// checkpoints, backups, secondaries, exports; files to be ingested, imports, excised ranges.
+// Moves data of a model run: it takes out and compares checkpoints, backups, secondaries and
+// exports, and brings in ingested files, imports and excised ranges.
 
 #include <functional>
 #include <map>
@@ -39,10 +39,10 @@ class DataMoves {
   // Copies, opened and compared.
   void CheckCheckpoint(const Modelled& run);
   void CheckBackup(const Modelled& run);
-  // One that follows from step to step.
+  // Checks a secondary that follows from step to step.
   void CheckSecondary(const Modelled& run);
 
-  // What bring something in say what they have changed.
+  // Calls that change the database return their changes.
   using Changes = std::vector<Change>;
   Changes Ingest(const Modelled& run);
   Changes Excise(const Modelled& run);

@@ -226,7 +226,7 @@ class ModelRun {
         ASSERT_TRUE(batch.PutLogData("note").ok());
       }
       if (random_.OneIn(15)) {
-        // What comes after a save point and is rolled back never happened.
+        // Updates after a save point that are rolled back have no effect.
         batch.SetSavePoint();
         ASSERT_TRUE(batch.Put(handles_.begin()->second, "rolled-back", "x").ok());
         ASSERT_TRUE(batch.RollbackToSavePoint().ok());

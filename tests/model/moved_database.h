@@ -29,7 +29,7 @@ class MovedDatabase {
   MovedDatabase& operator=(const MovedDatabase&) = delete;
 
   enum class As { kDatabase, kReadOnly, kSecondary };
-  // With the families of `state`. A secondary has its LOG in "<path>-secondary".
+  // Opens the families of `state`. A secondary has its LOG in "<path>-secondary".
   Status Open(const std::string& path, As as, const OptionSet& set, const ReferenceState& state);
   void Close();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a database must hold, as ordered maps: the oracle of the model tests.
+// Holds the expected contents of a database in ordered maps: the oracle of the model tests.
 
 #include <map>
 #include <optional>
@@ -23,7 +23,7 @@ struct ComparatorLess {
 
 using FamilyState = std::map<std::string, std::string, ComparatorLess>;
 
-// One change of one key or range.
+// Describes one change of one key or range.
 struct Change {
   enum Kind { kPut, kDelete, kSingleDelete, kDeleteRange, kMerge } kind = kPut;
   std::string family;

@@ -9,7 +9,7 @@ namespace varve::testing {
 
 namespace {
 
-// Of a batch without its first eight bytes, the sequence number: updates are the rest.
+// Returns the batch without its first eight bytes, the sequence number.
 std::string UpdatesOf(const WriteBatch& batch) {
   return batch.Data().substr(sizeof(SequenceNumber));
 }
@@ -54,7 +54,7 @@ void StreamCheck::Compare(const ChangeRecord& record) {
 }
 
 void StreamCheck::Read(DB* db, bool all) {
-  // What a log still has in a buffer is not read.
+  // Records in a log's buffer are not read.
   ASSERT_TRUE(db->FlushWAL(/*sync=*/false).ok());
   const SequenceNumber newest = db->GetLatestSequenceNumber();
   ChangeRecord record;

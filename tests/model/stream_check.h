@@ -23,7 +23,7 @@ class StreamCheck {
 
   // Goes on at the position that earlier openings of the database have left.
   void Open(DB* db);
-  // Before the database is closed.
+  // Called before the database is closed.
   void Close() { stream_.reset(); }
   // Right after a batch was written, by one thread, while nothing else was.
   void Note(DB* db, const WriteBatch& batch, bool logged);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a column family with timestamps must answer: every version that was ever written, and the
-// rules by which a reader as of a timestamp chooses among them. Of the versions that it sees, those
-// under a tombstone that was written later and is seen, too, are as if they were not there. Of the
-// others the one with the newest timestamp stands, and of one timestamp the one written last;
-// operands apply to what stands after them in that order.
+// Answers for a column family with timestamps: it has every version that was ever written, and the
+// rules by which a reader as of a timestamp chooses among them. Visible versions under a visible
+// tombstone that was written later do not count. Of the others the one with the newest timestamp is
+// read, and of one timestamp the one written last; operands apply to the next versions in that
+// order.
 //
-// Timestamps come in any order. Only where versions below full_history_ts_low were not written in
-// order nobody can say which of them is left: a compaction may have met some without the others,
-// and keeps one.
+// Timestamps come in any order. Where versions below full_history_ts_low were not written in order,
+// it is unknown which of them is left: a compaction may have met some without the others, and keeps
+// one.
 
 #include <algorithm>
 #include <cstdint>

@@ -317,7 +317,7 @@ void AddDatabaseRows(std::vector<ObjectRow>* rows) {
                              }};
        },
        [](const Options& options) -> const void* { return options.write_buffer_manager.get(); }});
-  // What the file system of an Env holds is asked by the number of those who share it.
+  // The use count of an Env's file system tells whether its objects are alive.
   rows->push_back({"DBOptions::env",
                    [](Options* options) {
                      std::shared_ptr<FileSystem> fs = options->env->GetFileSystem();

@@ -115,7 +115,7 @@ class Tenant {
     }
     EXPECT_TRUE(db_->SetDBOptions({{"max_background_jobs", "3"}}).ok());
   }
-  // One that comes and goes.
+  // Creates a family and drops it again.
   void WorkInAnotherFamily(const Options& options) {
     ColumnFamilyHandle* handle = nullptr;
     ASSERT_TRUE(db_->CreateColumnFamily(options, "late", &handle).ok());
@@ -262,7 +262,8 @@ TEST_F(SharedObjectsTest, AllObjectsTogetherAreOneEach) {
   Options options = MakeOptions();
   std::vector<Watched> all;
   for (const ObjectRow& row : rows) {
-    // One table factory has one of the objects of tables; a filter is beside no factory of such.
+    // A table factory has only one of the objects of tables, and a filter excludes a filter
+    // factory.
     if (row.member.starts_with("BlockBased") || row.member.starts_with("Sharded")) continue;
     if (row.member == "ColumnFamilyOptions::compaction_filter") continue;
     all.push_back({&row, row.give(&options)});

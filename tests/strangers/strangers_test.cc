@@ -311,7 +311,7 @@ const std::set<std::string> kWithoutRow = {
     "DB::VerifyChecksum(ReadOptions)",
     "DB::VerifyFileChecksums(ReadOptions)",
     "::VerifySstFileChecksum(Options, EnvOptions, ReadOptions, std::string, SequenceNumber)",
-    // Within the class, of what was checked.
+    // These are called within the class, with checked arguments.
     "WriteBatchWithIndex::GetOver(DB*, ReadOptions, ColumnFamilyHandle*, Slice, PinnableSlice*)",
     "WriteBatchWithIndex::MultiGetOver(DB*, ReadOptions, ColumnFamilyHandle*, size_t, Slice*, "
     "PinnableSlice*, Status*, bool)",

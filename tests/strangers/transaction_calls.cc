@@ -13,7 +13,7 @@ const Slice kValuePart[] = {"1"};
 const SliceParts kKey(kKeyPart, 1);
 const SliceParts kValue(kValuePart, 1);
 
-// After a read of a key of `own`, which is to stay in use.
+// Undoes a read after another one of a key of `own`, which stays in use.
 Status Undo(const Scene& s) {
   Status used = s.txn->GetForUpdate(ReadOptions(), s.own, "u", static_cast<std::string*>(nullptr));
   if (!used.ok()) return used;

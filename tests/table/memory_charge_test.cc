@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What tables hold in memory is what the block cache is charged with, and a full cache with a
+// Tests that the block cache is charged for the memory of tables, and that a full cache with a
 // strict limit makes them do with less.
 
 #include <gtest/gtest.h>

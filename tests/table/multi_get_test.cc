@@ -112,7 +112,7 @@ TEST_F(TableMultiGetTest, TheFilterSparesBlocks) {
 }
 
 TEST_F(TableMultiGetTest, ADamagedBlockFailsItsOwnKeysOnly) {
-  // One byte in the middle of the value of key0012.
+  // Damages one byte in the middle of the value of key0012.
   const size_t place = content_.find(Value(12));
   ASSERT_NE(std::string::npos, place);
   content_[place + 500] = 'x';

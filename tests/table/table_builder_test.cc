@@ -490,7 +490,7 @@ TEST(TableBuilder, RefusesEntriesOutOfOrder) {
   }
 }
 
-// What claims more bytes than there are crashes a reader of them.
+// An entry that claims more bytes than there are would crash a reader of them.
 TEST(TableBuilder, WhatReadersRefuseIsRefusedUnread) {
   const std::string key = IKey("k", 1);
   const std::string begin = IKey("k", 1, kTypeRangeDeletion);

@@ -494,7 +494,7 @@ TEST(TableReader, ReadaheadEndsAtTheUpperBoundIfItMay) {
     size_t before = *table.reads;
     iter->SeekToFirst();
     EXPECT_EQ(*table.reads - before, 1u);
-    // What lies after the bound is here only if that did not end the readahead.
+    // Blocks after the bound are here only if it did not end the readahead.
     before = *table.reads;
     iter->Seek(InternalKey("user000500", kMaxSequenceNumber, kValueTypeForSeek).Encode());
     EXPECT_EQ(*table.reads - before, trims ? 1u : 0u);

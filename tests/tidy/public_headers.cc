@@ -38,7 +38,7 @@ Split SplitLine(const std::string& line) {
           text == std::string::npos ? "" : Trimmed(std::string_view(line).substr(text))};
 }
 
-// One declaration with all its lines, and the comment that is about it.
+// Holds one declaration with all its lines, and the comment about it.
 struct Declaration {
   std::string code;
   std::string comment;

@@ -99,7 +99,7 @@ bool Says(const std::string& comment, const char* word) {
   return comment.find(word) != std::string::npos;
 }
 
-// Not where options are copied, printed, parsed or preset.
+// True for sources that use options, rather than copy, print, parse or preset them.
 bool ReadsOptions(const std::string& path) {
   // A base class that users derive from takes what it needs in its constructor.
   if (path == "include/varve/file_system.h") return true;

@@ -329,7 +329,7 @@ TEST(TidyTest, MutualIncludesAreFound) {
   EXPECT_EQ(MutualIncludes(includes), std::vector<std::string>({"a <-> b/c"}));
 }
 
-// One of any two folders can be read, and tested, without the other.
+// Of any two folders, one can be read and tested without the other.
 TEST(TidyTest, NoTwoFoldersIncludeEachOther) {
   const std::array<std::string_view, 4> rooms = {"db", "memtable", "table", "util"};
   FolderIncludes includes;

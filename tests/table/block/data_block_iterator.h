@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// One data block as an InternalIterator, so that tests of walks can have one.
+// Wraps one data block as an InternalIterator for tests of walks.
 
 #include <memory>
 #include <string>

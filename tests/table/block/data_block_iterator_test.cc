@@ -144,10 +144,9 @@ TEST(DataBlockIterator, RunsTellUserKeysApartWithoutComparingThem) {
       get_perf_context()->Reset();
       const RunCounts counts = CountRuns(&iter, forward);
       EXPECT_EQ(counts.entries, model.size() - 1);
-      // With an order of the user's own, keys of different bytes may be equal.
+      // A user's comparator may take keys of different bytes for equal.
       EXPECT_EQ(counts.other, icmp == &bytewise ? size_t{199} : size_t{0});
-      // Of twenty; blocks do not say it of entries that are stored whole, nor of the first step
-      // back.
+      // There are twenty; entries that are stored whole, and the first step back, do not report it.
       EXPECT_EQ(counts.same, icmp == &bytewise ? size_t{19} : forward ? size_t{18} : size_t{17});
       EXPECT_EQ(get_perf_context()->user_key_comparison_count, 0u);
     }

@@ -221,7 +221,7 @@ TEST(EntryIndex, PrefixesOfNumbersThatEndAlikeAreExact) {
   block->index().Find(keys[9], &begin, &end);
   EXPECT_EQ(begin, 9u);
   EXPECT_EQ(end, 10u);
-  // Between two words.
+  // This key lies between two words.
   block->index().Find(keys[9].substr(0, 8) + "0000x", &begin, &end);
   EXPECT_EQ(begin, 10u);
   EXPECT_EQ(end, 10u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a table's properties say of timestamps.
+// Tests the timestamps in a table's properties.
 
 #include "table/builder/timestamp_range.h"
 

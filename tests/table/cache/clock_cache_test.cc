@@ -129,8 +129,8 @@ class Reader {
   std::thread thread_;
 };
 
-// In vain, readers are asked seldom; what is dropped when the reader has left shall not wait for
-// as much as was dropped while it stayed.
+// Readers are asked less often after asking in vain; entries dropped after the reader has left must
+// not wait for as many as were dropped while it stayed.
 TEST_F(ClockCacheTest, AReaderThatStayedIsForgottenWithWhatItKept) {
   constexpr size_t kCapacity = 8 << 20;
   cache_ = NewLRUCache(SmallOptions(kCapacity));
@@ -247,7 +247,7 @@ TEST_F(ClockCacheTest, HighPriorityEntriesOutliveAScan) {
   for (int i = 0; i < 100; i++) Put("scan" + std::to_string(i), i);
   for (int i = 0; i < 5; i++) EXPECT_EQ(Find("index" + std::to_string(i)), i);
   EXPECT_EQ(Find("scan99"), 99);
-  // Of more than their share holds, the rest is evicted like any other.
+  // Entries beyond their priority's share are evicted like any other.
   for (int i = 5; i < 20; i++) Put("index" + std::to_string(i), i, 1, Cache::Priority::HIGH);
   for (int i = 0; i < 100; i++) Put("more" + std::to_string(i), i);
   int kept = 0;
@@ -377,7 +377,7 @@ TEST_F(ClockCacheTest, ThreadsShareItWithoutLosingObjects) {
   EXPECT_EQ(static_cast<size_t>(live_objects), cache_->GetUsage());
 }
 
-// One shard that grows from 64 buckets while all of them add: nobody may miss what is there.
+// One shard grows from 64 buckets while all threads add: no existing entry may be missed.
 TEST_F(ClockCacheTest, NothingIsMissedWhileTheTableGrows) {
   cache_ = NewLRUCache(SmallOptions(1 << 20));
   constexpr int kThreads = 4;

@@ -83,7 +83,7 @@ TEST(LineProbe, ByVectorOrOneByOneIsTheSame) {
   for (int n = 0; n < 20000; n++) {
     const int probes = 1 + n % kVectorProbes;
     const auto bits = static_cast<uint32_t>(random());
-    // Only the bits asked for, sometimes with one taken away, among noise.
+    // The line has only the wanted bits, sometimes with one removed, among noise.
     char line[kFilterLineBytes] = {};
     for (char& byte : line) byte = static_cast<char>(random() & random() & random());
     SetInLine(line, bits, probes);
@@ -177,7 +177,7 @@ TEST(Ribbon, IsSmallerByAThirdOrGivesWayToBloom) {
   }
   const BloomDesign design(10000);
   EXPECT_NE(RibbonLayoutFor(1'900'000'000, design).blocks(), 0u);
-  // One number more than the block has bytes for, and more bytes than a block may have.
+  // The first number is too large for the block's field, the second gives too large a block.
   EXPECT_EQ(RibbonLayoutFor(2'100'000'000, design).blocks(), 0u);
   EXPECT_EQ(RibbonLayoutFor(1'300'000'000, BloomDesign(60000)).blocks(), 0u);
 }
@@ -190,7 +190,7 @@ TEST(Ribbon, MetadataNameSeedAndBlocks) {
   EXPECT_EQ((block.size() - 5) % kRibbonSegmentBytes, 0u);
 }
 
-// Against RocksDB's 1,077 bytes and 226 of 10,000.
+// RocksDB has 1,077 bytes and 226 false positives of 10,000.
 TEST(Ribbon, ASmallFilterTakesTheWholeBlocksThatItCanDoWith) {
   const std::string block = Build(FilterForm::kRibbon, 1502, 8000);
   EXPECT_EQ(block.size(), 1077u);
@@ -212,7 +212,7 @@ TEST(Ribbon, TheSameKeyAgainContradictsNothing) {
 }
 
 TEST(Ribbon, AnotherSeedWhereOneFails) {
-  // So many keys that rounding up to whole blocks leaves few slots to spare.
+  // There are so many keys that rounding up to whole blocks leaves few slots to spare.
   bool other_seed = false;
   for (int set = 0; set < 300 && !other_seed; set++) {
     FilterHashes hashes;
@@ -236,7 +236,7 @@ TEST(FilterBits, HostileBytesAreAnsweredWithoutReadingBeyondThem) {
   };
   for (const std::string& block : good) {
     for (int n = 0; n < 2000; n++) {
-      // On the heap and of its exact size, for the sanitizer to watch.
+      // The copy is on the heap and of its exact size, for the sanitizer to watch.
       const size_t cut = (random() >> 33) % block.size();
       std::string bad = n % 2 == 0 ? block : block.substr(cut);
       for (size_t i = 1; i <= 5 && i < bad.size(); i++) {

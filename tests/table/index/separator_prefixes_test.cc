@@ -102,7 +102,7 @@ TEST_P(SeparatorPrefixesTest, FindWhatComparingKeysFinds) {
   }
 }
 
-// Of keys that all differ, and not in zeros at their ends alone, few are left.
+// Few keys are left if all differ, and not in zeros at their ends alone.
 TEST_P(SeparatorPrefixesTest, LeaveFewKeysToCompare) {
   std::vector<std::string> nested;  // each key begins with the one before
   std::vector<std::string> groups;
@@ -131,7 +131,7 @@ TEST_P(SeparatorPrefixesTest, WhatIsInNoOrderIsNotBuilt) {
   std::swap(keys[0], keys[1]);
   EXPECT_FALSE(Build(keys).built());
   EXPECT_FALSE(Build({}).built());
-  // In a run: it is left in one piece.
+  // A run of equal words is left in one piece.
   keys.clear();
   for (int i = 100; i < 150; i++) keys.push_back("same word for all " + std::to_string(i));
   keys.insert(keys.begin(), "a");

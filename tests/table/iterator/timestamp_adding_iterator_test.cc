@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What an iterator over keys without timestamps looks like to those who have some.
+// Tests an iterator that adds timestamps to keys without them.
 
 #include "table/iterator/timestamp_adding_iterator.h"
 

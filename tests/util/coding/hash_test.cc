@@ -55,7 +55,7 @@ TEST(HashTest, KeyHashReadsExactlyItsInput) {
   }
 }
 
-// One block, the same in four files that differ in the checksum only; block type byte 0.
+// Hashes one block, the same in four files that differ in the checksum only; block type byte 0.
 TEST(HashTest, BlockChecksumsOfRealFiles) {
   const std::string block(
       "\x00\x0a\x02\x6b\x31\x01\x01\x00\x00\x00\x00\x00\x00\x76\x31\x01\x09\x02\x32\x01\x02\x00\x00"

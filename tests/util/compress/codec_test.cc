@@ -198,7 +198,8 @@ TEST(CodecTest, BombsAreRefusedBeforeMemoryIsTaken) {
     SCOPED_TRACE(codec->name());
     std::string block;
     ASSERT_TRUE(codec->Compress({}, "", "some bytes to be compressed", &block));
-    // Above the caller's limit; and below it, but more than the codec can make of so few bytes.
+    // The first size exceeds the caller's limit; the second does not, but exceeds what the codec
+    // can make of so few bytes.
     for (const uint32_t declared : {0xf0000000u, 100u << 20}) {
       std::string bomb;
       PutVarint32(&bomb, declared);

@@ -360,7 +360,7 @@ TEST(FilePrefetcherTest, AScanGoesOnInTheNextFile) {
   ASSERT_TRUE(p.Read(r, 1000, 4096, 1 << 20, &result, scratch.data()).ok());
   EXPECT_TRUE(p.Holds(1000, 4096 + 32768));
   EXPECT_EQ(p.readahead(), 65536U);
-  // Only the first read does.
+  // Only the first read goes on from there.
   ASSERT_TRUE(p.Read(r, 500000, 4096, 1 << 20, &result, scratch.data()).ok());
   EXPECT_FALSE(p.Holds(500000, 4096));
   p.GoOnFrom(1 << 20);

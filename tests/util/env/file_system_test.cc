@@ -356,7 +356,7 @@ TYPED_TEST(FileSystemTest, ReadingAWholeFileObeysItsLimit) {
   EXPECT_TRUE(data.empty());
 }
 
-// Nobody can tell what is in a directory that may not be looked into.
+// It is unknown what a directory contains that may not be read.
 TEST(PosixPermissions, WhatMayNotBeSeenIsNotMissing) {
   const Posix place;
   FileSystem& fs = *place.fs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a point read makes of the entries that sources offer it.
+// Tests what a point read does with the entries that sources offer it.
 
 #include "util/key/point_lookup.h"
 

@@ -26,7 +26,7 @@ TEST(CacheCharge, RefusedMemoryChangesNothing) {
   EXPECT_NE(s.ToString().find("file-metadata"), std::string::npos) << s.ToString();
   EXPECT_EQ(charge->charged(), 2 * kStep);
   EXPECT_TRUE(charge->TryAdd(kStep - 1).ok()) << "what was refused must not count";
-  // What has been taken already counts as soon as there is room.
+  // Memory that is in use already counts as soon as there is room.
   charge->Add(kStep);
   EXPECT_EQ(charge->charged(), 2 * kStep);
   cache->SetCapacity(8 * kStep);

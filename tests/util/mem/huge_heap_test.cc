@@ -102,7 +102,7 @@ TEST(HugeHeap, MemoryIsUsedAgainAndGivenBack) {
   EXPECT_LE(HugeHeap::MappedBytes(), before + kHugePageBytes);
 }
 
-// Where pieces come and go in turns, they are not joined and broken up in between.
+// Pieces that come and go in turns are not joined and broken up in between.
 TEST(HugeHeap, ThePieceThatWentLastIsTheNextOfItsSize) {
   std::vector<Piece> pieces;
   for (int i = 0; i < 50; i++) pieces.push_back(Take(4000 + static_cast<size_t>(i) * 64, 'x'));

@@ -18,7 +18,7 @@
 namespace varve {
 namespace {
 
-// Or null after some seconds.
+// Returns null after some seconds.
 char* TakeSoon(SparePages* spares) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   char* page = spares->Take();

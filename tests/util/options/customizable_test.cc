@@ -74,7 +74,7 @@ class Shelf : public Customizable {
   ShelfOptions options_;
 };
 
-// One without options, that may wrap another.
+// Has no options, and may wrap another.
 class Box : public Customizable {
  public:
   explicit Box(const Customizable* inner = nullptr) : inner_(inner) {}
@@ -86,7 +86,7 @@ class Box : public Customizable {
   const Customizable* const inner_;
 };
 
-// Without a name.
+// Has no name.
 class Nameless : public Configurable {};
 
 ConfigOptions Ignoring() {

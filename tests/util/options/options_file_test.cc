@@ -403,7 +403,7 @@ TEST_F(OptionsDirTest, LargeFilesAreReadAgain) {
   EXPECT_TRUE(ReadMergeOperatorNames(fs, dir_ + "/OPTIONS-000005", &operators).ok());
 }
 
-// What nobody would read is not written, either. The pages are never touched.
+// A file that is too large for readers is not written. The pages are never touched.
 TEST_F(OptionsDirTest, NothingAboveTheReadersLimitIsWritten) {
   const size_t bytes = kOptionsFileBytesMax + 1;
   void* const pages =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is refused at open, by which status, and what zeros turn into.
+// Tests which options are refused at open, by which status, and what zeros turn into.
 
 #include "util/options/validate_options.h"
 

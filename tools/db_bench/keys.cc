@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a number becomes a key: [prefix number, '0' to --prefix_size] number, '0' to --key_size; both
+// Turns numbers into keys: [prefix number, '0' to --prefix_size] number, '0' to --key_size; both
 // numbers big-endian in at most 8 bytes, of which the low ones are kept when there is less room.
 
 #include "tools/db_bench/keys.h"

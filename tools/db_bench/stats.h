@@ -96,7 +96,7 @@ class ThreadStats {
   DB* const db_;
   std::atomic<uint64_t>* const finished_ops_;
   ThreadFigures figures_;
-  int64_t next_look_ = 0;  // So many operations later.
+  int64_t next_look_ = 0;  // Checked after this many operations.
   int64_t reported_ops_ = 0;
   uint64_t last_report_ = 0;
   uint64_t last_op_ = 0;

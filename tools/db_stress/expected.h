@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the database must hold, in a file outside its directory that is mapped into memory: stores
-// survive a killed process, so that the next one knows which changes were acknowledged and which
-// were pending. A floor beside each state says what was known to survive a kill even without a log.
-// The file also counts what was done and found, over all processes of a run.
+// Holds the expected contents of the database, in a file outside its directory that is mapped into
+// memory: stores survive a killed process, so that the next one knows which changes were
+// acknowledged and which were pending. A floor beside each state is known to survive a kill even
+// without a log. The file also counts events, over all processes of a run.
 
 #include <atomic>
 #include <cstddef>

@@ -62,7 +62,7 @@ class Worker {
   void MultiGet();
   void Scan();
   void ScanPrefix();
-  // What one read returned is judged between two readings of the expected state.
+  // Judges the result of a read between two readings of the expected state.
   void Judge(const char* how, const KeyId& key, const KeyState& before, const Status& status,
              const Slice& value);
   void ExpectExactly(const char* how, const KeyId& key, const Status& status, const Slice& value) {

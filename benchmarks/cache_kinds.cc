@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the kinds of block caches are worth, LRUCache and HyperClockCache by name: point reads that
+// Measures the kinds of block caches, LRUCache and HyperClockCache by name: point reads that
 // all hit, and reads of which some are asked for much more often than others, over a cache that
 // holds a tenth of the data. It uses the C API of the libraries it is given, one after the other in
 // each round:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What compacting merge operands costs beside plain values of the same size:
+// Measures compacting merge operands beside plain values of the same size:
 //
 //   compacting_operands [--db=DIR] [--num=10000000] [--value=100] [--rounds=3] [--compression=N]
 //                       [--only=KIND]

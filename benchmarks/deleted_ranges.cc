@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a walk over many deletions costs: the first time, and when the same has been walked before.
+// Measures a walk over many deletions: the first one, and the same walk again.
 // It uses the C API of the library it is given, so that the same program measures this engine and
 // any other with that API:
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What deletions give back: space, and reads that need not pass over what is gone. It uses the C
-// API of the libraries it is given, so that the same program measures this engine and any other
+// Measures what deletions give back: space, and reads that need not skip dead entries. It uses the
+// C API of the libraries it is given, so that the same program measures this engine and any other
 // with that API, one after the other in each row:
 //
 //   deleted_space LIBRARY [PEER] [--db=DIR] [--row=PREFIX] [--gigabytes=1] [--families=5000]

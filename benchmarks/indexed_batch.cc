@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What an indexed write batch costs beside a plain one. It uses the C API of the library it is
+// Measures an indexed write batch beside a plain one. It uses the C API of the library it is
 // given, so that the same program measures this engine and any other with that API:
 //
 //   indexed_batch LIBRARY [--num=10000] [--rounds=9]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What it costs to change one column family of many. It uses the C API of the library it is given,
+// Measures changes of one column family of many. It uses the C API of the library it is given,
 // so that the same program measures this engine and any other with that API:
 //
 //   many_families LIBRARY [--db=DIR] [--families=5000] [--rounds=51]

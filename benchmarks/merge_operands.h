@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What reading merge operands costs: through an iterator that merges them, and one by one. See
+// Measures reading merge operands: through an iterator that merges them, and one by one. See
 // two_libraries.h for how this becomes a program.
 //
 //   PROGRAM [--db=/tmp/merge-operands] [--rounds=5] [--seconds=2] [--only=TEXT]

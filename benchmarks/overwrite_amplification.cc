@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What overwriting a loaded database costs: rate, bytes that flushes and compactions wrote for each
+// Measures overwriting a loaded database: rate, bytes that flushes and compactions wrote for each
 // byte of the user's, time stalled, peak memory. It uses the C API of the library it is given, so
 // that the same program measures this engine and any other with that API:
 //

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What statistics cost a read that hits the block cache: two databases with the same data in one
-// process, one with statistics, the other without, read in turn. It uses the C API of the library
-// it is given:
+// Measures what statistics cost a read that hits the block cache: two databases with the same data
+// in one process, one with statistics, the other without, read in turn. It uses the C API of the
+// library it is given:
 //
 //   statistics_cost LIBRARY [DIRECTORY]
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What user timestamps of 8 bytes cost: beside keys that carry the same 8 bytes themselves. See
+// Measures user timestamps of 8 bytes, beside keys that carry the same 8 bytes themselves. See
 // two_libraries.h for how this becomes a program.
 //
 //   PROGRAM [--db=/tmp/timestamps] [--num=1000000] [--rounds=5]

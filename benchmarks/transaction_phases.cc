@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How long the phases of a transaction take: its updates, Prepare, Commit. It uses the C API of the
+// Measures the phases of a transaction: its updates, Prepare, Commit. It uses the C API of the
 // library it is given, so that the same program measures this engine and any other with that API:
 //
 //   transaction_phases LIBRARY [DIRECTORY]

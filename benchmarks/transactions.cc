@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What transactions cost beside plain puts, and how they share few keys. It uses the C API of the
+// Measures transactions beside plain puts, and on few shared keys. It uses the C API of the
 // library it is given, so that the same program measures this engine and any other with that API:
 //
 //   transactions LIBRARY [--db=/dev/shm/transactions] [--num=1000000] [--seconds=3] [--only=ROW]
@@ -20,7 +20,7 @@
 //                  with unordered_write; batch-prepared: in a transaction database under
 //                  WRITE_PREPARED, unordered, without locks
 //
-// `--only` takes the rows whose names begin with that. What an indexed batch costs: indexed_batch.
+// `--only` takes the rows whose names begin with that. See indexed_batch for indexed batches.
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How writing scales with threads: the work of many writers of small batches, in each write mode,
-// with 1 to 32 threads; what an operation costs in CPU time, context switches and system calls; and
-// a model of it that is fitted to the runs, with its residuals, and asked about a larger machine.
-// What it then says is an estimate, and printed as one.
+// Measures how writing scales with threads: the work of many writers of small batches, in each
+// write mode, with 1 to 32 threads; what an operation costs in CPU time, context switches and
+// system calls; and a model of it that is fitted to the runs, with its residuals, and asked about a
+// larger machine. What it then says is an estimate, and printed as one.
 //
 // The model: an operation has a part that is done by one thread at a time (s), a part that
 // threads do beside each other (p), and a part that grows with every further thread, for lines

@@ -20,7 +20,8 @@ struct Opaque;
 
 namespace compare {
 
-// What an acknowledged write survives: nothing, the end of the process, or the end of the machine.
+// Says what an acknowledged write survives: nothing, the end of the process, or the end of the
+// machine.
 enum class Durability { kNoLog, kLogged, kSynced };
 
 // Says how a row opens its database. Everything else is each library's default.

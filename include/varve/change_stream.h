@@ -28,8 +28,8 @@ struct ChangeStreamOptions {
   // after a later sync of the log.
   bool durable_only = false;
 
-  // For a new position: limits of the bytes of logs retained only for it, and of the seconds
-  // without an Acknowledge. When one is exceeded, the position expires. 0: no limit.
+  // Limits of a new position: of the bytes of logs retained only for it, and of the seconds without
+  // an Acknowledge. When one is exceeded, the position expires. 0: no limit.
   uint64_t max_retained_bytes = uint64_t{8} << 30;
   uint64_t max_idle_seconds = 0;
 };

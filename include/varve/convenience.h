@@ -31,20 +31,20 @@ class ObjectRegistry;
 struct EnvOptions;
 struct Options;
 
-// How options are read and written as text.
+// Says how options are read and written as text.
 struct VARVE_EXPORT ConfigOptions {
   ConfigOptions();
   explicit ConfigOptions(const DBOptions& db_options);
 
-  // How closely two sets of options must agree. kSanityLevelNone: no check; the others: there are
-  // the same column families, with the same comparators.
+  // The required agreement of two sets of options. kSanityLevelNone: no check; the others: there
+  // are the same column families, with the same comparators.
   enum SanityLevel : unsigned char {
     kSanityLevelNone = 0x01,
     kSanityLevelLooselyCompatible = 0x02,
     kSanityLevelExactMatch = 0xFF,
   };
 
-  // How deeply nested objects are printed with their own options.
+  // Says how deeply nested objects are printed with their own options.
   enum Depth {
     kDepthDefault,
     kDepthShallow,

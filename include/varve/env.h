@@ -48,7 +48,7 @@ constexpr size_t kDefaultPageSize = 4 * 1024;
 
 enum class CpuPriority { kIdle = 0, kLow = 1, kNormal = 2, kHigh = 3 };
 
-// How a file is opened. The defaults are those of a default DBOptions.
+// Says how a file is opened. The defaults are those of a default DBOptions.
 struct VARVE_EXPORT EnvOptions {
   EnvOptions() = default;
   // Copies the file-related fields of `options`.
@@ -451,7 +451,7 @@ class VARVE_EXPORT SequentialFile {
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
   // Drops the range from the system's cache; length 0 means up to the end.
   virtual Status InvalidateCache(size_t offset, size_t length);
-  // For direct I/O: offset, n and scratch must be aligned.
+  // Used with direct I/O: offset, n and scratch must be aligned.
   virtual Status PositionedRead(uint64_t offset, size_t n, Slice* result, char* scratch);
 };
 
@@ -503,7 +503,7 @@ class VARVE_EXPORT WritableFile {
 
   virtual Status Append(const Slice& data) = 0;
   virtual Status Append(const Slice& data, const DataVerificationInfo& verification_info);
-  // For direct I/O: data and offset are aligned; a partly filled last page is written again.
+  // Used with direct I/O: data and offset are aligned; a partly filled last page is written again.
   virtual Status PositionedAppend(const Slice& data, uint64_t offset);
   virtual Status PositionedAppend(const Slice& data, uint64_t offset,
                                   const DataVerificationInfo& verification_info);

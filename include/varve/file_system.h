@@ -105,7 +105,7 @@ struct VARVE_EXPORT DirFsyncOptions {
   explicit DirFsyncOptions(FsyncReason fsync_reason) : reason(fsync_reason) {}
 };
 
-// How a file is opened.
+// Says how a file is opened.
 struct VARVE_EXPORT FileOptions : EnvOptions {
   // Used for the request that opens or creates the file.
   IOOptions io_options;

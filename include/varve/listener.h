@@ -329,8 +329,8 @@ struct BackgroundJobPressure {
   int flush_scheduled = 0;
   int flush_running = 0;
 
-  // How near the nearest column family is to the point at which writes are delayed, or stopped if
-  // nothing delays them: from 0 to 100; 100 or more: they are delayed or stopped.
+  // Distance of the nearest column family to the point at which writes are delayed, or stopped if
+  // nothing delays them: from 0 (far) to 100; 100 or more: they are delayed or stopped.
   int write_stall_proximity_pct = 0;
 
   // Compactions are sped up because a stall is near.

@@ -59,16 +59,16 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
 
   // Presets. Each changes this object and returns it.
 
-  // For a database of less than about 1 GiB: 2 MiB write buffers and tables, index and filter
+  // Suits a database of less than about 1 GiB: 2 MiB write buffers and tables, index and filter
   // blocks in the block cache (`*cache`, which is created with 16 MiB if it is null).
   ColumnFamilyOptions* OptimizeForSmallDb(std::shared_ptr<Cache>* cache = nullptr);
 
-  // For workloads of Get and Put without scans: a hash index in data blocks, a Bloom filter of 10
-  // bits per key, and a block cache of block_cache_size_mb MiB.
+  // Suits Get and Put without scans: a hash index in data blocks, a Bloom filter of 10 bits per
+  // key, and a block cache of block_cache_size_mb MiB.
   ColumnFamilyOptions* OptimizeForPointLookup(uint64_t block_cache_size_mb);
 
-  // For heavy writing with leveled compaction: memtables of memtable_memory_budget bytes in total,
-  // and an L1 of the same size.
+  // Suits heavy writing with leveled compaction: memtables of memtable_memory_budget bytes in
+  // total, and an L1 of the same size.
   ColumnFamilyOptions* OptimizeLevelStyleCompaction(uint64_t memtable_memory_budget = 512 << 20);
 
   // Writes one line per option to `log`.
@@ -142,7 +142,7 @@ struct VARVE_EXPORT ColumnFamilyOptions : public AdvancedColumnFamilyOptions {
 
 // ---- Database ----
 
-// How DB::Open treats damage in the write-ahead log. Each mode reports what was dropped (the
+// Says how DB::Open treats damage in the write-ahead log. Each mode reports what was dropped (the
 // property varve.recovery, EventListener::OnDatabaseRecovered, the LOG).
 enum class WALRecoveryMode : char {
   // Accepts a truncated last record in each log, unless the record is known to have been synced
@@ -172,7 +172,7 @@ struct VARVE_EXPORT DBOptions {
   DBOptions() = default;
   explicit DBOptions(const Options& options);
 
-  // For a database of less than about 1 GiB: at most 5000 open tables, memtables charged to the
+  // Suits a database of less than about 1 GiB: at most 5000 open tables, memtables charged to the
   // cache.
   DBOptions* OptimizeForSmallDb(std::shared_ptr<Cache>* cache = nullptr);
 
@@ -508,8 +508,8 @@ struct VARVE_EXPORT Options : public DBOptions, public ColumnFamilyOptions {
   void Dump(Logger* log) const;
   void DumpCFOptions(Logger* log) const;
 
-  // For loading first and compacting later: no automatic compactions, no stalls, large files. Call
-  // CompactRange(nullptr, nullptr) afterwards.
+  // Suits loading first and compacting later: no automatic compactions, no stalls, large files.
+  // Call CompactRange(nullptr, nullptr) afterwards.
   Options* PrepareForBulkLoad();
 
   Options* OptimizeForSmallDb();

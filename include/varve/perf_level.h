@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How much a thread measures its own work.
+// Sets how much a thread measures its own work.
 
 #include <cstdint>
 

@@ -80,19 +80,19 @@ class VARVE_EXPORT WriteBufferManager final {
   bool ShouldStall() const { return allow_stall() && enabled() && IsStallThresholdExceeded(); }
   bool IsStallThresholdExceeded() const { return memory_usage() >= buffer_size(); }
 
-  // For the engine. Reports that a memtable allocated `mem` bytes.
+  // Called by the engine. Reports that a memtable allocated `mem` bytes.
   void ReserveMem(size_t mem);
-  // For the engine. Reports that `mem` bytes became immutable and will be freed by a flush.
+  // Called by the engine. Reports that `mem` bytes became immutable and will be freed by a flush.
   void ScheduleFreeMem(size_t mem);
-  // For the engine. Reports that `mem` bytes were freed.
+  // Called by the engine. Reports that `mem` bytes were freed.
   void FreeMem(size_t mem);
-  // For the engine: registers a database (before its first write) and removes it. Leave returns
-  // when no call to the user is running.
+  // Called by the engine. Registers a database (before its first write) and removes it. Leave
+  // returns when no call to the user is running.
   void Join(WriteBufferUser* user);
   void Leave(WriteBufferUser* user);
-  // For the engine: asks all users for memory. Returns false if none can free any.
+  // Called by the engine. Asks all users for memory. Returns false if none can free any.
   bool AskForMemory();
-  // For the engine: returns when memory was freed, a limit was changed, or after `micros`
+  // Called by the engine. Returns when memory was freed, a limit was changed, or after `micros`
   // microseconds.
   void WaitForChange(uint64_t micros);
 

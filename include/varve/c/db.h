@@ -186,7 +186,7 @@ VARVE_C_API void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value);
 VARVE_C_API const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* value,
                                                     size_t* vallen);
 
-// The same functions under other names.
+// These are the same functions under other names.
 VARVE_C_API rocksdb_pinnable_handle_t* rocksdb_get_pinned_v2(rocksdb_t* db,
                                                              const rocksdb_readoptions_t* options,
                                                              const char* key, size_t keylen,

@@ -49,7 +49,7 @@ VARVE_C_API void rocksdb_options_prepare_for_bulk_load(rocksdb_options_t* option
 
 // ---- Objects ----
 
-// As in RocksDB, null clears a filter or an environment, and leaves other options unchanged. A null
+// Null clears a filter or an environment, and leaves other options unchanged, as in RocksDB. A null
 // comparator makes opening fail and names the setter, and so does null for a handle that could not
 // be made.
 

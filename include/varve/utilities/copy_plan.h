@@ -74,13 +74,13 @@ struct CopyPlanOptions {
   // Comes back in BackupInfo. At most 1 MiB.
   std::string app_metadata;
 
-  // As in CreateBackupOptions.
+  // Has the meaning that it has in CreateBackupOptions.
   bool flush_before_backup = false;
   bool atomic_flush = false;
 
   int max_background_operations = 1;          // Threads that link, copy and read, at least 1.
   uint64_t io_buffer_size = 0;                // Bytes of each of them; 0: 1 MiB.
-  std::shared_ptr<RateLimiter> rate_limiter;  // Of what is copied or read; null: no limit.
+  std::shared_ptr<RateLimiter> rate_limiter;  // Limits copying and reading; null: no limit.
 };
 
 // Thread safety: const methods may run beside each other.
@@ -111,7 +111,7 @@ class VARVE_EXPORT CopyPlan {
   virtual ~CopyPlan() = default;
 
   virtual BackupID backup_id() const = 0;
-  // Those that no previous catalog names.
+  // Returns the objects that no previous catalog names.
   virtual const std::vector<CopyPlanObject>& objects() const = 0;
   virtual const CopyPlanCatalog& catalog() const = 0;
 

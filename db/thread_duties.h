@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a thread has to finish before others can go on, for calls that users make from inside it: a
-// filter, a listener or a file system that a flush calls may call the database in its turn. A call
-// that would then wait for the work that it was called from is refused as Busy, as it would wait
-// for ever.
+// Tells what a thread has to finish before others can go on, for calls that users make from inside
+// it: a filter, a listener or a file system that a flush calls may call the database in its turn. A
+// call that would then wait for the work that it was called from is refused as Busy, as it would
+// wait for ever.
 //
-// Work notes itself as a Duty of its thread. A call that is about to wait for work of some kinds
-// asks for a duty of theirs (RefuseHeldUp, where it returns a status; ThrowIfHeldUp elsewhere).
-// Both cost one load of a variable of the thread when there is no duty.
+// Work registers itself as a Duty of its thread. A call that is about to wait for work of some
+// kinds looks for a duty of these kinds (RefuseHeldUp, if it returns a status; ThrowIfHeldUp
+// elsewhere). Both cost one load of a variable of the thread when there is no duty.
 
 #include <cstdint>
 #include <string>
@@ -32,7 +32,7 @@ namespace duties {
 
 }  // namespace duties
 
-// One duty, for the time of its life, which is within that of the one before. Thread safety: it
+// Registers one duty while it lives, which is within the life of the one before. Thread safety: it
 // belongs to the thread that makes it.
 class Duty {
  public:
@@ -103,7 +103,7 @@ class DutiesOf {
   const Duty* const own_;
 };
 
-// A function of a user's, for the time of the call.
+// Names a user's function during its call.
 class CallOut {
  public:
   // `name` is literal.
@@ -116,7 +116,7 @@ class CallOut {
   const char* const outer_;
 };
 
-// Why `call` is not made to wait. `what` is what it would wait for.
+// Returns the error of `call`, which must not wait for `what`.
 inline Status HeldUp(const char* call, const char* what) {
   const char* const from = duties::function == nullptr ? "a callback" : duties::function;
   return Status::Busy(call, std::string("called in ") + from + ", it would wait for " + what +

@@ -111,9 +111,9 @@ class alignas(64) BlockedSkipList::Node {
   const uint64_t low_prefix;
   std::atomic<uint64_t> prefixes[kSlots];
   std::atomic<ArenaOffset> offsets[kSlots];
-  // For leaves: an upper bound of the newest sequence number here, or left of here before a split,
-  // as a distance from the list's first; UINT32_MAX if that is too far. Written before a slot is,
-  // which publishes it.
+  // Used in leaves: an upper bound of the newest sequence number here, or left of here before a
+  // split, as a distance from the list's first; UINT32_MAX if that is too far. Written before a
+  // slot is, which publishes it.
   std::atomic<uint32_t> newest{0};
 };
 

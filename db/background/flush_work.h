@@ -210,7 +210,7 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   FilePurger& purger_;
   SpaceReserve& reserve_;
 
-  // For WaitForOlder. Other threads wait for the end of a job, after listeners were notified.
+  // WaitForOlder waits for this. Others wait for the end of a job, after listeners were notified.
   CondVar order_changed_;
   std::deque<Job> queue_ VARVE_GUARDED_BY(kDbMutex);
   int running_ VARVE_GUARDED_BY(kDbMutex) = 0;

@@ -196,9 +196,9 @@ class ColumnFamily final : public SuperVersionSource,
   // Returns the super-version that shows the snapshot; null: the newest. Adds a reference.
   SuperVersion* AcquireAt(const Snapshot* snapshot);
   bool keeps_past() const { return keeps_past_.load(std::memory_order_acquire); }
-  // For a database that another process writes, whose tables keep nothing for snapshots here: keeps
-  // the super-version, which a newer one is about to replace, for the existing snapshots; and
-  // releases those that none of `snapshots`, ascending, needs any more.
+  // Keeps the super-version, which a newer one is about to replace, for the existing snapshots; and
+  // releases those that none of `snapshots`, ascending, needs any more. Used for a database that
+  // another process writes, whose tables keep nothing for snapshots here.
   void KeepPast(const std::vector<SequenceNumber>& snapshots) VARVE_REQUIRES(kDbMutex);
   SequenceNumber VisibleSequence() override;
   bool Holds(const Snapshot* snapshot) const override { return env_.holds_snapshot(snapshot); }

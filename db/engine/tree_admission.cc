@@ -111,7 +111,8 @@ bool TreeAdmission::MayWait(Party* party) {
   return false;
 }
 
-// As far as this object knows: only a plan can tell which of the family's steps use its files.
+// Answers as far as this object knows: only a plan can tell which of the family's steps use its
+// files.
 bool TreeAdmission::WaitsFor(const Party& party, const Party& step) {
   return step.thread_ != party.thread_ &&
          (party.kind_ == Kind::kAlone || step.family_ == party.family_);

@@ -35,8 +35,8 @@ class LogRecovery {
 
   // True if the memtables and their logs may be kept.
   bool CanKeepLogs() const;
-  // For an opening that writes: also keeps the logs that named positions need; replayed logs only
-  // if they are not kept anyway. Must precede KeepLogs.
+  // Also keeps the logs that named positions need; replayed logs only if they are not kept anyway.
+  // Used by an opening that writes. Must precede KeepLogs.
   Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
   // Keeps the replayed logs except those without batches, since each opening would leave one.
   // Truncates them to their last record, because other readers do not expect the zeros after it
@@ -52,7 +52,7 @@ class LogRecovery {
   IOStatus Keep(uint64_t number, uint64_t end);
   // min_log: the oldest log that the MANIFEST needs. If logs are skipped, all are found.
   Status FindLogs(uint64_t* min_log) VARVE_EXCLUDES(kDbMutex);
-  // For a read-only opening: its logs are those that were replayed.
+  // Lists the replayed logs, which are those of a read-only opening.
   void ListLogs();
   // Moves the undecided sections to the state.
   void TakeSections();

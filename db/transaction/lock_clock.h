@@ -12,7 +12,7 @@
 
 namespace varve {
 
-// How long a request may wait for a lock, and how it searches for deadlocks.
+// Says how long a request may wait for a lock, and how it searches for deadlocks.
 struct LockPatience {
   int64_t timeout_micros = 0;  // 0: does not wait; negative: waits for ever.
   bool detect_deadlocks = false;

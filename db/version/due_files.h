@@ -36,8 +36,8 @@ struct DueFiles {
   // Most of their entries delete something beneath them; those that free the most come first. The
   // picker decides if that is worth the bytes to be rewritten.
   std::vector<DueFile> sinking;
-  // To be rewritten or moved down in any case, in this order: dead entries with nothing beneath
-  // (kBottommostFiles), then files due by `ttl` and periodic_compaction_seconds.
+  // Files to be rewritten or moved down in any case, in this order: dead entries with nothing
+  // beneath (kBottommostFiles), then files due by `ttl` and periodic_compaction_seconds.
   std::vector<DueFile> files;
   // There will be more once no snapshot is older than this. kMaxSequenceNumber: no file waits.
   SequenceNumber waits_for_snapshot = kMaxSequenceNumber;

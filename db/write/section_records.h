@@ -34,8 +34,8 @@ struct SectionPart {
   Slice updates;       // Records of kUpdates and kSection, without header and marks.
   uint32_t count = 0;  // Number of the updates.
   bool again = false;  // For kSection.
-  // For kUpdates and kSection: RocksDB's WRITE_PREPARED has written them, and numbered them by
-  // sub-batches, those of a section at its Prepare.
+  // True if RocksDB's WRITE_PREPARED has written these updates, and numbered them by sub-batches,
+  // those of a section at its Prepare. Set for kUpdates and kSection.
   bool by_sub_batch = false;
 };
 

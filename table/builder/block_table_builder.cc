@@ -99,7 +99,7 @@ std::optional<FilterBuilder::Options> FilterOptions(const BlockTableBuildOptions
   result.prefix_extractor = options.prefix_extractor;
   result.verify = options.table.detect_filter_construct_corruption;
   result.charge = NewCacheCharge(options.table, CacheEntryRole::kFilterConstruction);
-  // As in RocksDB, the option has no effect if the index is not partitioned.
+  // The option has no effect if the index is not partitioned, as in RocksDB.
   if (options.table.partition_filters &&
       options.table.index_type == BlockBasedTableOptions::kTwoLevelIndexSearch) {
     result.partition_bytes = options.table.metadata_block_size;

@@ -10,7 +10,7 @@
 
 namespace varve::fuzz {
 
-// The same seed gives the same inputs. Thread safety: one thread may use it.
+// Makes the same inputs from the same seed. Thread safety: one thread may use it.
 class Mutator {
  public:
   explicit Mutator(uint64_t seed) : random_(seed) {}

@@ -117,7 +117,7 @@ class FaultFileSystem final : public FileSystemWrapper, public MappedFileSource 
   // file exists yet.
   void OfferMappedFiles() { offers_mapped_files_ = true; }
 
-  // For the files that this object creates.
+  // Used by the files that this object creates.
   struct Verdict {
     // If false, the call proceeds, and the other fields are meaningless.
     bool struck = false;

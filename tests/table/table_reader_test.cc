@@ -267,7 +267,7 @@ TEST(TableReader, ReadsVersionsWithContextChecksums) {
     Entries read;
     ASSERT_TRUE(table.ReadAll(&read).ok());
     EXPECT_EQ(read, entries);
-    // The same bytes elsewhere in the file do not verify.
+    // Elsewhere in the file the same bytes do not verify.
     OpenTable moved;
     const Status s = moved.Open("x" + file);
     EXPECT_TRUE(s.IsCorruption()) << s.ToString();

@@ -76,7 +76,7 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
     end += std::min<uint64_t>(next_, limit - end);
   }
   const auto wanted = static_cast<size_t>(end - offset);
-  // What the buffer already holds of the range moves to its front.
+  // Bytes of the range that the buffer already holds move to its front.
   size_t kept = 0;
   if (offset >= start_ && offset - start_ < size_) {
     kept = size_ - static_cast<size_t>(offset - start_);

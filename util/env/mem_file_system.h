@@ -154,7 +154,7 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   IOStatus NewMappedFile(const std::string& fname, const FileOptions& options,
                          std::unique_ptr<MappedFile>* result) override;
 
-  // For the files and directories that this object creates.
+  // Used by the files and directories that this object creates.
   void NoteCall(MemCall call, const std::string& path);
   IOStatus SyncDir(const std::string& dir);
   uint64_t NowSeconds() const;

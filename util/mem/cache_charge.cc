@@ -65,7 +65,7 @@ void CacheCharge::Add(size_t bytes) {
 void CacheCharge::Subtract(size_t bytes) {
   MutexLock lock(&mutex_);
   bytes_ -= std::min(bytes, bytes_);
-  // What was refused before may find room now.
+  // A charge that was refused before may find room now.
   Cover().PermitUncheckedError();
   Trim();
 }

@@ -25,7 +25,7 @@ char* Map(size_t bytes) {
 char* AllocatePages(size_t bytes) {
   char* const data = Map(bytes);
 #ifdef MADV_NOHUGEPAGE
-  // For systems that use huge pages wherever they can.
+  // Some systems use huge pages wherever they can.
   (void)madvise(data, bytes, MADV_NOHUGEPAGE);
 #endif
   return data;

@@ -12,7 +12,7 @@ namespace varve {
 
 namespace {
 
-// For each urgency, the processor time of a piece of work, and the rest after it while others wait.
+// The processor time of a piece of work, and the rest after it while others wait, for each urgency.
 // Beside threads that compute all the time that leaves 25 %, 50 % and 66 % of a processor to the
 // work, and others wait no longer than a piece. Urgent work never rests, but asks again if it is
 // still urgent.

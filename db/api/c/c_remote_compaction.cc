@@ -111,7 +111,7 @@ struct rocksdb_open_and_compact_options_t {
 VARVE_C_HANDLE(open_and_compact_options);
 VARVE_C_FIELD(open_and_compact_options, allow_resumption, unsigned char);
 
-// The same kind of flag serves both features.
+// Both features use the same kind of flag.
 unsigned char* rocksdb_open_and_compact_canceled_create() {
   return rocksdb_compaction_options_canceled_create();
 }

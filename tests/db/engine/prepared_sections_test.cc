@@ -77,7 +77,7 @@ TEST_F(PreparedSectionsTest, DecisionsThatAreNotDurableHoldTheLog) {
   sections_.NoteDurable(8);
   EXPECT_EQ(Held(9), 0u);
   EXPECT_EQ(Held(7), 5u);
-  // Of equal transactions, the least durable one decides how long the logs are held.
+  // The least durable one of equal transactions decides how long the logs are held.
   Decide(Prepare("c", InDefault(), 5), /*commit=*/true, 7, /*synced=*/false);
   EXPECT_EQ(Held(9), 5u);
 }

@@ -23,8 +23,8 @@
 namespace varve {
 
 // Stores point entries in the order of internal keys. The memtable checks its range tombstones and
-// its filter first, and hides voided sequences itself. There is one virtual call for each batch of
-// work: a write batch's entries, a lookup, a walk.
+// its filter first, and hides invalidated sequences itself. There is one virtual call for each
+// batch of work: a write batch's entries, a lookup, a walk.
 //
 // Thread safety: all methods may be called from any thread. Reads find everything added by an Add
 // that has returned. Lifetime: the arena outlives it, and it outlives its iterators.

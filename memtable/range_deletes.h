@@ -83,8 +83,8 @@ class RangeDeletes {
   // Replaced states, with their epoch stamps.
   mutable std::vector<std::pair<uint64_t, std::unique_ptr<const Readable>>> replaced_
       VARVE_GUARDED_BY(mu_);
-  // Voided tombstones that are in lists are not visible to any reader yet; the next read removes
-  // them.
+  // Invalidated tombstones that are in lists are not visible to any reader yet; the next read
+  // removes them.
   std::shared_ptr<const VoidedSequences> voided_ VARVE_GUARDED_BY(mu_);
   mutable uint64_t voided_in_lists_ VARVE_GUARDED_BY(mu_) = 0;
   std::atomic<uint64_t> count_{0};

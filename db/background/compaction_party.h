@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Shared by compaction_work.cc and manual_compaction.cc: parties that change a family's tree, their
-// steps, and calls that follow what becomes of tables.
+// Shared by compaction_work.cc and manual_compaction.cc: participants of the admission that change
+// a family's tree, their steps, and calls that track how tables change.
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@
 
 namespace varve {
 
-// Registers a party of the admission while the object lives.
+// Registers a participant of the admission while the object lives.
 class CompactionWork::Party {
  public:
   Party(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)

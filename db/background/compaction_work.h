@@ -144,7 +144,7 @@ class CompactionWork final : public CompactionScheduler {
   // plan there is nothing to do, or, if *conflict is set, a running plan is in the way.
   using Planner = std::function<Status(const PlanGround& ground,
                                        std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
-  // A party that changes the family's tree.
+  // A participant that changes the family's tree.
   class Party;
   class Step;
   class ManualTurn;
@@ -210,8 +210,8 @@ class CompactionWork final : public CompactionScheduler {
   Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party)
       VARVE_REQUIRES(kDbMutex);
   Status MoveWhatIsDue(const ManualCall& call, Party* party) VARVE_REQUIRES(kDbMutex);
-  // Waits until the party may plan and no other plan conflicts. Sets *plan to null if there is
-  // nothing to do.
+  // Waits until the participant may plan and no other plan conflicts. Sets *plan to null if there
+  // is nothing to do.
   Status AwaitPlan(Party* party, const RunControl& control, TreeAdmission::Extent extent,
                    const Planner& planner, std::unique_ptr<CompactionPlan>* plan)
       VARVE_REQUIRES(kDbMutex);

@@ -73,7 +73,7 @@ class ErrorRecovery final : public RecoveryStarter {
   // Pause before the next attempt, and time when an error was lifted last (0: never).
   uint64_t pause_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t lifted_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;
-  // Number of the log begun by an attempt, with all prepared sections; 0: none.
+  // Number of the log begun by an attempt, with all prepared transactions; 0: none.
   uint64_t fresh_log_ VARVE_GUARDED_BY(kDbMutex) = 0;
 };
 

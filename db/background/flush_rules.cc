@@ -86,7 +86,8 @@ std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) 
   return result;
 }
 
-// A log may grow without memtable entries: by prepared sections and their rollbacks, by log data.
+// A log may grow without memtable entries: by prepared transactions and their rollbacks, by log
+// data.
 bool FlushWork::OnlyLogIsFull() const {
   if (state_.logs->CurrentEnd().bytes <= LogLimit()) return false;
   for (const auto& [id, family] : state_.families.all()) {

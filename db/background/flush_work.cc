@@ -411,8 +411,8 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
   }
   // Once one family's part of a batch is in a table, the other families' parts must not be lost
   // with an unsynced log: after a power loss they would be at different moments. Error recovery,
-  // whose logs may be broken, puts all families into one job instead. The same holds for a decision
-  // about a prepared section, without which the section would be prepared again.
+  // whose logs may be broken, puts all families into one job instead. The same holds for the
+  // decision about a prepared transaction, which without it would be prepared again.
   const bool apart = state_.families.all().size() > 1 || state_.sections.InUse();
   if (apart && job.reason != FlushReason::kErrorRecovery) {
     DbUnlock unlock(&state_.mu);
@@ -795,7 +795,8 @@ Status FlushWork::SwitchFullMemTables() {
   return OnlyLogIsFull() ? LeaveFullLog() : Status::OK();
 }
 
-// Decisions about sections must be durable before the logs with the sections may be deleted.
+// Decisions about prepared transactions must be durable before the logs that hold these may be
+// deleted.
 Status FlushWork::LeaveLog(bool force) {
   Status s = new_logs_.Start(force);
   if (!s.ok()) return errors_.Reported(s, BackgroundErrorReason::kMemTable);

@@ -103,8 +103,8 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   // busy, or wait for this one. Takes the commit path itself.
   Status FlushAllHere(FlushReason reason) VARVE_EXCLUDES(kDbMutex);
   // Called by Close if a log is stamped (db/engine/new_logs.h): flushes everything in memory, and
-  // leaves one log, which is not stamped, and empty. Logs with undecided sections stay. Requires
-  // that nothing is written to a log any more.
+  // leaves one log, which is not stamped, and empty. Logs with undecided transactions stay.
+  // Requires that nothing is written to a log any more.
   Status LeaveStampedLogs() VARVE_EXCLUDES(kDbMutex);
   // Flushes all frozen memtables of the families in this thread, after their running flushes; in
   // one step if `together`, or if the options or the reason require that.

@@ -574,8 +574,8 @@ CompactionIterator::Step CompactionIterator::FilterOperand() {
   }
 }
 
-// Keeps a trace for readers that ask if the key was changed. Later compactions call the filter
-// again, so the operand is not merged with others meanwhile.
+// Keeps conflict evidence for readers that ask if the key was changed. Later compactions call the
+// filter again, so the operand is not merged with others meanwhile.
 CompactionIterator::Step CompactionIterator::RemoveOperand() {
   if (UnpackSequence(last_trailer_) > options_.traces_since) {
     operand_stays_ = true;
@@ -604,7 +604,7 @@ CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, 
       return Step::kEmit;
     case Decision::kRemoveAndSkipUntil:
       if (!MaySkip()) return Step::kEmit;
-      // Skipped entries leave no trace, so the filter is called for each key.
+      // Skipped entries leave no conflict evidence, so the filter is called for each key.
       if (LeavesTraces()) return RemoveByFilter(sequence, kTypeDeletion, stripe);
       SkipUntil();
       return Step::kDropped;

@@ -40,7 +40,7 @@ class DropRules {
     kHidden,    // a newer entry of the stripe hides it
     kExpired,   // a deletion with nothing left to delete
     kDropPair,  // a SingleDelete and the value after it: both are dropped
-    kKeepPair,  // both stay as a trace; the value's bytes are not needed
+    kKeepPair,  // both stay as conflict evidence; the value's bytes are not needed
     kBroken,    // a SingleDelete above a Delete: the user violated the rules of SingleDelete
   };
 
@@ -115,7 +115,7 @@ class DropRules {
     VARVE_ASSERT(stripe == StripeOf(sequence));
     const bool buried = base_stripe_ == stripe;  // newer entries of the stripe decide what is read
     if (buried && base_deletes_) return Verdict::kHidden;
-    // One trace per stripe is enough.
+    // One entry per stripe is enough as conflict evidence.
     const bool is_trace = !buried && pair_stripe_ != stripe &&
                           (sequence > options_.traces_since || trace_stripe_ == stripe);
     if (next.present && StripeOf(next.sequence) == stripe) {
@@ -182,7 +182,8 @@ class DropRules {
   // Stripe of the last SingleDelete that met its value. Older values in it do not concern readers;
   // older deletions do, as they may delete data in deeper levels.
   size_t pair_stripe_ = kNoStripe;
-  // Stripe of a SingleDelete that was kept as a trace above an older one, which then must stay too.
+  // Stripe of a SingleDelete that was kept as conflict evidence above an older one, which then must
+  // stay too.
   size_t trace_stripe_ = kNoStripe;
 };
 

@@ -16,7 +16,7 @@ namespace varve {
 
 namespace {
 
-// Number of voided ranges, each of one batch. A writer whose insertion fails returns only when
+// Number of invalidated ranges, each of one batch. A writer whose insertion fails returns only when
 // writes are refused, so there is one per writing thread, and each may have begun another before.
 // With more threads, as unordered writes allow, an excess counts as damage (OnInsertError).
 constexpr size_t kMostVoided = 2 * CommitRing::kSlots;

@@ -150,7 +150,8 @@ IOStatus NewLogs::Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* lo
   return s.ok() ? AddSections(wanted.sections, log->get()) : s;
 }
 
-// Adds the sections durably: even if earlier logs are in doubt, a recovery will find these records.
+// Adds the prepared transactions durably: even if earlier logs are in doubt, a recovery will find
+// these records.
 IOStatus NewLogs::AddSections(const std::vector<std::string>& sections, wal::CommitLog* log) {
   if (sections.empty()) return IOStatus::OK();
   IOStatus s;

@@ -29,9 +29,9 @@ class NewLogs {
   NewLogs& operator=(const NewLogs&) = delete;
 
   // Makes a fresh log the current one. With `force` an empty one is replaced, too, and all families
-  // are about to leave earlier logs in one step: the new log begins with the undecided sections,
-  // durably, so that earlier logs are not needed. Requires that the commit path is held
-  // exclusively; releases the mutex while files are made.
+  // are about to leave earlier logs in one step: the new log begins with the undecided
+  // transactions, durably, so that earlier logs are not needed. Requires that the commit path is
+  // held exclusively; releases the mutex while files are made.
   Status Start(bool force) VARVE_REQUIRES(kDbMutex);
 
   // True if a log that is still needed may be stamped: by this object, or according to NoteStamped.

@@ -17,8 +17,8 @@ namespace {
 
 using SectionState = PreparedSection::State;
 
-// Number of recently decided sections that are compared; a stream of small transactions has few
-// kinds at a time.
+// Number of recently decided transactions that are compared; a stream of small ones has few kinds
+// at a time.
 constexpr int kSectionsCompared = 8;
 
 bool IsOpenSection(const PreparedSection& section) {

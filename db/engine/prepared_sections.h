@@ -21,7 +21,7 @@
 namespace varve {
 
 struct PreparedSection {
-  // The members up to since_micros are constant once the section is made.
+  // The members up to since_micros are constant once the object is made.
   std::string name;
   WriteBatch updates;              // without marks
   std::vector<uint32_t> families;  // families of the updates, ascending
@@ -45,17 +45,18 @@ struct SectionStep {
   enum class Kind : uint8_t { kPrepare, kCommit, kRollback };
   Kind kind = Kind::kPrepare;
   PreparedSection* section = nullptr;
-  const WriteBatch* commit_time = nullptr;  // for kCommit: updates before the section's
-  const WriteBatch* updates = nullptr;      // for kCommit: the section's, with timestamps
+  const WriteBatch* commit_time = nullptr;  // for kCommit: updates before the prepared ones
+  const WriteBatch* updates = nullptr;      // for kCommit: the prepared updates, with timestamps
   bool synced = false;                      // the record is durable when it is applied
 };
 
-// A section is registered before its record is logged. Its log stays until it is decided and the
-// decision is durable: otherwise a power loss would bring back a decided section. If it was
-// committed, the log then stays as long as any family does not have all of the commit's log in
+// A prepared transaction is registered before its record is logged. Its log stays until it is
+// decided and the decision is durable: otherwise a power loss would bring back a decided one. If it
+// was committed, the log then stays as long as any family does not have all of the commit's log in
 // tables.
 //
-// Thread safety: any thread. Pointers to sections are valid until they are forgotten or decided.
+// Thread safety: any thread. Pointers to prepared transactions are valid until these are forgotten
+// or decided.
 class PreparedSections final : public LogHolder {
  public:
   // Maps a family's id to its log: data of earlier logs is in tables.
@@ -65,11 +66,11 @@ class PreparedSections final : public LogHolder {
   PreparedSections(const PreparedSections&) = delete;
   PreparedSections& operator=(const PreparedSections&) = delete;
 
-  // Registers a section before its record is logged. Returns InvalidArgument if a section of that
-  // name is undecided.
+  // Registers a prepared transaction before its record is logged. Returns InvalidArgument if one of
+  // that name is undecided.
   Status Plan(const std::string& name, const WriteBatch& updates, uint64_t now_micros,
               PreparedSection** section);
-  // Removes a section whose record could not be logged.
+  // Removes a prepared transaction whose record could not be logged.
   void Forget(PreparedSection* section) noexcept;
   // Called by the write of the record, before its slot completes: no log is switched meanwhile.
   // These do not fail.
@@ -78,24 +79,24 @@ class PreparedSections final : public LogHolder {
 
   // Called by an opening.
   void AddRecovered(const std::string& name, WriteBatch updates, uint64_t log, uint64_t now_micros);
-  // Claims the undecided sections that no transaction has.
+  // Claims the undecided ones that no Transaction object has.
   std::vector<PreparedSection*> Claim();
-  // Called when the section's transaction is gone; the section stays undecided.
+  // Called when its Transaction object is destroyed; it stays undecided.
   void Abandon(PreparedSection* section) noexcept;
 
   bool Has(const std::string& name) const;  // undecided, or about to be
   uint64_t LogOf(const PreparedSection* section) const;
-  // True if any section is undecided, or its log stays.
+  // True if any is undecided, or its log stays.
   bool InUse() const;
 
   // Notes that logs below `log` are durable.
   void NoteDurable(uint64_t log) noexcept;
-  // Forgets sections for which no log stays any more, given the families' logs.
+  // Forgets those for which no log stays any more, given the families' logs.
   void Prune(const FamilyLogs& families) noexcept;
   uint64_t OldestLogHeld(const FamilyLogs& families) const override;
 
-  // Returns records of all undecided sections for the beginning of a new log, so that earlier logs
-  // are not needed.
+  // Returns records of all undecided ones for the beginning of a new log, so that earlier logs are
+  // not needed.
   std::vector<std::string> MakeRecordsAgain(SequenceNumber next) const;
   // Notes that these are durable in that log, and that all families are about to leave earlier logs
   // in one step: then decisions in earlier logs are over, durable or not.
@@ -112,7 +113,7 @@ class PreparedSections final : public LogHolder {
 
  private:
   static bool HoldsLog(const PreparedSection& section, const FamilyLogs& families);
-  // Drops a decided section if another one holds the same logs.
+  // Drops a decided one if another one holds the same logs.
   void DropIfAlike(PreparedSection* section) noexcept VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{lock_ranks::kPreparedSections};

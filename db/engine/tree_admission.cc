@@ -43,7 +43,7 @@ void TreeAdmission::Leave(Party* party) {
   changed_();
 }
 
-// Waiting parties will ask again.
+// Waiting participants will ask again.
 void TreeAdmission::Change() {
   waiting_.clear();
   changed_();
@@ -72,7 +72,7 @@ void TreeAdmission::Begin(Party* party) {
   Remove<const Party*>(&line_, party);
   party->in_line_ = false;
   steps_.push_back(party);
-  // The line is shorter by one party.
+  // The line is shorter by one participant.
   Change();
 }
 
@@ -139,7 +139,7 @@ void TreeAdmission::FindThoseThatEnd() {
   }
 }
 
-// True if the party's extent allows a step. Plans run in parallel, and files are added beside
+// True if the participant's extent allows a step. Plans run in parallel, and files are added beside
 // plans.
 bool TreeAdmission::FamilyIsFree(const Party& party) const {
   return std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {
@@ -148,7 +148,7 @@ bool TreeAdmission::FamilyIsFree(const Party& party) const {
   });
 }
 
-// Parties that were in line before it have their steps first; later ones, and those without a
+// Participants that were in line before it have their steps first; later ones, and those without a
 // ticket, wait until it has left. So it is alone from its first step on.
 bool TreeAdmission::MayBeAlone(const Party& party) const {
   const bool first = line_.empty() || line_.front()->ticket_ >= party.ticket_;
@@ -166,14 +166,14 @@ bool TreeAdmission::MayGoBeforeThoseInLine(const Party& party) const {
 
 bool TreeAdmission::MayPlan(const Party& party) const {
   if (!FamilyIsFree(party)) return false;
-  // Parties that wait for the end of this thread's step must not be waited for. A job is never
+  // Participants that wait for the end of this thread's step must not be waited for. A job is never
   // called from a callback.
   if (party.kind_ != Kind::kJob && HasStep(party.thread_)) {
     return party.kind_ != Kind::kAlone || !OthersHaveSteps(party);
   }
   if (paused_ > 0 && party.kind_ != Kind::kAtOnce) return false;
   if (party.kind_ == Kind::kAlone) return MayBeAlone(party);
-  // Additions run even beside a lone party, as flushes do.
+  // Additions run even beside a lone participant, as flushes do.
   if (party.kind_ == Kind::kAtOnce && party.extent_ == Extent::kAddition) return true;
   if (!alone_.empty() && alone_.front()->ticket_ < party.ticket_) return false;
   return MayGoBeforeThoseInLine(party);

@@ -5,8 +5,8 @@
 // background compaction, a step of CompactRange, CompactFiles, a move of a level, a deletion of
 // files) asks here first. A yes is valid for the hold of the DB mutex in which it is given: the
 // plan is made from the family's state in that hold, and its step begins in it. After a no, or if
-// the plan conflicts with another, nothing that was read is kept: the party waits for a change and
-// asks again.
+// the plan conflicts with another, nothing that was read is kept: the participant waits for a
+// change and asks again.
 //
 // The object decides only from the calls it gets. It does not wait, and knows no database.
 
@@ -24,16 +24,17 @@ class TreeAdmission {
   enum class Kind : uint8_t {
     kJob,     // a background job, with one step; does not wait, but is scheduled again
     kCall,    // a call with several steps, each of which waits for its turn
-    kAlone,   // like kCall; from its first step to its end no other party has a step, in any family
+    kAlone,   // like kCall; from its first step to its end no other one has a step, in any family
     kAtOnce,  // a call with one step on files that it names: takes no turn, and ignores a pause
   };
   enum class Extent : uint8_t {
-    kPlan,      // other parties may have steps in the family, with other files
-    kFamily,    // no other party may
+    kPlan,      // others may have steps in the family, with other files
+    kFamily,    // no other may
     kAddition,  // adds files, beside running plans; no other step begins until it ends
   };
 
-  // A party that changes the tree of a family. Its owner must not move it from Enter to Leave.
+  // A participant that changes the tree of a family. Its owner must not move it from Enter to
+  // Leave.
   class Party {
    public:
     Party(Kind kind, const void* family, std::thread::id thread = std::this_thread::get_id())
@@ -49,7 +50,7 @@ class TreeAdmission {
     const void* const family_;
     const std::thread::id thread_;
     Extent extent_ = Extent::kPlan;  // of its step, or of the requested one
-    uint64_t ticket_ = kNoTicket;    // order of arrival; none for parties that do not wait
+    uint64_t ticket_ = kNoTicket;    // order of arrival; none for those that do not wait
     bool in_line_ = false;
     bool ends_ = false;  // for MayWait: true if the step ends, as its thread is not blocked
   };
@@ -59,13 +60,13 @@ class TreeAdmission {
   TreeAdmission(const TreeAdmission&) = delete;
   TreeAdmission& operator=(const TreeAdmission&) = delete;
 
-  // Registers a party. A party of kind kAlone is in line from here on.
+  // Registers a participant. One of kind kAlone is in line from here on.
   void Enter(Party* party);
-  // Unregisters a party whose step has ended, or that had none.
+  // Unregisters a participant whose step has ended, or that had none.
   void Leave(Party* party);
 
-  // True if the party may plan in this hold. Calls enter the line with this question, and stay
-  // there, before jobs and later calls of their family, until they begin a step or withdraw.
+  // True if the participant may plan in this hold. Calls enter the line with this question, and
+  // stay there, before jobs and later calls of their family, until they begin a step or withdraw.
   [[nodiscard]] bool Ask(Party* party, Extent extent = Extent::kPlan);
   // Leaves the line: there was nothing to do, or the call gives up.
   void Withdraw(Party* party);
@@ -76,9 +77,9 @@ class TreeAdmission {
 
   // Returns what Ask would return.
   [[nodiscard]] bool MayPlan(const Party& party) const;
-  // Must be asked after a no. A party whose thread has a step (the call comes from a callback
+  // Must be asked after a no. A participant whose thread has a step (the call comes from a callback
   // there) must not wait for that step, nor for steps whose threads wait for it: returns false if
-  // it would wait forever. Otherwise the party counts as waiting until something changes.
+  // it would wait forever. Otherwise it counts as waiting until something changes.
   [[nodiscard]] bool MayWait(Party* party);
 
   // While paused, jobs and calls begin no step.
@@ -104,7 +105,7 @@ class TreeAdmission {
   size_t parties_ = 0;
   std::vector<const Party*> line_;     // ordered by ticket
   std::vector<const Party*> alone_;    // those that are, or want to be, alone; ordered by ticket
-  std::vector<Party*> steps_;          // parties whose steps are running
+  std::vector<Party*> steps_;          // participants whose steps are running
   std::vector<const Party*> waiting_;  // in callbacks of steps; told no since the last change
   uint64_t next_ticket_ = 0;
   int paused_ = 0;

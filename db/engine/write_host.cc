@@ -106,7 +106,8 @@ void WriteHost::CountWrite(uint64_t keys, uint64_t bytes) const {
 }
 
 // The write's slot is not complete, so the log with its record is still the current one; and a
-// caller that asks which logs stay always finds a section either undecided or in a memtable.
+// caller that asks which logs stay always finds a prepared transaction either undecided or in a
+// memtable.
 Status WriteHost::TakeStep(const WriteRequest& request, SequenceNumber sequence) {
   const SectionStep& step = *request.step();
   const uint64_t log = state_.logs->current_number();

@@ -231,7 +231,8 @@ bool SumTables(Engine* e, ColumnFamily* f, const Slice& name, TableProperties* s
   return call.inside() && SumTableProperties(e, f, level, sum).ok();
 }
 
-// The logs between those that families need and the oldest that stays are kept for sections only.
+// The logs between those that families need and the oldest that stays are kept for prepared
+// transactions only.
 std::string PreparedText(Engine& e) VARVE_REQUIRES(kDbMutex) {
   const std::vector<PreparedSections::Info> sections = e.state.sections.Undecided();
   const uint64_t needed = e.state.versions->MinLogNumber();

@@ -61,7 +61,7 @@ class LiveSnapshots {
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
-  // Takes a snapshot. With `holds_traces` it also holds traces.
+  // Takes a snapshot. With `holds_traces` it also holds conflict evidence.
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX,
                           bool holds_traces = false) VARVE_EXCLUDES(mu_);
   // Returns false if the snapshot is not ours (already released, or of another database). Sets
@@ -77,15 +77,15 @@ class LiveSnapshots {
            static_cast<const SnapshotImpl*>(snapshot)->owner_.load(std::memory_order_acquire) ==
                this;
   }
-  // Returns the distinct pinned numbers, ascending. The oldest hold of traces is one of them; it is
-  // stored in *traces_since (may be null), or kMaxSequenceNumber if there is none.
+  // Returns the distinct pinned numbers, ascending. The oldest hold of conflict evidence is one of
+  // them; it is stored in *traces_since (may be null), or kMaxSequenceNumber if there is none.
   std::vector<SequenceNumber> Pinned(SequenceNumber* traces_since = nullptr) const
       VARVE_EXCLUDES(mu_);
-  // Takes a hold of traces, without a lock. Returns null as TraceHolds::Take does.
+  // Takes a hold of conflict evidence, without a lock. Returns null as TraceHolds::Take does.
   TraceHolds::Slot* HoldTraces(SequenceNumber since, const void* holder) {
     return traces_.Take(since, holder);
   }
-  // Releases a hold of traces. Sets *awaited as Release does.
+  // Releases a hold of conflict evidence. Sets *awaited as Release does.
   void ReleaseTraces(TraceHolds::Slot* slot, bool* awaited) {
     TraceHolds::Release(slot);
     // Either the waiting caller sees the free slot, or this thread sees that a caller waits.
@@ -95,7 +95,7 @@ class LiveSnapshots {
   uint64_t count() const VARVE_EXCLUDES(mu_);
   // Returns the oldest snapshot's number; kMaxSequenceNumber if there is none.
   SequenceNumber oldest() const VARVE_EXCLUDES(mu_);
-  // Returns the oldest number among snapshots and holds of traces.
+  // Returns the oldest number among snapshots and holds of conflict evidence.
   SequenceNumber OldestHeld() const VARVE_EXCLUDES(mu_);
   // Returns 0 if there are none.
   int64_t oldest_unix_seconds() const VARVE_EXCLUDES(mu_);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TraceHolds: requests that compactions keep a trace of each change after a sequence number. A
-// snapshot does so too; a hold takes no lock and no memory, and keeps no version for reading.
+// TraceHolds: requests that compactions keep evidence of each change after a sequence number, for
+// conflict checks. A snapshot does so too; a hold takes no lock and no memory, and keeps no version
+// for reading.
 
 #include <algorithm>
 #include <atomic>

@@ -113,10 +113,10 @@ Status LogRecovery::FindLogs(uint64_t* min_log) {
   return Status::OK();
 }
 
-// If sections may be in logs that no family needs, the MANIFEST's own lower bound is valid. RocksDB
-// writes none when it recovers, although it has advanced the families: then the existing logs are
-// those that are needed. Databases without sections may have an outdated bound, and have deleted
-// those logs.
+// If prepared transactions may be in logs that no family needs, the MANIFEST's own lower bound is
+// valid. RocksDB writes none when it recovers, although it has advanced the families: then the
+// existing logs are those that are needed. Databases without prepared transactions may have an
+// outdated bound, and have deleted those logs.
 Status LogRecovery::FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const {
   uint64_t kept = 0;
   {
@@ -193,7 +193,8 @@ void LogRecovery::MarkNumbersUsed(const std::vector<std::string>& logs) {
 }
 
 bool LogRecovery::CanKeepLogs() const {
-  // A log with a commit needs the log of its section, which no memtable here refers to.
+  // A log with a commit needs the log of its prepared transaction, which no memtable here refers
+  // to.
   if (replay_.met_sections()) return false;
   return context_.options().avoid_flush_during_recovery && !replay_.wrote_tables() &&
          replay_.damaged_logs().empty() && !replay_.stopped_early();

@@ -54,12 +54,12 @@ class LogRecovery {
   Status FindLogs(uint64_t* min_log) VARVE_EXCLUDES(kDbMutex);
   // Lists the replayed logs, which are those of a read-only opening.
   void ListLogs();
-  // Moves the undecided sections to the state.
+  // Moves the undecided transactions to the state.
   void TakeSections();
-  // Returns an error if the database cannot be opened with these sections.
+  // Returns an error if the database cannot be opened with these transactions.
   Status CheckSections() const;
   // Finds the oldest existing log that is needed: those before the families' own are needed for
-  // sections.
+  // prepared transactions.
   Status FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const
       VARVE_EXCLUDES(kDbMutex);
   void MarkNumbersUsed(const std::vector<std::string>& names) VARVE_EXCLUDES(kDbMutex);

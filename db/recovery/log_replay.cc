@@ -224,8 +224,9 @@ Status LogReplay::Insert(const RecordPipeline::Record& record, uint64_t number,
     return inserter->Insert(record.bytes, *next_sequence, next_sequence);
   Status s = inserter->Flush();
   if (!s.ok()) return s;
-  // In other logs a prepared section, which uses no sequence number, may be missing although all
-  // numbers are there. Logs from before a crash that was already recovered from may end early.
+  // In other logs the prepare of a transaction, which uses no sequence number, may be missing
+  // although all numbers are there. Logs from before a crash that was already recovered from may
+  // end early.
   const bool stops = !report_.first_bad_file.empty() && report_.first_bad_log >= min_family_log_ &&
                      context_.options().wal_recovery_mode == WALRecoveryMode::kPointInTimeRecovery;
   return sections_.Apply(record.bytes, number, resolver, next_sequence,

@@ -65,7 +65,7 @@ class LogReplay {
   // Returns the logs that were skipped, or in which damage other than a torn tail was found.
   const std::vector<uint64_t>& damaged_logs() const { return damaged_logs_; }
   bool stopped_early() const { return stopped_at_ != 0; }
-  // Returns the undecided sections of two-phase commit, once all logs are replayed.
+  // Returns the undecided transactions of two-phase commit, once all logs are replayed.
   SectionReplay& sections() { return sections_; }
   [[nodiscard]] const SectionReplay& sections() const { return sections_; }
   bool met_sections() const { return sections_.met_any(); }
@@ -116,8 +116,8 @@ class LogReplay {
   // Adds the sequence numbers that were not replayed to the report.
   void FindLostSequences(const std::vector<uint64_t>& log_numbers);
   SequenceNumber NextExpected() const;
-  // Stops before a whole record: it is not a batch, and this is a repair, or it commits a section
-  // that damage has destroyed.
+  // Stops before a whole record: it is not a batch, and this is a repair, or it commits a
+  // transaction that damage has destroyed.
   Status StopAtRecord(uint64_t number, const std::string& path, const std::string& reason,
                       const RecordPipeline::Record& record, RecordPipeline* records);
   // Adds damage to the report and to the LOG.
@@ -136,7 +136,7 @@ class LogReplay {
   const bool repairs_;
   SectionReplay sections_;
   uint64_t min_log_ = 0;
-  uint64_t min_family_log_ = 0;  // Earlier logs are needed for sections only.
+  uint64_t min_family_log_ = 0;  // Earlier logs are needed for prepared transactions only.
   std::map<uint32_t, VersionEdit> edits_;
   std::map<uint64_t, uint64_t> log_ends_;  // Ends of logs by number.
   std::vector<uint64_t> damaged_logs_;
@@ -149,7 +149,8 @@ class LogReplay {
   SequenceNumber lost_last_ = 0;  // The last that a predecessor record has named.
   uint64_t stopped_at_ = 0;       // Log after which point-in-time recovery stopped; 0: none.
   // True if a predecessor record has shown that the end of the last log read, or of an earlier one,
-  // is missing. The loss may have used no sequence number: a decision, or a prepared section.
+  // is missing. The loss may have used no sequence number: a decision, or the prepare of a
+  // transaction.
   bool end_missing_ = false;
   // The sequence number that would prove that nothing is missing.
   SequenceNumber expected_next_ = 0;

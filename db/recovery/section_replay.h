@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Replays two-phase commit from logs: updates of prepared sections are applied where they were
+// Replays two-phase commit from logs: updates of prepared transactions are applied where they were
 // committed.
 
 #include <cstdint>
@@ -26,14 +26,14 @@ namespace varve {
 Status HasSections(FileSystem* fs, const FileOptions& options, const std::string& path,
                    uint64_t number, bool* has_sections);
 
-// The updates of a section belong at the place of its commit, so the commit's log determines which
-// families already have them in tables. A decision about a name without a section refers to a
-// section whose log is gone: the log was released when all of its data was in tables.
+// The updates of a prepared transaction belong at the place of its commit, so the commit's log
+// determines which families already have them in tables. A decision about an unknown name refers to
+// a transaction whose log is gone: the log was released when all of its data was in tables.
 //
-// Sections of RocksDB's WRITE_PREPARED differ: it has inserted them into memtables, and by now
-// perhaps written them to tables, at the place of their Prepare. There they belong, too, once they
-// are committed; a rollback includes updates that undo them. While one is undecided the database
-// cannot be opened.
+// Transactions of RocksDB's WRITE_PREPARED differ: it has inserted their updates into memtables,
+// and by now perhaps written them to tables, at the place of their Prepare. There they belong, too,
+// once they are committed; a rollback includes updates that undo them. While one is undecided the
+// database cannot be opened.
 //
 // Thread safety: none.
 class SectionReplay {
@@ -42,20 +42,20 @@ class SectionReplay {
 
   // Applies a record with marks of the log `log`; its structure must have been checked, and the
   // resolver must know the log. Sets *next_sequence to one past the last number used. If
-  // `unknown_commit` is not null and the record commits an unknown section, sets it to the
-  // section's name and applies nothing.
+  // `unknown_commit` is not null and the record commits an unknown transaction, sets it to the name
+  // and applies nothing.
   Status Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
                SequenceNumber* next_sequence, std::string* unknown_commit);
 
-  // A section that is undecided after all logs.
+  // A transaction that is undecided after all logs.
   struct Section {
     uint64_t log = 0;
     WriteBatch updates;
   };
   std::map<std::string, Section>& undecided() { return undecided_; }
-  // A section that was committed. It is kept, from KeepCommitted on, until ForgetCommitted says
-  // that all families have the logs before this one in tables: an opening would need the section's
-  // log for the commit's.
+  // A transaction that was committed. It is kept, from KeepCommitted on, until ForgetCommitted says
+  // that all families have the logs before this one in tables: an opening would need its log for
+  // the commit's.
   struct Committed {
     uint64_t log = 0;
     uint64_t decision_log = 0;
@@ -65,15 +65,16 @@ class SectionReplay {
   void KeepCommitted() { keeps_committed_ = true; }
   const std::vector<Committed>& committed() const { return committed_; }
   void ForgetCommitted(uint64_t before);
-  // Returns the oldest log of the sections that are undecided or kept as committed, or UINT64_MAX.
+  // Returns the oldest log of the transactions that are undecided or kept as committed, or
+  // UINT64_MAX.
   uint64_t OldestLog() const;
-  // Returns NotSupported, with their names, if there are undecided sections that RocksDB has
+  // Returns NotSupported, with their names, if there are undecided transactions that RocksDB has
   // inserted into memtables.
   Status CheckWritten() const;
   bool met_any() const { return met_any_; }
 
  private:
-  // True if a part of the record decides a section that is in memtables: its updates share a
+  // True if a part of the record decides a transaction that is in memtables: its updates share a
   // number.
   bool DecidesWritten(const std::vector<SectionPart>& parts) const;
   // Returns the name, or an empty text if there is none.
@@ -87,7 +88,7 @@ class SectionReplay {
   RecoveryReport& report_;
   std::map<std::string, Section> undecided_;
   std::set<std::string> written_;  // Undecided ones that are in memtables.
-  // Decided sections that were met. They stay decided if they are logged again.
+  // Decided transactions that were met. They stay decided if they are logged again.
   std::set<std::string> decided_;
   bool met_any_ = false;
   bool keeps_committed_ = false;

@@ -18,8 +18,8 @@ struct LockPatience {
   bool detect_deadlocks = false;
   int64_t detect_after_micros = 0;
   int64_t detect_depth = 50;
-  // True for the locks of a recovered section, which are taken again beside other holders, beyond
-  // any limit and without waiting.
+  // True for the locks of a recovered transaction, which are taken again beside other holders,
+  // beyond any limit and without waiting.
   bool adopts = false;
 };
 

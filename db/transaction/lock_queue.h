@@ -60,7 +60,7 @@ class LockQueue {
   // Gives the lock to a request that does not wait, if it is free for it: `record` is not held, or
   // is held, shared, and becomes exclusive. Returns false if the request must wait.
   bool TryTake(HeldLock* record, bool exclusive);
-  // Gives it the lock exclusively, whoever else holds it.
+  // Gives it the lock exclusively, even if others hold it.
   void Join(HeldLock* record);
   // Does TryTake for a waiter that is awake. On success it leaves the queue.
   bool TryTake(LockWaiter* waiter, WakeList* wakes);

@@ -66,7 +66,7 @@ class LockRanges {
 
   // Adds a pending range. Throws std::bad_alloc, with nothing changed.
   void Add(HeldRange* range) VARVE_EXCLUDES(mu_);
-  // Adds a range that is held at once, whoever else holds keys or ranges in it. Throws
+  // Adds a range that is held at once, even if others hold keys or ranges in it. Throws
   // std::bad_alloc, with nothing changed.
   void AddHeld(HeldRange* range) VARVE_EXCLUDES(mu_);
   // Removes the range if it is still there.

@@ -22,10 +22,10 @@ namespace varve {
 // earlier writes are visible, looks the keys up, and tries again with that knowledge. So a write
 // that changed a key either came before, and its stamp shows it, or comes after.
 //
-// From the first key on it holds back compactions from dropping traces of changes, either directly
-// or by a snapshot no younger than the state that keys are compared with. Compactions may then drop
-// without a trace only a key that was created after that state and deleted again. If GetForUpdate
-// found such a key, that is a conflict; otherwise the key is absent as it was before.
+// From the first key on it holds back compactions from dropping evidence of changes, either
+// directly or by a snapshot no younger than the state that keys are compared with. Compactions may
+// then drop without evidence only a key that was created after that state and deleted again. If
+// GetForUpdate found such a key, that is a conflict; otherwise the key is absent as it was before.
 //
 // Thread safety: as Transaction.
 class OptimisticTransaction final : public TransactionBase {
@@ -89,8 +89,8 @@ class OptimisticTransaction final : public TransactionBase {
   TransactionState state_ = STARTED;
   uint64_t committed_at_ = 0;
   TrackedKeys tracked_;
-  // Every change after this sequence number leaves a trace, held by traces_ and by the snapshots in
-  // evidence_, the last of which is the oldest.
+  // Every change after this sequence number leaves evidence, held by traces_ and by the snapshots
+  // in evidence_, the last of which is the oldest.
   SequenceNumber evidence_since_ = kMaxSequenceNumber;
   TraceHolds::Slot* traces_ = nullptr;
   std::vector<std::shared_ptr<const Snapshot>> evidence_;

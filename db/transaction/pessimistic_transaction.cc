@@ -453,7 +453,7 @@ void PessimisticTransaction::NoteUse(HeldLock* lock, bool write) {
 }
 
 void PessimisticTransaction::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& key) {
-  if (section_ != nullptr) return;  // A prepared section keeps its locks.
+  if (section_ != nullptr) return;  // A prepared transaction keeps its locks.
   if (!host_->CheckHandle(FamilyOr(family)).ok()) return;
   HeldLock* const lock =
       locks_->Find(&owner(), LockTable::KeyOf(FamilyOr(family)->GetID(), key), nullptr);

@@ -52,16 +52,16 @@ struct TransactionRegistry {
   std::unordered_map<std::string, Transaction*> names VARVE_GUARDED_BY(names_mu);
   // Recovered by an opening and perhaps not requested by the program.
   std::set<Transaction*> recovered VARVE_GUARDED_BY(names_mu);
-  // Locks of undecided sections without a transaction: their keys must not be written before they
-  // are decided, which takes another opening.
+  // Locks of undecided transactions without a Transaction object: their keys must not be written
+  // before they are decided, which takes another opening.
   LocksHeld* left VARVE_GUARDED_BY(names_mu) = nullptr;
 };
 
 // Returns the first of `count` consecutive ids, which are unique in the process.
 TransactionID TakeTransactionIds(uint64_t count);
 
-// Prepare makes a section of the updates, which the database owns until it is decided: the
-// transaction may be destroyed before that, and its locks stay with the section.
+// Prepare gives the updates to the database, which owns them until they are decided: the
+// transaction may be destroyed before that, and its locks stay with the updates.
 //
 // While there are save points, uses of locks are logged in order, so that a save point is a
 // position in that log.
@@ -78,13 +78,13 @@ class PessimisticTransaction final : public TransactionBase {
   ~PessimisticTransaction() override;
 
   // Begins a new transaction. `default_timeout_ms` is the database's. Throws std::bad_alloc, with
-  // nothing changed, if there is a section to abandon.
+  // nothing changed, if there are prepared updates to abandon.
   void Begin(const WriteOptions& write_options, const TransactionOptions& options,
              int64_t default_timeout_ms);
   bool BelongsTo(const TransactionRegistry* registry) const { return registry_ == registry; }
-  // Becomes the transaction that has prepared this section, which the caller has claimed. Takes its
-  // locks beside other holders that were also adopted, because its locks did not conflict when it
-  // was prepared.
+  // Becomes the transaction that has prepared these updates, which the caller has claimed. Takes
+  // its locks beside other holders that were also adopted, because its locks did not conflict when
+  // it was prepared.
   Status Adopt(PreparedSection* section);
   // Adds the transaction to the registry's list of recovered ones, until it is destroyed.
   void ListRecovered();
@@ -158,8 +158,8 @@ class PessimisticTransaction final : public TransactionBase {
   Status CommitPrepared();
   // Releases all locks, the name, the updates and the snapshot.
   void End(TransactionState state);
-  // Leaves the section undecided, for the next claimant, together with its locks. The transaction
-  // continues with `others`.
+  // Leaves the prepared updates undecided, for the next claimant, together with their locks. The
+  // transaction continues with `others`.
   void LeaveSection(std::unique_ptr<LocksHeld> others) noexcept;
   void ReleaseLocks();
   Status TakeName(const TransactionName& name);
@@ -167,7 +167,7 @@ class PessimisticTransaction final : public TransactionBase {
 
   TransactionRegistry* const registry_;
   LockTable* const locks_;
-  // Owned. Replaced only when the transaction is begun anew and leaves a section behind.
+  // Owned. Replaced only when the transaction is begun anew and leaves prepared updates behind.
   std::atomic<LocksHeld*> held_;
   TransactionID next_id_ = 0;  // Next of the ids that it reserved.
   TransactionID ids_end_ = 0;

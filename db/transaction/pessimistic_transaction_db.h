@@ -27,8 +27,8 @@ class PessimisticTransactionDB final : public TransactionDB {
   // Makes the registry. Must be called before the database is wrapped, so that a failure does not
   // take ownership of it.
   static std::unique_ptr<TransactionRegistry> NewRegistry(const TransactionDBOptions& options);
-  // Makes transactions of all unclaimed sections; they belong to the registry's database. Must also
-  // be called before the database is wrapped.
+  // Makes transactions of all unclaimed prepared updates; they belong to the registry's database.
+  // Must also be called before the database is wrapped.
   static Status AdoptSections(DB* db, TransactionHost* host, const TransactionDBOptions& options,
                               TransactionRegistry* registry);
   // Takes ownership of `db`. The host is the database at its root.

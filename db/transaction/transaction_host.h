@@ -70,15 +70,16 @@ class TransactionHost {
   // Waits until all sequence numbers assigned before the call are visible, then returns the newest
   // visible one.
   virtual SequenceNumber WaitForAllWrites() = 0;
-  // Returns a snapshot that allows conflict checks: compactions keep a trace of each change after
+  // Returns a snapshot that allows conflict checks: compactions keep evidence of each change after
   // it. Returns nullptr like GetSnapshot.
   virtual const Snapshot* CheckedSnapshot() = 0;
-  // Returns the newest change of the family that may have been lost without a trace when files were
-  // deleted (DeleteFilesInRanges); 0: none. Changes that FindNewest missed are counted here before.
+  // Returns the newest change of the family that may have been lost without evidence when files
+  // were deleted (DeleteFilesInRanges); 0: none. Changes that FindNewest missed are counted here
+  // before.
   virtual SequenceNumber NewestDroppedWithFiles(ColumnFamilyHandle* family) = 0;
   // Returns a snapshot that returns this timestamp; nullptr like GetSnapshot.
   virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
-  // Makes compactions keep a trace of each change after the visible sequence number at the return,
+  // Makes compactions keep evidence of each change after the visible sequence number at the return,
   // until ReleaseTraces. Returns null if the caller must take a snapshot instead.
   virtual TraceHolds::Slot* HoldTraces(const void* holder) = 0;
   virtual void ReleaseTraces(TraceHolds::Slot* slot) = 0;
@@ -88,21 +89,22 @@ class TransactionHost {
   // family.
   virtual std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) = 0;
 
-  // Prepares a section for two-phase commit. The updates are logged, even with disableWAL, and can
-  // be found by name until they are decided. InvalidArgument: an undecided section has the name, or
-  // the database was opened without DBOptions::allow_2pc.
+  // Prepares a transaction for two-phase commit. The updates are logged, even with disableWAL, and
+  // can be found by name until they are decided. InvalidArgument: an undecided transaction has the
+  // name, or the database was opened without DBOptions::allow_2pc.
   virtual Status PrepareSection(const WriteOptions& options, const std::string& name,
                                 const WriteBatch& updates, PreparedSection** section) = 0;
-  // After OK the section is gone; after a failure it is still undecided, and either decision may be
-  // tried. For a commit, `updates` come before the section's, and *first is their sequence number.
-  // The timestamp is set in the section's keys; InvalidArgument if it is empty and a key needs one.
+  // After OK the prepared transaction no longer exists; after a failure it is still undecided, and
+  // either decision may be tried. For a commit, `updates` come before its own, and *first is their
+  // sequence number. The timestamp is set in its keys; InvalidArgument if it is empty and a key
+  // needs one.
   virtual Status CommitSection(const WriteOptions& options, PreparedSection* section,
                                const WriteBatch& updates, const Slice& timestamp,
                                SequenceNumber* first) = 0;
   virtual Status RollbackSection(const WriteOptions& options, PreparedSection* section) = 0;
-  // Claims and returns the sections that belong to no transaction.
+  // Claims and returns the prepared transactions that no Transaction object has.
   virtual std::vector<PreparedSection*> ClaimSections() = 0;
-  // Called when a transaction is destroyed with its section undecided.
+  // Called when a Transaction is destroyed while its prepared updates are undecided.
   virtual void AbandonSection(PreparedSection* section) = 0;
   virtual bool HasSection(const std::string& name) = 0;
   virtual uint64_t LogOfSection(const PreparedSection* section) = 0;

@@ -72,8 +72,8 @@ struct FamilyVersions {
 struct FamilyEdit {
   FamilyVersions* family = nullptr;
   std::vector<VersionEdit*> edits;  // applied in order as one; LogAndApply fills in numbers
-  // Called, without the mutex, with the files that the edits add, before anybody else meets them
-  // and before the edits are written. Null: nobody wants to know. It must not throw.
+  // Called, without the mutex, with the files that the edits add, before they are published or the
+  // edits are written. Null: it is not called. It must not throw.
   std::function<void(const std::vector<FileRef>&)> made = nullptr;
 };
 

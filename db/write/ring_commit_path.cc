@@ -60,7 +60,7 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
   const Duty duty(Duty::kCommit, self, "a write");
   Reservation reservation;
   std::optional<KeyHashes> keys;
-  // The record does not contain the updates of a prepared section: they may be of any keys.
+  // The record does not contain the updates of a prepared transaction: they may be of any keys.
   const KeyStamps* const watched = watched_.load(std::memory_order_acquire);
   if (watched != nullptr && request->step() == nullptr) [[unlikely]] {
     reservation.keys = &keys.emplace(*request, host_);

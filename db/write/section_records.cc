@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-// Log data before the section, which other readers skip.
+// Log data before the prepared updates, which other readers skip.
 constexpr std::string_view kPreparedAgain = "varve:prepared before";
 
 void AppendName(const Slice& name, std::string* out) {
@@ -141,7 +141,7 @@ class SectionSplitter {
   uint32_t count_ = 0;  // Number of these.
   bool inside_ = false;
   bool again_ = false;
-  bool written_ = false;  // The section is in memtables already.
+  bool written_ = false;  // The prepared updates are in memtables already.
   ValueType last_ = kTypeValue;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The records of two-phase commit (FORMAT.md): a prepared section, and the decision about a
-// section, given by its name.
+// The records of two-phase commit (FORMAT.md): a prepared transaction, and the decision about one,
+// given by its name.
 
 #include <cstdint>
 #include <string>
@@ -15,10 +15,10 @@
 
 namespace varve {
 
-// Returns a record with the updates between marks. `again`: the section is logged again because its
-// old log will be deleted; replay ignores it if it has met the first copy, or a decision about it.
+// Returns a record with the updates between marks. `again`: they are logged again because their old
+// log will be deleted; replay ignores them if it has met the first copy, or a decision about it.
 WriteBatch MakePrepareRecord(const WriteBatch& updates, const Slice& name, bool again = false);
-// `updates` come with the decision, before it. A timestamp that is not empty is for the section's
+// `updates` come with the decision, before it. A timestamp that is not empty is for the prepared
 // keys, which have room for one.
 WriteBatch MakeCommitRecord(const WriteBatch& updates, const Slice& name,
                             const Slice& timestamp = Slice());
@@ -35,7 +35,7 @@ struct SectionPart {
   uint32_t count = 0;  // Number of the updates.
   bool again = false;  // For kSection.
   // True if RocksDB's WRITE_PREPARED has written these updates, and numbered them by sub-batches,
-  // those of a section at its Prepare. Set for kUpdates and kSection.
+  // prepared ones at their Prepare. Set for kUpdates and kSection.
   bool by_sub_batch = false;
 };
 

@@ -5,7 +5,7 @@
 //
 // Finding and adding take no lock. Eviction takes one, so that one thread evicts at a time: a hand
 // goes round the table, passes over entries that are referenced or were used since it last passed,
-// and takes the others out. These wait in limbo until no reader can be looking at them. Readers are
+// and retires the others. Retired entries wait until no reader can be looking at them. Readers are
 // asked for all shards at once, when enough entries wait in all of them together.
 
 #include <atomic>
@@ -156,7 +156,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   // belongs to the caller. Otherwise *last says if the entry has no references left, and this shard
   // may be deleted already.
   static bool DropReference(CacheEntry* entry, bool* last);
-  // Frees the entries in limbo. Returns false if readers are in the way.
+  // Frees the waiting retired entries. Returns false if readers are in the way.
   bool FreeLimbo() VARVE_EXCLUDES(mu_);
   // Like FreeLimbo, but waits for readers if this thread may wait: an object may stand for more
   // than memory, such as an open file.
@@ -169,14 +169,14 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Unlinks an entry from the table and clears its slot.
   void LeaveTable(CacheEntry* entry) VARVE_REQUIRES(mu_);
   static void TakeSlotBack(CacheEntry* entry);
-  // Adds an entry to limbo. Requires that it is retired and not in the table.
+  // Makes an entry wait to be freed. Requires that it is retired and not in the table.
   void AddToLimbo(CacheEntry* entry) VARVE_REQUIRES(mu_);
   // Moves the entries that no reader can have any more to *doomed. Costs a system call.
   void EmptyLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
   void EmptyLimbo(uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
-  // Returns how much of the capacity is left free for entries in limbo, so that readers are asked
-  // once for many entries. The capacity may change between two calls, so a decision must read it
-  // only once.
+  // Returns how much of the capacity is left free for retired entries that wait, so that readers
+  // are asked once for many entries. The capacity may change between two calls, so a decision must
+  // read it only once.
   [[nodiscard]] size_t Slack(size_t capacity) const;
   // Number of bytes evicted at once. It is limited because the hand, whose search is bounded, must
   // not pass used entries more often than new ones arrive.
@@ -195,7 +195,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   // made room for.
   [[nodiscard]] bool FarOverCapacity() const;
   [[nodiscard]] size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
-  // Returns the bytes that are not in limbo.
+  // Returns the bytes that are not of waiting retired entries.
   [[nodiscard]] size_t LiveUsage() const {
     const size_t all = usage();
     const size_t limbo = limbo_usage();

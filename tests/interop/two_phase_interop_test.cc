@@ -170,7 +170,7 @@ TEST(TwoPhaseInteropTest, UpdatesOfOneNumberStayInOrder) {
   ExchangeUpdatesOfOneNumber(kTheirTwoPhases);
 }
 
-// Varve takes over undecided sections in RocksDB's memtables once they are decided.
+// Varve takes over undecided transactions in RocksDB's memtables once they are decided.
 void TakeOverSectionsInMemtables(const char* theirs) {
   const fs::path base = fs::temp_directory_path() / ("varve_written_" + std::to_string(getpid()));
   const std::string directory = (base / "db").string();

@@ -23,7 +23,7 @@
 
 namespace varve::testing {
 
-inline constexpr int kFirstKeys = 20;  // "i00".. of each family: nobody changes them
+inline constexpr int kFirstKeys = 20;  // "i00".. of each family, which never change
 
 // State that both players share. The families are default, "a", "b", which a call may drop, and
 // "t", whose comparator has timestamps.

@@ -62,7 +62,7 @@ TEST(EntryArenaTest, ImpossibleSizesChangeNothing) {
   EXPECT_NE(arena.Allocate(1).data, nullptr);
 }
 
-// Pieces of one size, which nobody touches: the memory is the system's until then.
+// Allocates pieces of one size, which are not touched: the memory is the system's until then.
 void AllocateAlike(EntryArena* arena, size_t bytes, size_t total) {
   std::vector<EntryArena::Piece> pieces;
   for (size_t i = 0; i < total / bytes; i++) pieces.push_back(arena->Allocate(bytes));

@@ -269,7 +269,7 @@ std::string VarveWorld::Kill(const Model& model) {
   }
   std::shared_ptr<MemFileSystem> left =
       mem_->CrashClone(synced ? CrashPolicy::kSyncedOnly : CrashPolicy::kKill, /*seed=*/1);
-  // The dead go on, on files that nobody sees any more, until they are closed.
+  // Dead objects go on, on files that are not seen any more, until they are closed.
   iterators_.clear();
   auto dead = std::exchange(databases_, {});
   const std::shared_ptr<MemFileSystem> old_files = mem_;

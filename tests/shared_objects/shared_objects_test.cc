@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what options share is one object, however many families and databases have it: each finds
-// the object that its program gave, each uses it, and nobody keeps anything of it that is closed.
-// What Varve makes where a program gives nothing is one for those who share its owner, too.
-// Method: a row for each member of an option struct that points to an object (object_rows.h); which
-// those are is read from the public headers, so that a new one without a row fails. Each object is
-// given to two databases of several families, which write, flush, compact, change options, make and
-// drop families, and are closed; meanwhile and afterwards the object is asked, and how many hold
-// it.
+// Goal: an object in options is one object, however many families and databases have it: each finds
+// the object that its program gave, each uses it, and none that is closed keeps it. An object that
+// Varve makes by default is one for those who share its owner, too. Method: a row for each member
+// of an option struct that points to an object (object_rows.h); these are read from the public
+// headers, so that a new one without a row fails. Each object is given to two databases of several
+// families, which write, flush, compact, change options, make and drop families, and are closed;
+// meanwhile and afterwards the object's state and use count are checked.
 
 #include <gmock/gmock.h>
 

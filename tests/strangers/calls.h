@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The public calls that are given a column family handle, a snapshot, an iterator, a transaction or
-// a batch: one row each, in a form in which each of these objects can be somebody else's.
+// Lists the public calls that are given a column family handle, a snapshot, an iterator, a
+// transaction or a batch: one row each, in a form in which each of these objects can belong to
+// another database.
 
 #include <memory>
 #include <span>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: no call takes what is not its database's for its own. Method: a table of all public calls
+// Goal: no call takes objects of another database for its own. Method: a table of all public calls
 // that are given a column family handle, a snapshot, an iterator, a transaction or a batch, held to
 // the public headers; each is given one of another database, one that was released, one of a
 // dropped family, and is made when the database is closed, for each kind of database and of
-// transaction. What is somebody else's is InvalidArgument, and nothing is changed, here or there;
-// of dropped families and closed databases the table says what is answered.
+// transaction. Foreign objects are InvalidArgument, and nothing is changed in either database; for
+// dropped families and closed databases the table has the answer.
 
 #include <gtest/gtest.h>
 

@@ -167,7 +167,7 @@ const std::vector<Breach> kOfCache = {
        LooseShard loose;
        loose.Add();
      }},
-    // Somebody else wrote to the slot of an entry.
+    // Another writer wrote to the slot of an entry.
     {"slot->load(std::memory_order_relaxed) == entry",
      [] {
        LooseShard loose;

@@ -95,7 +95,7 @@ class SpanningTable {
   [[nodiscard]] ReadTimestamp AsOf(const std::string& stamp) const {
     return timed() ? ReadTimestamp{&table_.icmp, stamp} : ReadTimestamp();
   }
-  // Returns storage for operands that nobody merges.
+  // Returns storage for operands that are not merged.
   static MergeOperands* AllOperands() {
     MergeOperands* const operands = MergeOperands::Acquire();
     operands->wants_value = false;

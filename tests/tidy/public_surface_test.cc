@@ -322,7 +322,7 @@ struct AllOptions {
   BlockBasedTableOptions table;
 };
 
-// A pointer that nobody may follow.
+// A pointer that must not be followed.
 template <typename T>
 std::shared_ptr<T> Something() {
   static int thing = 0;

@@ -34,7 +34,8 @@ class Database {
   bool Open(Dice* dice, bool after_kill);
   // Closes the database, which also drops the snapshots. Requires that no worker holds one.
   bool Close();
-  // Compares every key of every family by Get and by a scan. Requires that nobody writes meanwhile.
+  // Compares every key of every family by Get and by a scan. Requires that no thread writes
+  // meanwhile.
   void VerifyAll();
 
   // Drops a family and creates it again, empty.

@@ -112,7 +112,7 @@ RunTotals RunRounds(const std::string& directory, const std::string& expected_pa
     return totals;
   }
   Dice dice(FLAGS_seed);
-  bool after_kill = true;  // nobody knows how the last user of the directory ended
+  bool after_kill = true;  // it is unknown how the last user of the directory ended
   for (int round = 0; round <= FLAGS_kill_random_test; round++) {
     const bool last = round == FLAGS_kill_random_test;
     const uint64_t seed = dice.Next();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Money from one account to another, in a transaction: both change or neither, and nobody comes in
-// between. Usage: transfer [directory]    (a new one; default ./transfer.db)
+// Moves money from one account to another, in a transaction: both change or neither, and no other
+// write comes in between. Usage: transfer [directory] (a new one; default ./transfer.db)
 
 #include <cstdio>
 #include <cstdlib>

@@ -21,7 +21,7 @@ inline void FutexWait(const std::atomic<uint32_t>& word, uint32_t seen) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
 }
 
-// Wake sleepers, after `word` was changed. They cost a system call even if nobody sleeps.
+// Wake sleepers, after `word` was changed. They cost a system call even without sleepers.
 inline void FutexWakeOne(const std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }

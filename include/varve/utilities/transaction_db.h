@@ -62,8 +62,8 @@ struct TransactionDBOptions {
   std::shared_ptr<TransactionDBMutexFactory> custom_mutex_factory;
 
   // WRITE_UNPREPARED is refused. A database may change its policy at any opening. In the log,
-  // prepared sections have the marks of WRITE_COMMITTED under either policy: while such a section
-  // is undecided, or its log is not flushed, RocksDB opens the directory with that policy only.
+  // prepared transactions have the marks of WRITE_COMMITTED under either policy: while one is
+  // undecided, or its log is not flushed, RocksDB opens the directory with that policy only.
   TxnDBWritePolicy write_policy = TxnDBWritePolicy::WRITE_COMMITTED;
 
   // Advisory: uncommitted updates are in no memtable, and need no rollback.

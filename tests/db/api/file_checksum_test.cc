@@ -130,7 +130,7 @@ TEST_F(FileChecksumTest, EveryChangedByteIsToldOf) {
   ASSERT_TRUE(db()->DeleteRange(WriteOptions(), "x", "y").ok());
   Flush();
   ASSERT_TRUE(Close().ok());
-  // A filter that is there, but that nobody uses, is looked at, too.
+  // The verification also reads a filter that no read uses.
   table.filter_policy.reset();
   options_.table_factory.reset(NewBlockBasedTableFactory(table));
   const std::string name = Path(Files(kTableFile)[0]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what was deleted or overwritten leaves the disk with nobody asking: at once when it is
-// worth the work, when the last snapshot that needs it goes, and when it becomes too old. Method:
+// Goal: deleted or overwritten entries leave the disk by themselves: at once when it is worth the
+// work, when the last snapshot that needs them is released, and when they become too old. Method:
 // stories over a database with automatic compactions; entries are counted in its tables. Time is a
 // clock's that the test moves.
 

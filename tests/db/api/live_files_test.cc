@@ -268,7 +268,7 @@ TEST_F(LiveFilesTest, AManifestThatMayBeInForceIsReplacedBeforeItIsCopied) {
   EXPECT_EQ(doubts, 1u) << "the last sync is that of CURRENT";
 }
 
-// An edit that failed is in no copy: nobody knows whether it happened.
+// An edit that failed is in no copy: it is unknown whether it happened.
 TEST_F(LiveFilesTest, ACopyAfterAFailedEditIsADatabase) {
   options_.max_bgerror_resume_count = 0;
   Open({"default", "a"});

@@ -42,7 +42,7 @@ void AddGroup(const Map& names, const std::string& group, Numbers* numbers) {
 Numbers TickersThatStayZero() {
   Numbers none = {
       // A table's dictionary lives with the table; of two threads that read a block, one has its
-      // block in the cache, and nobody counts the other's.
+      // block in the cache, and the other's is not counted.
       BLOCK_CACHE_COMPRESSION_DICT_MISS, BLOCK_CACHE_COMPRESSION_DICT_HIT,
       BLOCK_CACHE_COMPRESSION_DICT_ADD, BLOCK_CACHE_COMPRESSION_DICT_BYTES_INSERT,
       BLOCK_CACHE_ADD_REDUNDANT, BLOCK_CACHE_INDEX_ADD_REDUNDANT, BLOCK_CACHE_FILTER_ADD_REDUNDANT,

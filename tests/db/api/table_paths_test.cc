@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: tables are in the directories that db_paths and cf_paths name, levels in the order of their
-// age; nothing is lost when a database is opened with other paths, when a kill leaves tables that
-// nobody knows, when a table is damaged; and a directory of somebody else stays untouched. Method:
+// age; nothing is lost when a database is opened with other paths, when a kill leaves unknown
+// tables, when a table is damaged; and the directory of another program stays untouched. Method:
 // three directories in memory, of which the first two have little room.
 
 #include <gmock/gmock.h>
@@ -90,8 +90,8 @@ TEST_F(TablePathsTest, DynamicLevelsCountWithTheSizesThatTheyHaveNow) {
   options_.db_paths[0].target_size = 8000;
   Open();
   MakeTable({"a", "b"});
-  // L0 and L6, the base level, are all there is. Of an empty tree nobody knows how large that will
-  // be.
+  // L0 and L6, the base level, are all there is. It is unknown how large the base level of an empty
+  // tree will be.
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
   EXPECT_EQ(Places(), kFast) << "CompactRange writes to the path that its options name";
   CompactInto(6);

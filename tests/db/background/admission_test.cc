@@ -214,7 +214,7 @@ TEST_F(AdmissionTest, NoSlowdownDoesNotWaitForAnothersSwitch) {
   EXPECT_TRUE(Eventually([&] { return QuickPut().ok(); }));
 }
 
-// A flush that somebody asked for keeps writers out without being a writer's switch.
+// A flush that was requested keeps writers out without being a writer's switch.
 TEST_F(AdmissionTest, NoSlowdownWithAFullMemtableDoesNotWaitForAFlush) {
   options_.write_buffer_size = 64 << 10;
   Open({"default", "a"});

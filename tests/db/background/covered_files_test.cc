@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: space under a range deletion comes back unread, as soon as nobody can see it, and nothing
-// else goes with it. Method: tables in the last level, deletions over all, over most, beneath
-// snapshots.
+// Goal: space under a range deletion comes back unread, as soon as no reader can see it, and
+// nothing else goes with it. Method: tables in the last level, deletions over all, over most,
+// beneath snapshots.
 
 #include <gtest/gtest.h>
 

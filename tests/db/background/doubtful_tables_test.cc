@@ -25,7 +25,7 @@ struct ManifestFailure {
   FaultCalls calls;
   const char* path;
   bool rotates;     // each edit begins a new MANIFEST
-  bool each_stays;  // and whoever opens the database may read any of them: each call leaves one
+  bool each_stays;  // and an opening may read any of them: each call leaves one
 };
 
 const ManifestFailure kManifestFailures[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: flushes and compactions that nobody waits for pause, those that somebody waits for do not,
-// and all of it leaves the same data. Method: the counts of the property varve.background; what a
-// pause is good for is the scheduler's affair.
+// Goal: flushes and compactions pause unless a thread waits for them, and all of it leaves the same
+// data. Method: the counts of the property varve.background; the benefit of a pause is the
+// scheduler's affair.
 
 #include <thread>
 

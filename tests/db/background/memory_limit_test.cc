@@ -93,7 +93,7 @@ TEST_F(MemoryLimitTest, ClosingEndsTheWait) {
   EXPECT_TRUE(result_.IsShutdownInProgress()) << result_.ToString();
 }
 
-// The memory is another database's, which nobody writes to.
+// The memory belongs to another database, which gets no writes.
 TEST_F(MemoryLimitTest, AnIdleDatabaseIsFlushedForOthers) {
   memory_->SetBufferSize(64 << 20);
   Open();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: the OPTIONS file follows every change, also where it is too large to be written with each,
-// and nobody who reads it, copies it or counts on it is left with an older one. Method: a database
-// with a hundred families whose options change, with files that cannot be made, and closing.
+// and no reader or copy of it gets an older one. Method: a database with a hundred families whose
+// options change, with files that cannot be made, and closing.
 
 #include <gmock/gmock.h>
 
@@ -176,7 +176,7 @@ TEST_F(OptionsKeeperTest, WhatChangesWhileACopyIsMadeIsToldToo) {
     EXPECT_TRUE(Eventually([&] { return files->arrived || copied; }));
     if (files->arrived) {
       EXPECT_TRUE(Change("f8", 99999).ok());
-      // The timer finds somebody writing.
+      // The timer finds that a thread is writing.
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     files->open = true;

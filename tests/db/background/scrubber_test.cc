@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: passes over all tables come by themselves, find what has rotted, say so everywhere, hold up
-// nobody who closes, and read no faster than they may. Method: small databases, a byte changed
+// Goal: passes over all tables come by themselves, find rotted bytes, report them everywhere, do
+// not hold up Close, and read no faster than they may. Method: small databases, a byte changed
 // behind the engine's back.
 
 #include <gmock/gmock.h>

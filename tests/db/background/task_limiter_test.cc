@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: families and databases that share a ConcurrentTaskLimiter never run more automatic
-// compactions than it allows, all of them run in the end, and whoever waits is told when it may.
+// compactions than it allows, all of them run in the end, and waiting ones are told when they may.
 
 #include "util/sync/task_limiter.h"
 

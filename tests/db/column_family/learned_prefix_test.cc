@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: nobody sees that the first memtable of a family is made anew once it is known what keys
-// begin with. Method: readers of every kind that began before, writers beside, and failures.
+// Goal: readers and writers do not notice that the first memtable of a family is made anew once the
+// keys' prefix is known. Method: readers of every kind that began before, writers beside, and
+// failures.
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goal: a checkpoint is a database of its own with a prefix of the writes, is durable when the call
-// returns, and is not there at all when it fails; and it holds nobody up. Method: checkpoints of
-// databases in memory are opened with kAbsoluteConsistency and compared; each call of the file
-// system fails once, and the power goes before each; families, directories, transactions, links
-// and leftovers in all the ways that the header speaks of.
+// returns, and does not exist at all when it fails; and it holds up no other call. Method:
+// checkpoints of databases in memory are opened with kAbsoluteConsistency and compared; each call
+// of the file system fails once, and the power goes before each; families, directories,
+// transactions, links and leftovers in all the ways that the header names.
 
 #include "varve/utilities/checkpoint.h"
 
@@ -169,7 +169,7 @@ TEST_F(CheckpointTest, BringsSeveralDirectoriesTogether) {
   Put("b", "log");
   ASSERT_TRUE(Create("/copy").ok());
   EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=log;");
-  // Its OPTIONS do not lead anybody to the logs of the original.
+  // Its OPTIONS do not refer to the logs of the original.
   for (const std::string& name : NamesIn("/copy")) {
     if (!name.starts_with("OPTIONS")) continue;
     EXPECT_EQ(ReadFile("/copy/" + name).find("/logs"), std::string::npos);
@@ -315,7 +315,7 @@ TEST_F(CheckpointTest, HoldsUndecidedTransactions) {
   ASSERT_TRUE(prepared->Put("k", "prepared").ok());
   ASSERT_TRUE(prepared->Prepare().ok());
   ASSERT_TRUE(txn_db->Put(WriteOptions(), "a", "v").ok());
-  // The log of the section stays, though all that was written is in tables.
+  // The log of the prepared transaction stays, though all writes are in tables.
   ASSERT_TRUE(txn_db->Flush(FlushOptions()).ok());
   ASSERT_TRUE(txn_db->Put(WriteOptions(), "b", "v").ok());
   for (const bool flush : {false, true}) {

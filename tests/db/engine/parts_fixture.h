@@ -19,7 +19,7 @@
 
 namespace varve {
 
-// A commit path that nobody writes through: it tells who holds it.
+// A commit path that gets no writes: it tells who holds it.
 class IdleCommitPath final : public CommitPath {
  public:
   Status Commit(const WriteOptions&, WriteRequest*, UserWriteCallback*) override {
@@ -46,7 +46,7 @@ class IdleCommitPath final : public CommitPath {
   void ExitExclusive() override { held = false; }
   void Shutdown() override {}
 
-  bool busy = false;  // somebody else holds it for long
+  bool busy = false;  // another thread holds it for long
   bool held = false;
   int entered = 0;
 };

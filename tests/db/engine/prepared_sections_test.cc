@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: the log that holds a prepared section stays exactly as long as it is needed. Method: each
-// way through a section's states, asked after every step which logs stay.
+// Goal: the log that holds a prepared transaction stays exactly as long as it is needed. Method:
+// each way through its states, asked after every step which logs stay.
 
 #include "db/engine/prepared_sections.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: changes of a tree are let in under the rules of tree_admission.h, nobody is woken too
-// rarely, nobody waits for ever. Method: a few actors, each a thread's program in small steps of
-// one hold of the mutex each, are run in every order that there is (states that look the same are
-// visited once). Each step is checked; then, in the graph of all states, for ends where somebody
-// still sleeps, and for rounds in which somebody waits although all others that could move do.
+// Goal: changes of a tree are let in under the rules of tree_admission.h, none is woken too rarely,
+// none waits for ever. Method: a few actors, each a thread's program in small steps of one hold of
+// the mutex each, are run in every possible order (equal states are visited once). Each step is
+// checked; then, in the graph of all states, ends where an actor still sleeps, and rounds in which
+// one waits although all others that could move do.
 
 #include "db/engine/tree_admission.h"
 
@@ -34,7 +34,7 @@ struct Script {
   bool idle = false;     // plans nothing
   bool forever = false;  // begins again when it is done
   int caller = -1;       // the actor in the middle of whose step, and by whose thread, it is called
-  bool pauses = false;   // pauses all, and goes on once nobody has a step; the rest is ignored
+  bool pauses = false;   // pauses all, and goes on once none has a step; the rest is ignored
 };
 
 class World {
@@ -52,7 +52,7 @@ class World {
   bool CanMove(size_t i) const {
     const Actor& actor = actors_[i];
     if (actor.place == Place::kDone || actor.place == Place::kNotYet || actor.asleep) return false;
-    // A party that is called back holds its caller up.
+    // A participant that is called back holds its caller up.
     return !(actor.place == Place::kInStep && CallbackUnderWay(i));
   }
   bool Waits(size_t i) const { return actors_[i].waits; }
@@ -552,7 +552,7 @@ TEST(TreeAdmissionTest, WhoIsCalledBackInAStepIsNotKeptWaitingForIt) {
 }
 
 // Two threads are called back in their steps, and each calls what the other's step may be in the
-// way of: one of them is refused, if nobody else ends it.
+// way of: one of them is refused, if no third thread ends it.
 TEST(TreeAdmissionTest, TwoWhoAreCalledBackDoNotWaitForEachOther) {
   const std::vector<std::pair<Script, Script>> steps = {
       {Job(1), Job(2)},

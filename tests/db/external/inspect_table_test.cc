@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what is said of a table of somebody else is so, and a table that contradicts itself is
-// refused. Method: tables of the writer and of the builder, with whatever keys; each byte flipped.
+// Goal: the description of a foreign table is true, and a table that contradicts itself is refused.
+// Method: tables of the writer and of the builder, with all kinds of keys; each byte flipped.
 
 #include "table/inspect/inspect_table.h"
 

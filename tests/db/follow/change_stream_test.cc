@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whoever reads on from a named position is given, over any number of openings and kills,
-// each number that was written in one batch or in one gap, in order, and again only what was not
-// acknowledged durably; or is told that the position has expired, and never less. Method: random
-// histories of writes, flushes, acknowledgements, openings and kills over every kind of log are
-// compared with what was given out; then stories of positions that lose their logs.
+// Goal: a reader that goes on from a named position gets, over any number of openings and kills,
+// each number that was written in one batch or in one gap, in order, and again only those that were
+// not acknowledged durably; or is told that the position has expired, and never less. Method:
+// random histories of writes, flushes, acknowledgements, openings and kills over every kind of log
+// are compared with the records that were read; then stories of positions that lose their logs.
 
 #include "varve/change_stream.h"
 
@@ -176,7 +176,7 @@ TEST_F(ChangeStreamTest, LogsGoWhenNobodyWantsThem) {
   EXPECT_TRUE(Eventually([&] { return Files(kWalFile).size() == 1; }));
 }
 
-// Stops whoever deletes a log, until it is released.
+// Blocks a thread that deletes a log, until it is released.
 class StopsDeletionOfLogs final : public MemFileSystem::CallHook {
  public:
   void BeforeCall(uint64_t, MemCall call, const std::string& path) override {
@@ -326,7 +326,7 @@ TEST_F(ChangeStreamTest, APositionThatIsLeftExpires) {
   EXPECT_TRUE(StatusOf(options).IsExpired());
 }
 
-// Somebody else has deleted its logs.
+// Another program has deleted its logs.
 TEST_F(ChangeStreamTest, APositionWithoutItsLogsHasExpired) {
   Open();
   auto stream = Stream();

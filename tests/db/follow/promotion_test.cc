@@ -141,8 +141,8 @@ Transaction* Prepared(TransactionDB* db, const std::string& name) {
   return transaction;
 }
 
-// Sections are in one log, and what was decided about two of them is in the next, in which all of
-// the memtable comes from.
+// Prepared transactions are in one log, and the decisions about two of them in the next, from which
+// all of the memtable comes.
 void PrepareAndWait(const std::string& path, const Options& options, Progress* progress) {
   TransactionDB* db = nullptr;
   EndUnless(TransactionDB::Open(options, TransactionDBOptions(), path, &db), "primary: open");

@@ -279,7 +279,7 @@ TEST_F(UpdatesSinceTest, LogDataIsAmongTheBatches) {
   EXPECT_EQ(ReadAll(Since(2).get()), "2:+b=2 |");
   auto it = Since(1);
   Flush();
-  Put("c", "3");  // in a log that begins with a mark, which is nobody's batch
+  Put("c", "3");  // in a log that begins with a mark, which is no batch of a user
   EXPECT_EQ(ReadAll(it.get()), "1:+a=1 |2:#remark |2:+b=2 |3:+c=3 |");
 }
 
@@ -457,7 +457,7 @@ TEST_F(TwoPhaseUpdatesTest, ATransactionIsOneBatchWhereItWasCommitted) {
   EXPECT_EQ(ReadSince(9), "9:+d=plain |");
 }
 
-// The section is in a log before that of the position.
+// The prepared transaction is in a log before that of the position.
 TEST_F(TwoPhaseUpdatesTest, ASectionIsFoundInAnEarlierLog) {
   for (const bool decided_before : {false, true}) {
     SCOPED_TRACE(decided_before);

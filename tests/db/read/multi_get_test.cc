@@ -65,7 +65,8 @@ std::string GetOne(const MiniLsm& lsm, const std::string& key, SequenceNumber se
                                                       : Status::NotFound().ToString();
 }
 
-// Some keys of the history and some that nobody wrote, in any order, some of them twice.
+// Returns some keys of the history and some that were never written, in any order, some of them
+// twice.
 std::vector<std::string> RandomBatch(const HistoryShape& shape, const std::vector<Write>& history,
                                      const Comparator* order, std::mt19937* random) {
   std::vector<std::string> keys((*random)() % 3 == 0 ? (*random)() % 100 : (*random)() % 12);

@@ -24,8 +24,7 @@ constexpr int kVersions = 20;  // of one key: more than are stepped over
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// Walks a list whose order nobody checked, and seeks as if it were sorted: what a damaged table may
-// come to.
+// Walks a list whose order was not checked, and seeks as if it were sorted, as in a damaged table.
 class UncheckedList final : public InternalIterator {
  public:
   UncheckedList(const Entries* entries, const InternalKeyComparator* icmp)

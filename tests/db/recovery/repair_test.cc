@@ -369,8 +369,8 @@ TEST_F(RepairTest, ATablesLostEndOfTheManifestIsTakenOver) {
   EXPECT_EQ(Scan(), "a=of a b=of b");
 }
 
-// The database has moved its tables to another directory. What it left behind, or somebody copied,
-// is not what the MANIFEST means.
+// The database has moved its tables to another directory. Tables that it left behind, or that were
+// copied, are not those of the MANIFEST.
 TEST_F(RepairTest, CopiesOfTablesInOtherDirectoriesAreNotTakenForThem) {
   Open();
   MakeTable({"a"});

@@ -31,7 +31,7 @@ namespace {
 
 using testing::Random;
 
-// Compares as bytes do, but nobody knows.
+// Compares as bytes do, but does not say so.
 class UnknownOrder final : public Comparator {
  public:
   const char* Name() const override { return "test.UnknownOrder"; }

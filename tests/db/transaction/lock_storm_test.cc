@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: under many threads on few keys no lock is had by two, none is left, nobody sleeps for ever,
-// and whoever is told of a deadlock was in one. Method: threads lock keys in random order, shared,
-// exclusively, and one after the other, and ranges over them; each key guards a plain counter, and
-// who has locked what is written down beside the table. After a deadlock was told, the cycle it
-// names is held against that: each one in it waits for what the next one had, or waits for as well.
+// Goal: under many threads on few keys no lock is had by two, none is left, no thread sleeps for
+// ever, and a thread that is told of a deadlock was in one. Method: threads lock keys in random
+// order, shared, exclusively, and one after the other, and ranges over them; each key guards a
+// plain counter, and a ledger beside the table records the locks. The cycle that a deadlock names
+// is checked against it: each member waits for a lock that the next one had, or waits for as well.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: optimistic transactions commit where nothing they know has changed, and are Busy where it
-// has, whoever changed it and how. Method: stories of a transaction and of writes beside it.
+// Goal: optimistic transactions commit if nothing they know has changed, and are Busy if it has,
+// whatever changed it. Method: stories of a transaction and of writes beside it.
 
 #include <gmock/gmock.h>
 

@@ -33,7 +33,7 @@ struct KeyUses {
   int reads = 0;
   int writes = 0;
   bool exclusive = false;
-  uint64_t since = UINT64_MAX;  // nobody else may have changed it after this
+  uint64_t since = UINT64_MAX;  // no other may have changed it after this
 };
 
 struct State {

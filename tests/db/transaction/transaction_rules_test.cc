@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: the rules of db/transaction stand in the code, and whoever breaks one is stopped. Method: a
-// table of ways to break one, each in a process of its own.
+// Goal: the rules of db/transaction are asserted in the code, and a program that breaks one is
+// stopped. Method: a table of ways to break one, each in a process of its own.
 
 #include <gtest/gtest.h>
 

@@ -30,7 +30,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
   };
   struct Section {
     std::vector<Update> updates;
-    bool given_up = false;  // nobody can decide it before the next opening
+    bool given_up = false;  // it cannot be decided before the next opening
   };
 
   static constexpr int kSteps = 400;
@@ -104,7 +104,7 @@ class TwoPhaseModelTest : public TwoPhaseFixture, public ::testing::WithParamInt
     if (s.ok()) return "ok";
     return s.IsLockLimit() ? "limit" : (s.IsTimedOut() ? "taken" : s.ToString());
   }
-  // The first and the last lock of each section, and some that nobody has.
+  // Checks the first and the last lock of each prepared transaction, and some that are free.
   void CheckLocks(const std::string& when) {
     std::vector<Update> asked;
     for (const auto& [name, section] : prepared_) {

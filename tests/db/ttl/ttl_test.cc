@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: an entry is seen until its lifetime has passed and by nobody afterwards, whichever call
-// reads it and whatever compactions have done; what a snapshot shows it shows for ever. Method: one
+// Goal: an entry is visible until its lifetime has passed and never afterwards, whichever call
+// reads it and whatever compactions have done; a snapshot always shows the same. Method: one
 // database in memory, with a clock that the test sets.
 
 #include <cstring>

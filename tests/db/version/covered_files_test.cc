@@ -67,7 +67,7 @@ TEST_F(CoverTest, TombstonesCountWithinTheBoundsOfTheirTable) {
 
 // ---- Whole trees, looked at again and again ----
 
-// An open table of which nobody asks more than for its tombstones.
+// An open table that is asked only for its tombstones.
 class TombstonesOnly final : public TableReader {
  public:
   explicit TombstonesOnly(const std::vector<RangeTombstone>& tombstones)

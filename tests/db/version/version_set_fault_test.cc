@@ -130,8 +130,8 @@ TEST_F(VersionSetTest, AFailedSwitchOfCurrentKeepsBothManifests) {
               UnorderedElementsAre(old_number, doubtful.number + 1));
 }
 
-// The MANIFEST is not in doubt then. Of the tables that were new nobody knows whether they keep
-// their names: a sync that succeeds later is no proof.
+// The MANIFEST is not in doubt then. It is unknown whether the new tables keep their names: a sync
+// that succeeds later is no proof.
 TEST_F(VersionSetTest, AFailedDirectorySyncBeforeAnEditDoubtsTheTablesOfThatTime) {
   Create();
   const NewFile old = MakeTable(0, "a", "b", 1, 2);

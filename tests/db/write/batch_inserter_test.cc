@@ -155,7 +155,7 @@ TEST_F(BatchInserterTest, TimestampsFitTheirFamilies) {
   WriteBatch needless;
   ASSERT_TRUE(Stamp(&needless, kTypeValue, 3, "k", "v", 8, ts).ok());
   EXPECT_TRUE(IsSizeError(Check(needless), "plain", 8, 0)) << Check(needless).ToString();
-  WriteBatch missing;  // long enough to hold one, but nobody gave one
+  WriteBatch missing;  // long enough to hold one, but none was given
   ASSERT_TRUE(Add(&missing, kTypeValue, 5, "a key of some length", "v").ok());
   EXPECT_TRUE(IsSizeError(Check(missing), "stamped", 0, 8)) << Check(missing).ToString();
   WriteBatch short_one;

@@ -23,14 +23,14 @@ constexpr uint8_t kNoRoomMark = 255;
 
 enum class Fault {
   kNone,
-  kNoSecondLook,        // the role is given up, and nobody looks again
+  kNoSecondLook,        // the role is given up, and no thread looks again
   kReadsHeadEarly,      // looks where the head is, completes, then looks at the slot that it was
   kSkipsOpenSlots,      // publishes what is not a prefix
   kRetiresFirst,        // slots retire before they are visible
   kLooksThenRetires,    // a load and a store where an exchange belongs
   kSnapshotNeverWaits,  // reads at the newest sequence given out
   kMarksRoomLate,       // looks whether it has to sleep, then says that it will
-  kNoRoundOfRoom        // clears the mark of somebody who is about to sleep, and counts nothing
+  kNoRoundOfRoom        // clears the mark of a thread that is about to sleep, and counts nothing
 };
 
 enum Step : uint8_t {

@@ -82,7 +82,7 @@ struct Outcome {
 
 class SingleWriteTest : public Database, public ::testing::WithParamInterface<LogKind> {
  protected:
-  // An empty database, and no trace of the one before.
+  // Begins with an empty database, which has nothing of the one before.
   void Begin(const LogKind& kind) {
     EXPECT_TRUE(Close().ok());
     Remount(std::make_shared<MemFileSystem>());

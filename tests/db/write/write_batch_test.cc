@@ -418,7 +418,7 @@ TEST(WriteBatchTest, RandomBatchesComeBackAsTheyWere) {
   }
 }
 
-// Bytes that nobody vouches for.
+// Bytes from an unknown source.
 
 TEST(HostileBatchTest, DamageIsCorruptionAndNeverACrash) {
   const char* cases[] = {

@@ -405,8 +405,8 @@ TEST_F(ClockCacheTest, NothingIsMissedWhileTheTableGrows) {
   }
 }
 
-// All threads put the same keys, with rising numbers, while the table grows: of each key one entry
-// is left, and nobody sees a key go back.
+// All threads put the same keys, with rising numbers, while the table grows: one entry of each key
+// is left, and no thread sees a key go back.
 TEST_F(ClockCacheTest, AKeyThatAllReplaceIsThereOnce) {
   cache_ = NewLRUCache(SmallOptions(1 << 20));
   constexpr int kKeys = 2000;

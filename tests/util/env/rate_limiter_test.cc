@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goal: the token bucket grants its rate and no more, in order of priority, and never loses a
-// wake-up. Method: a clock that only moves when somebody waits on it makes one thread's schedule
+// wake-up. Method: a clock that only moves when a thread waits on it makes one thread's schedule
 // exact; real threads on a clock driven by the test cover queueing and fairness.
 
 #include "util/env/rate_limiter.h"

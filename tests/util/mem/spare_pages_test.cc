@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: pages are ready soon after somebody wanted them, no more than that, and a child of fork()
+// Goal: pages are ready soon after a thread wanted them, no more than that, and a child of fork()
 // goes on without. Method: a set of them of the test's own, beside the one of the process.
 
 #include "util/mem/spare_pages.h"

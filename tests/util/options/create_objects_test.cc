@@ -37,7 +37,7 @@ std::shared_ptr<T> Made(const std::string& text) {
   return made;
 }
 
-// Names that nobody has registered are told, and leave `object` as it is.
+// Names that are not registered are reported, and leave `object` as it is.
 template <typename T>
 void RefusesUnknownNames(std::shared_ptr<T> object) {
   const std::shared_ptr<T> before = object;

@@ -115,7 +115,7 @@ TEST(OptionsFileTest, PlainLinesHoldOnlyNamesThatRocksDb7Knows) {
 }
 
 // A shortened file that RocksDB 7.8.3 writes for a default database, with an operator and a
-// listener that nobody here can make.
+// listener that cannot be made here.
 constexpr char kRocksFile[] = R"(# This is an option file.
 [Version]
   rocksdb_version=7.8.3

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: work at a pace gives way after each piece of its own processor time, unless it hurries, and
-// the most urgent wish of all is found. Method: a clock that says what the test wants, and a pace
-// that counts; that a thread which gives way is not the next to run is the system's affair.
+// Goal: work at a pace yields after each piece of its own processor time, unless it hurries, and
+// the most urgent wish of all is found. Method: a clock that the test sets, and a pace that counts;
+// the scheduler decides which thread runs after a yield.
 
 #include "util/sync/give_way.h"
 

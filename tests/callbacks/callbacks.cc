@@ -272,7 +272,7 @@ const std::vector<Callback>& Callbacks() {
 }
 
 const std::set<std::string>& NeverCalled() {
-  // The last three: before there is a database, and only where files are synced by ranges or
+  // The last three run before there is a database, and only where files are synced by ranges or
   // truncated.
   static const std::set<std::string> never = {
       "OnChangeStreamExpired", "OnBlobFileCreationStarted", "OnBlobFileCreated",

@@ -48,7 +48,7 @@ class TableMultiGetTest : public ::testing::Test {
     *table_.reads = 0;
   }
 
-  // The value or the status of each key; "" for one that is not there.
+  // Returns the value or the status of each key; "" for one that is not there.
   std::vector<std::string> Get(const std::vector<size_t>& numbers,
                                const ReadOptions& options = ReadOptions()) {
     std::vector<PinnableSlice> values(numbers.size());

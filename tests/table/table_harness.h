@@ -60,7 +60,7 @@ struct OpenTable {
     return BlockTableReader::Open(options, std::move(file_reader), content.size(), &reader);
   }
 
-  // The state after a Get at `snapshot`, with the value if found.
+  // Returns the state after a Get at `snapshot`, with the value if found.
   PointLookup::State Get(const Slice& user_key, SequenceNumber snapshot, std::string* value,
                          const ReadOptions& read = ReadOptions(), bool speculate = false) {
     PinnableSlice result;

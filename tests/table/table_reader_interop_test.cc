@@ -144,7 +144,7 @@ class ForeignTables : public ::testing::Test {
     return std::string(std::istreambuf_iterator<char>(in), {});
   }
 
-  // The only table in the directory.
+  // Returns the only table in the directory.
   std::string TheTable(const std::filesystem::path& where) {
     std::string content;
     for (const auto& entry : std::filesystem::directory_iterator(where)) {

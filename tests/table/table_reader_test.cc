@@ -221,7 +221,7 @@ BlockBuilder::Options BlockOptions() {
   return BlockBuilder::Options();
 }
 
-// A table of version 6 or 7: context checksums, and the index in the metaindex.
+// Returns a table of version 6 or 7: context checksums, and the index in the metaindex.
 std::string ContextTable(uint32_t version, const Entries& entries) {
   constexpr uint32_t kContext = 0x12345678;
   std::string file;

@@ -64,7 +64,7 @@ Parameters ParametersOf(const PublicMethod& method) {
   return found;
 }
 
-// "Name(type,type)".
+// Returns "Name(type,type)".
 std::string SignatureOf(const PublicMethod& method) {
   std::string text = method.name + "(";
   for (const std::string& type : ParametersOf(method).types) text += type + ",";

@@ -201,7 +201,7 @@ const std::vector<const OptionTable*>& Tables() {
   return tables;
 }
 
-// nullptr: the field has none.
+// Returns nullptr if the field has no row.
 const OptionRow* RowOf(const PublicField& field) {
   const bool advanced = field.owner == "AdvancedColumnFamilyOptions";
   for (const OptionTable* table : Tables()) {

@@ -57,7 +57,7 @@ std::string_view SecondPart(std::string_view path) {
   return rest.find('/') == std::string_view::npos ? "" : FirstPart(rest);
 }
 
-// Position in kDbLayers; -1 for unknown rooms.
+// Returns the position in kDbLayers; -1 for unknown rooms.
 int DbLayer(std::string_view room) {
   for (size_t i = 0; i < kDbLayers.size(); ++i) {
     if (std::ranges::find(kDbLayers[i], room) != kDbLayers[i].end()) return static_cast<int>(i);
@@ -152,7 +152,7 @@ struct NamedTest {
   std::string name;  // "Suite.Test"
 };
 
-// Back-quoted "<file>: <Suite>.<Test>" of a Markdown line.
+// Returns each back-quoted "<file>: <Suite>.<Test>" of a Markdown line.
 std::vector<NamedTest> NamedTests(const std::string& line) {
   std::vector<NamedTest> found;
   for (size_t start = line.find('`'); start != std::string::npos;) {

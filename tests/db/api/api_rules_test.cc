@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who breaks a rule of the database's front, or of what tells about it, is stopped in a build
-// with assertions.
+// Goal: a build with assertions stops a caller that breaks a rule of the database's front, or of
+// its properties and events.
 
 #include "db/api/c/c_results.h"
 #include "db/api/db_impl.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: where programs that were written for RocksDB lean on an answer, they get it. One test an
-// answer.
+// Goal: programs written for RocksDB get the answers that they rely on. There is one test for each.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

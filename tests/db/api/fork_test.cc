@@ -53,7 +53,7 @@ class ForkTest : public ::testing::Test {
     EXPECT_TRUE(DestroyDB(name_ + "-child", options_).ok());
   }
 
-  // 0: all is well; else the number of the call that is to blame. In the child.
+  // Runs in the child. Returns 0, or the number of the call that failed.
   int TryEverything(ColumnFamilyHandle* handle, const Snapshot* snapshot) {
     std::string text;
     uint64_t number = 0;
@@ -143,7 +143,7 @@ class ForkTest : public ::testing::Test {
     }
     return 0;
   }
-  // 2,000 keys in one table.
+  // Writes 2,000 keys into one table.
   static bool FillForReadMany(DB* db) {
     for (int i = 0; i < 2000; i++) {
       const std::string key = std::to_string(i);

@@ -89,7 +89,7 @@ class GarbageTest : public Database {
     }
     return count;
   }
-  // Compacted completely, into the last level.
+  // Compacts everything, into the last level.
   void CompactAll() {
     CompactRangeOptions options;
     options.bottommost_level_compaction = BottommostLevelCompaction::kForceOptimized;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what is let in can be read again: every limit is held by who writes, and readers have none
-// of their own below it. Method: for each limit a database at it, which reopens after a kill, and
-// one step above it, which is refused and changes nothing. Sizes of entries, batches and values are
-// in sizes_test.cc, and beyond 4 GiB in data_test.cc; of blocks, and entries of tables, in
+// Goal: accepted data can be read again: writers enforce every limit, and readers have no lower
+// ones. Method: for each limit a database at it, which reopens after a kill, and one step above it,
+// which is refused and changes nothing. Sizes of entries, batches and values are in sizes_test.cc,
+// and beyond 4 GiB in data_test.cc; of blocks, and entries of tables, in
 // tests/table/table_builder_test.cc; of records of a MANIFEST and the number of families, in
 // tests/db/version/version_set_test.cc; of OPTIONS files, in tests/util/options.
 

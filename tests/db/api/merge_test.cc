@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: writes of merge operands, and what reads make of them: the rules of merging one by one, in
-// memtables, tables and both.
+// Goal: merge operands are written and read by the rules of merging, one by one, in memtables,
+// tables and both.
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what happens inside can be seen from outside: each callback of a listener runs, each
-// counter of a thread's I/O moves.
+// Goal: internal work is visible from outside: each callback of a listener runs, each counter of a
+// thread's I/O moves.
 
 #include <gmock/gmock.h>
 

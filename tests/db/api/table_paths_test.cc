@@ -39,7 +39,7 @@ class TablePathsTest : public Database {
     options_.disable_auto_compactions = true;
     options_.max_bytes_for_level_base = 1000;
     options_.max_bytes_for_level_multiplier = 10;
-    // Room for L0 and L1.
+    // The first path has room for L0 and L1.
     options_.db_paths = {{kFast, 2000}, {kSlow, 1 << 30}};
   }
 

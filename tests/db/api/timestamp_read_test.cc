@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what reads with timestamps promise at their edges, which random operations seldom meet.
+// Goal: reads with timestamps keep their promises at the edges, which random operations seldom
+// meet.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

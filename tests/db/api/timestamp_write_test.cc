@@ -45,7 +45,7 @@ class TimestampWriteTest : public Database {
   }
   ColumnFamilyHandle* stamped() { return Handle("stamped"); }
 
-  // "value@timestamp", or the error.
+  // Returns "value@timestamp", or the error.
   std::string GetAt(const std::string& key, uint64_t ts) {
     const std::string bytes = TsBytes(ts);
     const Slice as_of(bytes);
@@ -119,7 +119,7 @@ TEST_F(TimestampWriteTest, ABatchOfSeveralFamiliesGetsItsTimestampsAtTheEnd) {
   const auto size_of = [this](uint32_t id) { return id == stamped()->GetID() ? size_t{8} : 0; };
   ASSERT_TRUE(batch.UpdateTimestamps(TsBytes(7), size_of).ok());
   ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
-  // Once more, later.
+  // The batch is written once more, at a later timestamp.
   ASSERT_TRUE(batch.UpdateTimestamps(TsBytes(9), size_of).ok());
   ASSERT_TRUE(db()->Write(WriteOptions(), &batch).ok());
   ReopenAll();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what single writes may ask for, and what the log's codec does to them.
+// Goal: the options of single writes take effect, also with a codec for the log.
 
 #include <gmock/gmock.h>
 

@@ -131,7 +131,7 @@ TEST_F(CompactionErrorsTest, AreTriedAgainAsOftenAsIsAllowed) {
   EXPECT_EQ(Ticker(ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT), 2u);
   EXPECT_EQ(Ticker(ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT), 0u);
   EXPECT_GT(Number("rocksdb.background-errors"), 0u);
-  // A user's attempt, and as many again.
+  // The user's attempt is followed by as many others.
   EXPECT_TRUE(db()->Resume().ok());
   ExpectRunsStay(6);
   EXPECT_THAT(recorder_->Take(), ElementsAre("failed", "failed", "failed"));

@@ -22,7 +22,7 @@ class CompactionWorkTest : public PartsTest {
     family_ = MakeDefaultFamily(options);
   }
 
-  // A table of L0 over the whole range.
+  // Makes a table of L0 over the whole range.
   void MakeTable() {
     Put(family_, "a", "1");
     Put(family_, "z", "2");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what a flush is made for beside a full memtable (old logs, range deletions), and what is
-// kept in memory after one.
+// Goal: flushes begin for the right reasons beside a full memtable (old logs, range deletions), and
+// leave the right memtables in memory.
 
 #include <algorithm>
 #include <atomic>

@@ -95,7 +95,7 @@ class HalfInsertionTest : public Database, public ::testing::WithParamInterface<
     EXPECT_EQ(Get("o", "other"), "old") << when;
     EXPECT_EQ(Scan(ReadOptions(), "other"), "o=old") << when;
   }
-  // All of it or nothing of it.
+  // Expects all of the batch or nothing of it.
   void ExpectWhole(const char* when) {
     if (Get("put") == "old") {
       ExpectOld(when);

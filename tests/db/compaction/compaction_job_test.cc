@@ -582,7 +582,7 @@ class CoveredJobTest : public CompactionJobTest {
     Check(Compact(*plan));
     ASSERT_GT(files_[1].size(), 5u);
   }
-  // L0 and L1 become L1.
+  // Compacts L0 and L1 into L1.
   void CompactAll(uint32_t pieces = 1) {
     const auto plan = PickAll(0);
     ASSERT_NE(plan, nullptr);

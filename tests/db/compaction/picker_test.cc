@@ -50,7 +50,7 @@ class PickerTest : public ::testing::Test {
     shape_ = ComputeLevelShape(*version_, options_);
   }
 
-  // "L0: 3 2; L1: 5; to L1" with flags, or "none".
+  // Returns "L0: 3 2; L1: 5; to L1" with flags, or "none".
   std::string Pick() { return Show(PickCompaction(version_, shape_, options_, running_)); }
   std::string PickManual(const ManualCompactionRequest& request) {
     auto plan = PickManualCompaction(version_, shape_, options_, request, running_, &conflict_);
@@ -278,7 +278,7 @@ TEST_F(PickerTest, ARunningCompactionsOutputRangeIsTaken) {
   EXPECT_EQ(Pick(), "none");
   EXPECT_EQ(PickFiles({1}, 2), "none");
   EXPECT_TRUE(status_.IsInvalidArgument()) << status_.ToString();
-  // A deletion brings nothing there.
+  // A deletion of files has no output there.
   around.deletion_only = true;
   EXPECT_EQ(Pick(), "L1: 1; to L2, move, bottommost");
   EXPECT_EQ(PickFiles({1}, 2), "L1: 1; to L2, move, bottommost");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who breaks a rule of plans or of what survives is stopped in a build with assertions.
+// Goal: a build with assertions stops a caller that breaks a rule of plans or of surviving entries.
 
 #include "db/compaction/candidate_order.h"
 #include "db/compaction/compaction_iterator.h"

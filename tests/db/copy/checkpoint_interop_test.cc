@@ -27,7 +27,7 @@ class CheckpointInteropTest : public ::testing::Test {
   }
   ~CheckpointInteropTest() override { std::filesystem::remove_all(root_); }
 
-  // "default=3 a=2": how many entries each family has, or RocksDB's error.
+  // Returns the number of entries of each family, "default=3 a=2", or RocksDB's error.
   static std::string CountByRocksDb(const std::string& directory,
                                     const std::vector<const char*>& families) {
     RocksDbLibrary& rocksdb = *RocksDbLibrary::Get();

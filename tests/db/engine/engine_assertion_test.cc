@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: the rules of this room that a caller could break are checked where they are broken. Method:
-// each is broken on purpose.
+// Goal: assertions check the rules of this room that a caller could break. Method: each is broken
+// on purpose.
 
 #include <gtest/gtest.h>
 

@@ -27,7 +27,7 @@ class PreparedSectionsTest : public ::testing::Test {
     step.synced = synced;
     sections_.NoteDecided(step, log);
   }
-  // 0: none.
+  // Returns the oldest log that stays; 0: none.
   uint64_t Held(uint64_t of_default, uint64_t of_other = 100) {
     const uint64_t held = sections_.OldestLogHeld({{0, of_default}, {1, of_other}});
     return held == UINT64_MAX ? 0 : held;

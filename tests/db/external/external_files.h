@@ -37,7 +37,7 @@ class ExternalFiles : public ::testing::Test {
     return names;
   }
 
-  // The table, or null and a failure. Its comparator is that of icmp_.
+  // Returns the table, or null after a failure. Its comparator is that of icmp_.
   std::unique_ptr<TableReader> OpenTable(const std::string& path = kFile) {
     uint64_t size = 0;
     EXPECT_TRUE(mem_->GetFileSize(path, IOOptions(), &size, nullptr).ok());

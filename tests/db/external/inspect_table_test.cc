@@ -52,7 +52,7 @@ class InspectTableTest : public ExternalFiles {
     }
     return options;
   }
-  // A table with these internal keys.
+  // Builds a table with these internal keys.
   static std::string Build(const std::vector<std::string>& keys, bool by_program) {
     BuiltTable table(BuildOptions(by_program));
     EXPECT_TRUE(table.create_status.ok());

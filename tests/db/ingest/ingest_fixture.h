@@ -23,7 +23,7 @@ class IngestTest : public Database {
     options_.level_compaction_dynamic_level_bytes = false;
   }
 
-  // The path of a new file.
+  // Writes the file, and returns its new path.
   std::string Make(const ExternalFile& file) {
     const std::string path = std::string(kOutside) + "/" + std::to_string(++made_) + ".sst";
     EXPECT_TRUE(WriteTo(file_system().get(), path, file).ok());

@@ -33,7 +33,7 @@ class IngestReplaceTest : public IngestTest {
   Status Replace(const ExternalFile& file, const RangeOpt& range = RangeOpt()) {
     return db()->IngestExternalFiles({Arg(file, range)});
   }
-  // A table of these keys, in L0.
+  // Makes a table of these keys, in L0.
   void Table(const std::vector<std::string>& keys) {
     for (const std::string& key : keys) Put(key, "old");
     Flush();

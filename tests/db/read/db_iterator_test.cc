@@ -470,7 +470,7 @@ TEST(DbIteratorTest, AutoRefreshMovesToNewFilesAndKeepsTheState) {
   }
 }
 
-// A family with everything in one active memtable.
+// Returns a family with everything in one active memtable.
 std::unique_ptr<MiniLsm> InMemory(const std::vector<Write>& history) {
   auto lsm = std::make_unique<MiniLsm>();
   std::mt19937 random(1);

@@ -18,7 +18,7 @@
 namespace varve::test {
 namespace {
 
-// Bytewise by a call: nothing that knows the bytewise order may serve it.
+// Orders bytewise, but by a call: shortcuts for the bytewise order must not serve it.
 class CustomOrder final : public Comparator {
  public:
   const char* Name() const override { return "custom"; }
@@ -156,7 +156,7 @@ class MultiGetPlacesTest : public ::testing::Test {
     lsm_.Add({101, kTypeValue, "fresh", "new"});
   }
 
-  // All of the history into the level.
+  // Loads all of the history into the level.
   bool LoadAll(const std::vector<Write>& history, const Layout& layout) {
     for (uint32_t seed = 0; seed < 1000; seed++) {
       std::mt19937 random(seed);
@@ -171,7 +171,7 @@ class MultiGetPlacesTest : public ::testing::Test {
   static std::string Key(size_t i) { return "key" + std::to_string(100 + i); }
   static std::string Value(size_t i) { return std::to_string(i) + std::string(400, 'v'); }
 
-  // All keys of the level.
+  // Returns all keys of the level.
   static std::vector<std::string> AllKeys() {
     std::vector<std::string> keys;
     for (size_t i = 0; i < 100; i++) keys.push_back(Key(i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who breaks a rule of walks or of point reads is stopped in a build with assertions.
+// Goal: a build with assertions stops a caller that breaks a rule of walks or of point reads.
 
 #include "db/read/covered_jump.h"
 #include "db/read/get.h"

@@ -22,7 +22,8 @@ class LogPredecessorTest : public Database {
  protected:
   LogPredecessorTest() { options_.avoid_flush_during_recovery = true; }
 
-  // "a", "b", "c" in the first log, "d" in the second. The bytes of the first after each write.
+  // Writes "a", "b", "c" into the first log, "d" into the second. Returns the bytes of the first
+  // after each write.
   std::vector<size_t> MakeTwoLogs() {
     std::vector<size_t> ends;
     Open();
@@ -47,7 +48,7 @@ class LogPredecessorTest : public Database {
     WriteFile(first_, bytes);
   }
 
-  // A new pair of logs.
+  // Begins a new pair of logs.
   void Begin() {
     ends_ = MakeTwoLogs();
     first_ = FirstLog();

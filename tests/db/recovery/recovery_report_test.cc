@@ -44,7 +44,7 @@ class RecoveryReportTest : public Database {
     options_.avoid_flush_during_recovery = true;
   }
 
-  // "a" to "d" in one log, "e" in the next.
+  // Writes "a" to "d" into one log, "e" into the next.
   void MakeTwoLogs() {
     Open();
     for (const char* key : {"a", "b", "c", "d"}) {

@@ -46,7 +46,7 @@ class RememberedOperatorsTest : public Database {
         ->family()
         ->remembered_merge_operator();
   }
-  // Every file of the directory, but for the LOG.
+  // Returns every file of the directory, but for the LOG.
   std::map<std::string, std::string> Everything() {
     std::map<std::string, std::string> files;
     std::vector<std::string> names;

@@ -78,8 +78,8 @@ class RepairTest : public Database {
     const Status s = TryCompact(level, begin, end);
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
-  // L2: a, c, m, z of old, z newer than all of L1. L1: a new, c deleted. L0: a range deleted. A log
-  // with the rest. Family b has a table and a record in the log.
+  // Makes a database. L2: a, c, m, z of old, z newer than all of L1. L1: a new, c deleted. L0: a
+  // range deleted. A log has the rest. Family b has a table and a record in the log.
   void MakeHealthy() {
     Open({"default", "b"});
     for (const char* key : {"a", "c", "m"}) Put(key, "old");
@@ -127,8 +127,8 @@ class RepairTest : public Database {
     faults().ClearFaults();
     return s;
   }
-  // Each call of a repair in turn, and if sticky all after it; then another repair has none that
-  // fail.
+  // Lets each call of a repair fail in turn, and if sticky all after it; then another repair runs
+  // without failures.
   void ExpectEachCallMayFail(const std::shared_ptr<MemFileSystem>& damaged, bool sticky = true) {
     bool done = false;
     uint64_t failed = 0;

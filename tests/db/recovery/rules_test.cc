@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who breaks a rule of opening or repairing is stopped in a build with assertions.
+// Goal: a build with assertions stops a caller that breaks a rule of opening or repairing.
 
 #include "db/recovery/families.h"
 #include "db/recovery/identity.h"

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// "1:put k=v" for each record: family, type, key, value.
+// Returns "1:put k=v" for each record: family, type, key, value.
 std::vector<std::string> RecordsOf(const Slice& batch) {
   std::vector<std::string> records;
   BatchReader reader(batch);
@@ -31,7 +31,7 @@ std::vector<std::string> RecordsOf(const Slice& batch) {
   return records;
 }
 
-// A batch with every kind of update; `tail` is what keys of family 1 end with.
+// Returns a batch with every kind of update; keys of family 1 end with `tail`.
 std::string Batch(const std::string& tail) {
   const auto text = [](std::string* out, const std::string& string) {
     out->push_back(static_cast<char>(string.size()));

@@ -183,7 +183,7 @@ class IndexedBatchModelTest : public Database, public ::testing::WithParamInterf
     }
     return value;
   }
-  // "1a=x 0b=y": type, key and value of what an iterator over the batch shows.
+  // Returns type, key and value of each entry that an iterator over the batch shows: "1a=x 0b=y".
   std::string ExpectedEntries(size_t family, bool backward) const {
     std::map<std::string, std::vector<const IndexedUpdate*>, ByComparator> by_key(
         ByComparator{Order(family)});

@@ -44,7 +44,7 @@ class LockTableTest : public ::testing::Test {
     return owner.get();
   }
 
-  // The status of a request; the lock is remembered for Unlock.
+  // Returns the status of a request; the lock is remembered for Unlock.
   Status Lock(LockOwner* owner, const std::string& key, bool exclusive,
               const LockPatience& patience = Patience(0), uint32_t family = 0) {
     LockTable::Had had;

@@ -11,7 +11,7 @@
 namespace varve {
 namespace {
 
-// Beside a map, few keys and many; hashes collide, as they are only a few.
+// Compares with a map, for few keys and many; hashes collide, as there are only a few.
 TEST(TrackedKeysTest, FindsWhatIsInUse) {
   std::mt19937 random(3);
   TrackedKeys keys;

@@ -58,7 +58,7 @@ class TransactionTest : public Database {
     return options;
   }
 
-  // The value, "NOT_FOUND", or the error's text.
+  // Returns the value, "NOT_FOUND", or the error's text.
   static std::string Said(const Status& s, const std::string& value) {
     if (s.ok()) return value;
     return s.IsNotFound() ? "NOT_FOUND" : s.ToString();

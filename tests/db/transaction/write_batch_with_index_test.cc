@@ -33,7 +33,7 @@ class WriteBatchWithIndexTest : public Database {
 
   ColumnFamilyHandle* Default() { return Handle("default"); }
 
-  // "a=1", "NOT_FOUND" or the error.
+  // Returns "a=1", "NOT_FOUND" or the error.
   std::string Read(WriteBatchWithIndex* batch, const std::string& key) {
     std::string value;
     const Status s = batch->GetFromBatchAndDB(db(), ReadOptions(), key, &value);

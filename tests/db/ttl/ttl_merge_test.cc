@@ -23,7 +23,7 @@ class TtlMergeTest : public TtlDatabase {
     EXPECT_TRUE(s.ok()) << s.ToString();
   }
   void Flush() { ASSERT_TRUE(ttl_->Flush(FlushOptions()).ok()); }
-  // "a,b": the operands of a key, oldest first.
+  // Returns the operands of a key, oldest first: "a,b".
   std::string Operands(const std::string& key) {
     std::vector<PinnableSlice> operands(10);
     GetMergeOperandsOptions options;

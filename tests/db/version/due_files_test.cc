@@ -33,7 +33,7 @@ class DueFilesTest : public ::testing::Test {
     counts.settled = held.settled;
     File(number)->SetCounts(counts);
   }
-  // "7 8 | 9": those that sink, then the others, each with its reason's first letter.
+  // Returns the files that sink, then the others, each with its reason's first letter: "7 8 | 9".
   std::string Due() {
     due_ = FindDueFiles(*version_, options_, moment_);
     std::string text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who breaks a rule of versions or of the set of them is stopped in a build with assertions.
+// Goal: a build with assertions stops a caller that breaks a rule of versions or of the set of
+// them.
 
 #include "db/version/file_weights.h"
 #include "db/version/manifest_replay.h"

@@ -55,7 +55,7 @@ class HeldMutex {
   DbMutex* const mu_;
 };
 
-// "default: L0 9,5; L1 3" for every family with its name.
+// Returns "default: L0 9,5; L1 3", for every family with its name.
 inline std::string Describe(const VersionSet& set) {
   NobodyElseIsThere();
   std::string out;

@@ -53,7 +53,7 @@ class ClockCacheTest : public ::testing::Test {
     ASSERT_TRUE(
         cache_->Insert(key, new Counted(number), &kCountedHelper, charge, nullptr, priority).ok());
   }
-  // -1: absent.
+  // Returns -1 if the key is absent.
   int Find(const std::string& key) {
     Cache::Handle* const handle = cache_->Lookup(key);
     if (handle == nullptr) return -1;

@@ -149,7 +149,7 @@ TEST(FilterBits, SpecialBlocks) {
   EXPECT_FALSE(FilterBits::Parse("").MayMatch(1));
   EXPECT_FALSE(FilterBits::Parse(std::string(5, '\0')).MayMatch(1));
   EXPECT_TRUE(FilterBits::Parse(std::string(69, '\0')).MayMatch(1));  // says "always"
-  // An unknown member of the new family.
+  // This is an unknown member of the new family.
   std::string unknown(69, '\0');
   unknown[64] = static_cast<char>(0xff);
   unknown[65] = 1;

@@ -242,7 +242,7 @@ TEST(CustomizableTest, ClassesAreFoundInsideOfOthers) {
   EXPECT_NE(box.GenerateIndividualId(), inner.GenerateIndividualId());
 }
 
-// "id: name=value ..." of what a text is about.
+// Returns the id and the options of a text: "id: name=value ...".
 std::string TakenApart(const Customizable* custom, const std::string& text) {
   std::string id = "before";
   OptionMap options = {{"before", "1"}};

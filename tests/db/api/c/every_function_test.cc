@@ -84,7 +84,7 @@ class World {
     return options;
   }
 
-  // "k" with the value "v".
+  // Puts "k" with the value "v".
   void PutKey() {
     rocksdb_writeoptions_t* write = rocksdb_writeoptions_create();
     rocksdb_put(db(), write, "k", 1, "v", 1, nullptr);

@@ -40,7 +40,7 @@ class Duty {
     kCommit = 1,       // a write on its way, or writers that are kept out; of a CommitPath
     kFlush = 2,        // the others: of a Lifecycle
     kCompaction = 4,   // also a call that compacts, from its beginning to its end
-    kRecovery = 8,     // from an error
+    kRecovery = 8,     // recovery from an error
     kOptions = 16,     // the OPTIONS file is written
     kBackground = 32,  // anything else that Close waits for
     kCall = 64,        // a public call, which Close waits for as well

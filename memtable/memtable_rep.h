@@ -86,7 +86,7 @@ class MemTableRep {
 struct MemTableRepContext {
   const InternalKeyComparator& icmp;
   EntryArena* arena;
-  size_t largest_block;                           // Of the arena.
+  size_t largest_block;                           // The arena's largest block.
   const std::string& expected_prefix;             // The expected beginning of most keys.
   const std::atomic<size_t>* write_buffer_bytes;  // Bytes of a full table; outlives the
                                                   // representation.

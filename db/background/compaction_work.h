@@ -121,7 +121,7 @@ class CompactionWork final : public CompactionScheduler {
   struct RunControl {
     CancelFlags cancel;
     CompactionJobInfo* info = nullptr;  // filled in at the end, unless null
-    std::string trim_ts;                // as in HistoryBounds
+    std::string trim_ts;                // see HistoryBounds
     WorkPace* pace = nullptr;           // null: the run never yields
     bool only_deletes = false;          // it frees space, so it may run at the space limit
   };
@@ -131,7 +131,7 @@ class CompactionWork final : public CompactionScheduler {
     const CompactRangeOptions* options = nullptr;
     const Slice* begin = nullptr;
     const Slice* end = nullptr;
-    std::string trim_ts;  // as in HistoryBounds
+    std::string trim_ts;  // see HistoryBounds
   };
   // A family's state in one hold of the mutex: everything a plan may be made from.
   struct PlanGround {
@@ -159,7 +159,7 @@ class CompactionWork final : public CompactionScheduler {
   // the slot that its limiter grants.
   std::shared_ptr<ColumnFamily> TakeRunnable(TaskSlot* slot) VARVE_REQUIRES(kDbMutex);
   void BackgroundCompaction() VARVE_EXCLUDES(kDbMutex);
-  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // for background work
+  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // reports the result of background work
   Status RunAutomatic(const std::shared_ptr<ColumnFamily>& family) VARVE_REQUIRES(kDbMutex);
   // Opens some of the tables whose tombstones may cover whole files. Releases the mutex while it
   // reads. Returns true if any was opened; then the shape was measured again.

@@ -135,7 +135,7 @@ bool FlushWork::FreeMemory() {
   const size_t before = context_.write_buffer_manager()->memory_usage();
   for (const auto& [id, family] : state_.families.all()) family->TrimHistory(/*all=*/true);
   if (context_.write_buffer_manager()->memory_usage() < before) return true;
-  std::vector<ColumnFamily*> waiting;  // those that wait to be merged with more
+  std::vector<ColumnFamily*> waiting;  // families that wait to be merged with more
   for (const auto& [id, family] : state_.families.all()) {
     if (!family->immutables().empty()) waiting.push_back(family.get());
   }

@@ -160,7 +160,7 @@ class FlushWork final : public WriteBufferUser, public MemTableFlusher, public R
   // Writes what was picked as tables, and installs these unless *in_order is false.
   Status RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, bool* in_order)
       VARVE_REQUIRES(kDbMutex);
-  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // for a job
+  void Report(const Status& s) VARVE_REQUIRES(kDbMutex);  // reports the result of a job
   void NoteReason(const ColumnFamily& family, FlushReason reason) VARVE_REQUIRES(kDbMutex);
   std::vector<ColumnFamily*> AllFamilies() const VARVE_REQUIRES(kDbMutex);
   void RestAfterFailure() VARVE_REQUIRES(kDbMutex);

@@ -86,7 +86,7 @@ class OptionsKeeper {
   uint64_t promised_ VARVE_GUARDED_BY(kDbMutex) = 0;
   bool writing_ VARVE_GUARDED_BY(kDbMutex) = false;  // a thread writes the file
   bool handed_out_ VARVE_GUARDED_BY(kDbMutex) = false;
-  Status failure_ VARVE_GUARDED_BY(kDbMutex);         // of the last write
+  Status failure_ VARVE_GUARDED_BY(kDbMutex);         // result of the last write
   size_t last_bytes_ VARVE_GUARDED_BY(kDbMutex) = 0;  // size of the file
   // Time of the oldest change that is not in the file.
   uint64_t changed_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;

@@ -122,7 +122,7 @@ class ColumnFamily final : public SuperVersionSource,
 
   // --- Memtables
   MemTable* mem() const { return mem_.get(); }                          // commit path or DB mutex
-  const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // as mem()
+  const std::shared_ptr<MemTable>& shared_mem() const { return mem_; }  // guarded like mem()
   std::shared_ptr<MemTable> NewMemTable(SequenceNumber earliest_seq);
   // Replaces the active memtable, which must be empty, before there are readers. With `is_read` as
   // NewMemTable; otherwise by one that takes entries faster, and is flushed without being read.
@@ -159,7 +159,7 @@ class ColumnFamily final : public SuperVersionSource,
   // Releases the oldest history as far as all memtables together exceed what is to be kept, or all
   // of it.
   void TrimHistory(bool all = false) VARVE_REQUIRES(kDbMutex);
-  size_t MemTableBytes() const VARVE_REQUIRES(kDbMutex);  // those of active and immutable memtables
+  size_t MemTableBytes() const VARVE_REQUIRES(kDbMutex);  // bytes of active and immutable memtables
   size_t HistoryBytes() const VARVE_REQUIRES(kDbMutex);
   // Returns the bytes of other memtables that still exist because readers have old super-versions.
   size_t PinnedMemTableBytes() VARVE_REQUIRES(kDbMutex);
@@ -192,7 +192,7 @@ class ColumnFamily final : public SuperVersionSource,
   // Return.
   SuperVersion* Borrow();
   void Return(SuperVersion* super_version);
-  SuperVersion* AcquireSuperVersion() override;  // with a reference; call Unref
+  SuperVersion* AcquireSuperVersion() override;  // has a reference; call Unref
   // Returns the super-version that shows the snapshot; null: the newest. Adds a reference.
   SuperVersion* AcquireAt(const Snapshot* snapshot);
   bool keeps_past() const { return keeps_past_.load(std::memory_order_acquire); }
@@ -277,7 +277,7 @@ class ColumnFamily final : public SuperVersionSource,
   std::atomic<uint32_t> max_range_deletions_;
   std::atomic<size_t> max_successive_merges_;
 
-  SuperVersion* super_version_ VARVE_GUARDED_BY(kDbMutex) = nullptr;  // with one reference
+  SuperVersion* super_version_ VARVE_GUARDED_BY(kDbMutex) = nullptr;  // has one reference
   SequenceNumber sequence_limit_ VARVE_GUARDED_BY(kDbMutex) = kMaxSequenceNumber;
   // Keyed by their limits, with a reference each. The flag, stored with release, says if there are
   // any.
@@ -305,7 +305,7 @@ class ColumnFamilyHandleImpl final : public ColumnFamilyHandle {
 
  private:
   const std::shared_ptr<ColumnFamily> family_;
-  const Mutex* const db_mutex_;  // of the family; stored here to save look-ups a cache line
+  const Mutex* const db_mutex_;  // the family's; stored here to save look-ups a cache line
   const bool counted_;
 };
 

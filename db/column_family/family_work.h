@@ -13,14 +13,14 @@ namespace varve {
 
 // Counts what was written into one level, including flushes into L0.
 struct LevelWork {
-  uint64_t bytes_read_above = 0;     // of inputs from levels above
-  uint64_t bytes_read_at_level = 0;  // of inputs in the level
+  uint64_t bytes_read_above = 0;     // bytes of inputs from levels above
+  uint64_t bytes_read_at_level = 0;  // bytes of inputs in the level
   uint64_t bytes_written = 0;
   uint64_t bytes_moved = 0;  // moved to the level by an edit alone
   uint64_t micros = 0;
-  uint64_t cpu_micros = 0;  // of compactions only
+  uint64_t cpu_micros = 0;  // time of compactions only
   uint64_t count = 0;
-  uint64_t entries_in = 0;  // of compactions only
+  uint64_t entries_in = 0;  // entries of compactions only
   uint64_t entries_dropped = 0;
 
   void Add(const LevelWork& other) {

@@ -17,7 +17,7 @@ namespace varve {
 // the neighbouring data.
 struct alignas(64) ReferenceCounts {
   std::atomic<int64_t> iterators{0};
-  std::atomic<int64_t> handles{0};  // without the default family's handle that the DB itself has
+  std::atomic<int64_t> handles{0};  // excludes the DB's own handle of the default family
 };
 
 // Implemented by the column family. Thread safety: all methods may be called from any thread.

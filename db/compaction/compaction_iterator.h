@@ -60,7 +60,7 @@ struct CompactionCounts {
   uint64_t dropped_hidden = 0;      // hidden by a newer entry
   uint64_t dropped_covered = 0;     // covered by a range tombstone
   uint64_t dropped_expired = 0;     // deletions without data beneath, SingleDelete pairs
-  uint64_t expired_deletions = 0;   // those of dropped_expired that were lone deletions
+  uint64_t expired_deletions = 0;   // lone deletions among dropped_expired
   uint64_t expired_tombstones = 0;  // range deletions without effect, counted per file
   uint64_t dropped_by_filter = 0;
   uint64_t merged = 0;  // operands merged into a newer one
@@ -224,7 +224,7 @@ class CompactionIterator {
   bool input_is_ahead_ = false;  // the input is already after the current entry
   bool in_place_ = true;         // this step left the input on the entry it dropped
   bool empties_next_ = false;    // the entry at the input stays, without its value
-  bool operand_stays_ = false;   // of the collected operands, a filter removed one
+  bool operand_stays_ = false;   // a filter removed one of the collected operands
   // Number of entries that the tombstone up to covered_until_ has covered since a failed jump; if a
   // jump led from tombstone to tombstone, of all of them.
   CoveredJump jump_;
@@ -232,8 +232,8 @@ class CompactionIterator {
   uint32_t covered_here_ = 0;
   uint64_t out_at_jump_ = UINT64_MAX;  // entries_out at the last jump
   uint32_t until_poll_ = 0;            // entries until the cancellation flags are polled
-  uint64_t last_trailer_ = 0;          // of the input's last entry
-  std::string last_timestamp_;         // of the input's last entry
+  uint64_t last_trailer_ = 0;          // the input's last entry's
+  std::string last_timestamp_;         // the input's last entry's
   std::string key_;                    // the current user key with the trailer of the current entry
   Slice value_;
   std::string filter_value_;

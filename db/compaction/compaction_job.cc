@@ -60,7 +60,7 @@ struct Piece {
   std::vector<TableProperties> properties;
   CompactionCounts counts;
   std::vector<CountedInput::Count> sources;  // only with range tombstones
-  uint64_t bytes_visited = 0;                // in data blocks
+  uint64_t bytes_visited = 0;                // bytes in data blocks
   uint64_t cpu_micros = 0;
   FileWriteTimes file_times;
   Status status;

@@ -35,7 +35,7 @@ struct CompactionContext {
   std::shared_ptr<const ColumnFamilyOptions> options;
   std::shared_ptr<TableCache> table_cache;
   std::vector<SequenceNumber> snapshots;             // ascending, as of the job's start
-  SequenceNumber traces_since = kMaxSequenceNumber;  // as in DropRules::Options
+  SequenceNumber traces_since = kMaxSequenceNumber;  // see DropRules::Options
   HistoryBounds history;
   TableOutputContext output;
   TableBuildOptions build;                    // template; file number and times are set per output

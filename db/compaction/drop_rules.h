@@ -178,7 +178,7 @@ class DropRules {
 
   Options options_;
   size_t base_stripe_ = kNoStripe;  // stripe of the key's last base entry
-  bool base_deletes_ = false;       // that entry is a Delete
+  bool base_deletes_ = false;       // the entry below is a Delete
   // Stripe of the last SingleDelete that met its value. Older values in it do not concern readers;
   // older deletions do, as they may delete data in deeper levels.
   size_t pair_stripe_ = kNoStripe;

@@ -9,7 +9,7 @@ namespace varve {
 
 // Empty strings mean "not set".
 struct HistoryBounds {
-  std::string full_history_ts_low;  // of versions before it only the newest may be read
+  std::string full_history_ts_low;  // only the newest of older versions may be read
   std::string trim_ts;              // versions after it are treated as never written
 };
 

@@ -27,7 +27,7 @@ struct ManualCompactionRequest {
   bool allow_trivial_move = true;
   uint32_t max_subcompactions = 0;       // 0: as in the options
   const Remainder* remainder = nullptr;  // below L0: only unwritten files; null: all
-  std::optional<uint32_t> path_id;       // of the outputs; unset: that of their level
+  std::optional<uint32_t> path_id;       // the outputs' path; unset: that of their level
 };
 
 // Returns a plan for all files of start_level in the range and what they overlap in output_level,
@@ -45,7 +45,7 @@ struct RangeCall {
   const Slice* end = nullptr;    // inclusive
   bool skip_last_level = false;  // true: nothing is rewritten in place
   uint32_t max_subcompactions = 0;
-  std::optional<uint32_t> path_id;  // of the outputs; unset: that of their level
+  std::optional<uint32_t> path_id;  // the outputs' path; unset: that of their level
 };
 
 // Returns the next step of a CompactRange call: after it, the remaining work is deeper or less.
@@ -66,7 +66,7 @@ Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const R
 struct FilesCall {
   std::vector<uint64_t> numbers;
   int output_level = 0;
-  std::optional<uint32_t> path_id;  // of the outputs; unset: that of their level
+  std::optional<uint32_t> path_id;  // the outputs' path; unset: that of their level
 };
 // Plans a compaction of exactly these files (grown to a legal set). Returns InvalidArgument if one
 // is unknown or being compacted.

@@ -65,7 +65,7 @@ class OutputSplitter {
   // files has fewer files to rewrite.
   const uint64_t nearly_full_;
   size_t next_ = 0;            // the first grandparent that does not end before the last key
-  uint64_t passed_bytes_ = 0;  // of grandparents that ended within the open file
+  uint64_t passed_bytes_ = 0;  // bytes of grandparents that ended within the open file
   bool has_boundary_ = false;
   Slice boundary_;  // largest key of grandparents_[next_]
   SstPartitioner* const partitioner_;

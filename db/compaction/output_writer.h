@@ -63,7 +63,7 @@ class OutputWriter {
 
   std::unique_ptr<TableOutput> output_;
   bool has_lower_ = false;
-  std::string lower_;  // where tombstones of the open (or next) file may begin
+  std::string lower_;  // tombstones of the open (or next) file may begin here
   uint32_t until_check_ = 0;
   std::vector<NewFile> files_;
   std::vector<TableProperties> properties_;

@@ -47,7 +47,7 @@ struct CompactionPlan {
   bool deletion_only = false;
   OutputShape output;
   uint32_t max_subcompactions = 1;
-  VersionRef version;  // of the pick: keeps the inputs, and is asked for deeper overlaps
+  VersionRef version;  // the pick's version: keeps the inputs, and is asked for deeper overlaps
 
   uint64_t InputBytes() const;
   // True if every table of the version is an input. False if there is no version.

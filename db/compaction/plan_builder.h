@@ -26,7 +26,7 @@ CompressionType CompressionForLevel(const ColumnFamilyOptions& options, int leve
 uint32_t PathOfLevel(const ColumnFamilyOptions& options, const LevelShape& shape, int level);
 
 struct PlanInputs {
-  std::vector<CompactionInputLevel> levels;  // as in CompactionPlan
+  std::vector<CompactionInputLevel> levels;  // see CompactionPlan
   int output_level = 0;
   CompactionReason reason = CompactionReason::kUnknown;
 };

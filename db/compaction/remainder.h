@@ -19,8 +19,8 @@ class Remainder {
  public:
   enum class Duty : uint8_t {
     kSink,             // everything that existed goes down to the last level
-    kRewrite,          // and is rewritten once, by any compaction
-    kRewriteAtBottom,  // and is rewritten in the last level
+    kRewrite,          // sinks, and is rewritten once, by any compaction
+    kRewriteAtBottom,  // sinks, and is rewritten in the last level
   };
 
   // Describes what one compaction has done.
@@ -28,7 +28,7 @@ class Remainder {
     int job_id = 0;
     bool bottommost = false;
     bool in_place = false;  // within one level below L0
-    std::string trim_ts;    // as in HistoryBounds
+    std::string trim_ts;    // see HistoryBounds
     std::vector<uint64_t> inputs;
     std::vector<uint64_t> outputs;  // written by it; tables that it moved keep their numbers
   };

@@ -38,7 +38,7 @@ struct TableOutputContext {
   bool use_direct_io = false;
   FileChecksumGenFactory* checksum_factory = nullptr;  // null: no checksums of whole files
   bool read_back = false;   // true: reads each new table, and compares it to what was added
-  bool time_files = false;  // for TableOutput::times; needs the clock
+  bool time_files = false;  // fills in TableOutput::times; needs the clock
   // Called with the path of each file before it is created, from any thread; may be null. Must not
   // throw.
   std::function<void(const std::string& path)> on_create;
@@ -118,7 +118,7 @@ class TableOutput {
   std::unique_ptr<const InternalKeyComparator> order_without_timestamp_;
   std::string key_without_timestamp_;
   std::string file_name_;
-  std::unique_ptr<FileChecksumGenerator> checksum_;  // of the file, if wanted; must outlive it
+  std::unique_ptr<FileChecksumGenerator> checksum_;  // the file's, if wanted; must outlive it
   FileWriteTimes times_;                             // must outlive the file
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;

@@ -63,7 +63,7 @@ class ChangePositions {
   struct Entry {
     ChangePosition position;
     LogHold hold;
-    uint64_t moved_at = 0;  // in seconds
+    uint64_t moved_at = 0;  // seconds
     bool claimed = false;
     bool told = false;  // true: its expiry was reported
   };

@@ -28,7 +28,7 @@ class DbContext {
  public:
   struct Identity {
     std::string name;        // directory; absolute if the file system has absolute paths
-    std::string given_name;  // as the user wrote it
+    std::string given_name;  // name as the user wrote it
     std::string session_id;  // 20 characters
     std::string host_name;
     bool read_only = false;

@@ -41,7 +41,7 @@ class LogArchive {
   struct Archived {
     uint64_t number = 0;
     uint64_t bytes = 0;
-    uint64_t modified = 0;  // in seconds
+    uint64_t modified = 0;  // seconds
   };
   std::vector<Archived> Describe() const;
   bool IsTooOld(const Archived& log, uint64_t now) const;

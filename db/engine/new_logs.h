@@ -53,7 +53,7 @@ class NewLogs {
     uint64_t recycled = 0;                // an obsolete log whose file is reused; 0: none
     std::string first_record;             // the first record, unless empty
     std::vector<std::string> sections;    // records that follow, and are made durable
-    wal::TimestampSizes timestamp_sizes;  // of all families with timestamps
+    wal::TimestampSizes timestamp_sizes;  // sizes of all families with timestamps
     FileOptions file;
     WritableFileWriter::Options writer;
   };

@@ -23,7 +23,7 @@ namespace varve {
 struct PreparedSection {
   // The members up to since_micros are constant once the object is made.
   std::string name;
-  WriteBatch updates;              // without marks
+  WriteBatch updates;              // has no marks
   std::vector<uint32_t> families;  // families of the updates, ascending
   uint64_t since_micros = 0;       // time when it was prepared, or found by an opening
 
@@ -45,8 +45,8 @@ struct SectionStep {
   enum class Kind : uint8_t { kPrepare, kCommit, kRollback };
   Kind kind = Kind::kPrepare;
   PreparedSection* section = nullptr;
-  const WriteBatch* commit_time = nullptr;  // for kCommit: updates before the prepared ones
-  const WriteBatch* updates = nullptr;      // for kCommit: the prepared updates, with timestamps
+  const WriteBatch* commit_time = nullptr;  // set for kCommit: updates before the prepared ones
+  const WriteBatch* updates = nullptr;      // set for kCommit: prepared, with timestamps
   bool synced = false;                      // the record is durable when it is applied
 };
 

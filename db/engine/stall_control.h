@@ -126,7 +126,7 @@ class StallControl {
   CondVar stop_ended_;
   int waiting_writers_ VARVE_GUARDED_BY(kDbMutex) = 0;
   uint64_t waiting_since_ VARVE_GUARDED_BY(kDbMutex) = 0;  // start of the first current wait
-  uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // without the current wait
+  uint64_t waited_micros_ VARVE_GUARDED_BY(kDbMutex) = 0;  // excludes the current wait
   StallTotals totals_ VARVE_GUARDED_BY(kDbMutex);
 
   std::vector<News> untold_ VARVE_GUARDED_BY(kDbMutex);

@@ -49,10 +49,10 @@ class TreeAdmission {
     const Kind kind_;
     const void* const family_;
     const std::thread::id thread_;
-    Extent extent_ = Extent::kPlan;  // of its step, or of the requested one
+    Extent extent_ = Extent::kPlan;  // extent of its step, or of the requested one
     uint64_t ticket_ = kNoTicket;    // order of arrival; none for those that do not wait
     bool in_line_ = false;
-    bool ends_ = false;  // for MayWait: true if the step ends, as its thread is not blocked
+    bool ends_ = false;  // used by MayWait: true if the step ends, as its thread is not blocked
   };
 
   // `changed` is called whenever a no may have become a yes.
@@ -104,9 +104,9 @@ class TreeAdmission {
   const std::function<void()> changed_;
   size_t parties_ = 0;
   std::vector<const Party*> line_;     // ordered by ticket
-  std::vector<const Party*> alone_;    // those that are, or want to be, alone; ordered by ticket
+  std::vector<const Party*> alone_;    // are, or want to be, alone; ordered by ticket
   std::vector<Party*> steps_;          // participants whose steps are running
-  std::vector<const Party*> waiting_;  // in callbacks of steps; told no since the last change
+  std::vector<const Party*> waiting_;  // called in steps; told no since the last change
   uint64_t next_ticket_ = 0;
   int paused_ = 0;
 };

@@ -83,7 +83,7 @@ class ExternalTable {
 
   const ExternalTableRequest request_;
   const bool bytewise_;
-  std::unique_ptr<FileChecksumGenerator> checksum_;  // Of the file, if wanted; outlives it.
+  std::unique_ptr<FileChecksumGenerator> checksum_;  // The file's, if wanted; outlives it.
   std::unique_ptr<WritableFileWriter> file_;
   std::unique_ptr<TableBuilder> builder_;
   Status failed_;  // Besides errors that the builder has met.

@@ -72,7 +72,7 @@ class SequenceOrderIterator final : public InternalIterator {
   const std::unique_ptr<InternalIterator> source_;
   const InternalKeyComparator& icmp_;
   std::string key_without_timestamp_;
-  std::vector<Version> versions_;  // of key_without_timestamp_, the newest first
+  std::vector<Version> versions_;  // versions of key_without_timestamp_, the newest first
   size_t at_ = 0;
   std::string shown_;
   Status refused_;

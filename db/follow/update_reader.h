@@ -50,7 +50,7 @@ class UpdateReader {
     SequenceNumber last = 0;  // first - 1 for a batch of nothing but log data.
     Slice batch;              // Set for kBatch; its header has `first`.
     uint64_t log = 0;         // A reader that begins here needs the logs from this one on.
-    bool lost = false;        // For kGap: a log may have had them; else they were not logged.
+    bool lost = false;        // Set for kGap: a log may have had them; else they were not logged.
   };
 
   struct Options {

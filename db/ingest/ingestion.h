@@ -25,7 +25,7 @@ namespace varve {
 // has the name. An opening only unlinks tables that it finds there, as each may be a hard link to a
 // user's file.
 struct StagedTable {
-  std::string source;  // As the user wrote it.
+  std::string source;  // Path that the user wrote.
   std::string path;    // Current place; empty: none.
   // Describes the table to come. The bounds have sequence number 0.
   NewFile file;

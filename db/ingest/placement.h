@@ -51,8 +51,8 @@ struct TablesToPlace {
 struct TablePlace {
   int level = 0;
   bool stopped = false;         // Existing data stopped it.
-  bool overlaps = false;        // That, or it overlaps another of the tables.
-  bool needs_sequence = false;  // That, or the ground asks for it.
+  bool overlaps = false;        // It was stopped, or overlaps another of the tables.
+  bool needs_sequence = false;  // It overlaps, or the ground asks for it.
 };
 
 // Places each table at the deepest level at which, and above which, nothing overlaps its range:

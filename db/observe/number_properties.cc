@@ -26,8 +26,8 @@ using P = DB::Properties;
 const std::string kScrubCorruptions = "varve.scrub-corruptions";
 
 enum class Scope : uint8_t {
-  kFamily,    // of a family; the sum over all families exists, too
-  kDatabase,  // the same for every family
+  kFamily,    // a family's; the sum over all families exists, too
+  kDatabase,  // equal for every family
 };
 
 struct NumberProperty {

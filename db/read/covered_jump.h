@@ -27,8 +27,8 @@ class CoveredJump {
   };
   // The position of the walk, and how it may continue.
   struct Place {
-    Slice key;       // without timestamp; a tombstone may be over it
-    Slice internal;  // of the entry at the place; backward, all entries to come are up to it
+    Slice key;       // has no timestamp; a tombstone may be over it
+    Slice internal;  // the entry's at the place; backward, all entries to come are up to it
     bool backward = false;
     const Slice* bound = nullptr;  // the jump ends there at the latest; null: no bound
   };

@@ -289,7 +289,7 @@ class DbIterator final : public Iterator {
   // Null unless auto_prefix_mode decides for each seek.
   const SliceTransform* auto_prefix_ = nullptr;
   bool prefix_wanted_ = false;        // the decision for the last seek
-  uint64_t memtable_tombstones_ = 0;  // of the active memtable, when the source was made
+  uint64_t memtable_tombstones_ = 0;  // tombstones of the active memtable when the source was made
   bool memtable_left_out_ = false;
   bool build_failed_ = false;  // then there may be no source
   UserKeyWalk walk_;

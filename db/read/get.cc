@@ -166,8 +166,8 @@ class TableSearch {
   PointLookup* const lookup_;
   Statistics* const statistics_;
   SearchPlace place_;
-  TableHint hint_;               // of the table in the last level
-  size_t places_[kLevelsAhead];  // where the key may be in each level; L0's is not used
+  TableHint hint_;               // hint of the table in the last level
+  size_t places_[kLevelsAhead];  // expected places of the key in each level; L0's is not used
 };
 
 }  // namespace

@@ -14,11 +14,11 @@ namespace varve {
 
 // Arguments of a read of operands.
 struct OperandRequest {
-  Slice key;  // without timestamp
+  Slice key;  // has no timestamp
   SequenceNumber sequence = 0;
   SequenceNumber whole_through = 0;  // no insertion up to it is in progress
   const std::function<bool(Slice)>* continue_callback = nullptr;  // null: not called
-  bool skip_memtables = false;                                    // as for GetFromSuperVersion
+  bool skip_memtables = false;                                    // see GetFromSuperVersion
 };
 
 // Stores the key's operands, oldest first, after a base value, into the first *count of `slices`,

@@ -19,7 +19,7 @@ struct IteratorCounters {
   uint64_t prev_found = 0;
   uint64_t seek = 0;
   uint64_t seek_found = 0;
-  uint64_t bytes = 0;    // of the keys and values shown
+  uint64_t bytes = 0;    // bytes of the keys and values shown
   uint64_t hidden = 0;   // superseded or deleted versions skipped
   uint64_t deleted = 0;  // deletions, and entries under range tombstones, skipped
   uint64_t recent = 0;   // versions newer than the snapshot skipped

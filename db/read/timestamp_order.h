@@ -20,7 +20,7 @@ struct SearchPlace {
   static constexpr int kMemTables = -1;
 
   int level = kMemTables;
-  size_t index = 0;  // of the memtable, the active one being 0; or of the file in L0
+  size_t index = 0;  // the memtable's, the active one being 0; or the L0 file's
 };
 
 // Called after a search with a timestamp ended at `place`: marks the lookup as out of order if a

@@ -160,7 +160,7 @@ class UserKeyWalk {
     // Key after which the tombstone run of the current move begins.
     std::string tombstone_run_key;
     uint64_t tombstone_run_start = 0;         // number of skipped entries at its start
-    uint64_t tombstone_run_start_recent = 0;  // those of them that were too new, or kNotAllSeen
+    uint64_t tombstone_run_start_recent = 0;  // number of them that were too new, or kNotAllSeen
   };
   // Operands of the key that is shown, or was shown last.
   struct Merging {

@@ -377,12 +377,12 @@ class LevelIterator final : public InternalIterator {
   TableCache* const table_cache_;
   const InternalKeyComparator& icmp_;
   const ReadOptions& options_;
-  size_t readahead_ = 0;  // of the current scan, with adaptive_readahead
+  size_t readahead_ = 0;  // the current scan's, with adaptive_readahead
   const TableIterOptions iter_options_;
   const SliceTransform* const extractor_;  // null unless in prefix mode
   TombstoneSet* const tombstones_;         // may be null
   std::vector<bool> tombstones_added_;     // indexed by file; empty until a file has any
-  bool has_prefix_ = false;                // of the last seek
+  bool has_prefix_ = false;                // the last seek's
   std::string prefix_;
   Status status_;
   std::vector<KeptTable> kept_;

@@ -59,7 +59,7 @@ class SectionReplay {
   struct Committed {
     uint64_t log = 0;
     uint64_t decision_log = 0;
-    std::vector<uint32_t> families;  // in the order in which they were met
+    std::vector<uint32_t> families;  // ordered as they were met
     WriteBatch sample;               // one update of each
   };
   void KeepCommitted() { keeps_committed_ = true; }

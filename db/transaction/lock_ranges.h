@@ -143,7 +143,7 @@ class LockRanges {
   struct Family {
     size_t ranges = 0;
     KeyOrder order = KeyOrder::kNone;    // kWanted: keys are being put in order
-    const HeldRange* orderer = nullptr;  // for this range.
+    const HeldRange* orderer = nullptr;  // the keys are put in order for this range
     LockedKeys keys;
   };
 

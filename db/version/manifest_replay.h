@@ -40,7 +40,7 @@ class ManifestReplay {
     // Null if the opener did not name the family: then its files are ignored.
     std::unique_ptr<VersionBuilder> builder;
     TimestampSwitch timestamps = TimestampSwitch::kSame;
-    std::set<uint64_t> tables;  // those of the requested tables that belong to it
+    std::set<uint64_t> tables;  // requested tables that belong to it
     // Not OK: the reason why the family does not fit what the opener wants for its name. The rest
     // of it is ignored. If the family still exists at the end, the opening fails; but the name may
     // have passed to another family.

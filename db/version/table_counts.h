@@ -11,7 +11,7 @@ namespace varve {
 
 struct TableCounts {
   uint64_t entries = 0;    // including range deletions; 0: the counts are unknown
-  uint64_t deletions = 0;  // of keys and of ranges
+  uint64_t deletions = 0;  // deletions of keys and of ranges
   uint64_t range_deletions = 0;
   uint64_t raw_key_bytes = 0;
   uint64_t raw_value_bytes = 0;

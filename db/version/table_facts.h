@@ -17,7 +17,7 @@ constexpr uint64_t kUnknownEpochNumber = 0;
 
 // Times in seconds; 0: unknown.
 struct TableTimes {
-  uint64_t oldest_ancestor = 0;  // that of the oldest table that its entries came from
+  uint64_t oldest_ancestor = 0;  // time of the oldest table that its entries came from
   uint64_t created = 0;
 };
 

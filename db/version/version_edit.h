@@ -42,7 +42,7 @@ struct FamilyChange {
 struct DatabaseNumbers {
   std::optional<uint64_t> next_file;
   std::optional<SequenceNumber> last_sequence;
-  std::optional<uint64_t> prev_log;  // from LevelDB
+  std::optional<uint64_t> prev_log;  // written by LevelDB
   std::optional<uint64_t> min_log_to_keep;
   std::optional<uint32_t> max_column_family;
 };
@@ -53,7 +53,7 @@ struct VersionEdit {
   FamilyChange family;
   DatabaseNumbers numbers;
   std::optional<std::string> db_id;
-  std::optional<uint64_t> log_number;  // of the family: data of earlier logs is in its tables
+  std::optional<uint64_t> log_number;  // the family's: data of earlier logs is in its tables
   bool has_blob_files = false;         // true: the database has blob files and is refused
   std::optional<uint32_t> atomic_group_remaining;
   std::vector<std::pair<int, uint64_t>> deleted_files;  // pairs of level and number

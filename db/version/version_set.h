@@ -102,7 +102,7 @@ struct FamilyToOpen {
   // Charged for the metadata of the family's files; null: nothing is charged. If the charge is
   // refused, an edit that adds files fails before it is written.
   std::shared_ptr<CacheCharge> file_charge;
-  TablePathsRef paths;  // of its tables; null: the database's directory
+  TablePathsRef paths;  // paths of its tables; null: the database's directory
 };
 
 struct VersionSetOptions {

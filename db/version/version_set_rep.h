@@ -72,8 +72,8 @@ struct VersionSet::FamilyChange {
 
 // Describes a write to the MANIFEST, which runs without the mutex.
 struct VersionSet::ManifestWrite {
-  bool fresh = false;                       // to a new file, which CURRENT will name
-  uint64_t number = 0;                      // of the file
+  bool fresh = false;                       // goes to a new file, which CURRENT will name
+  uint64_t number = 0;                      // the file's number
   std::set<std::string> table_directories;  // directories to sync first
   std::vector<std::string> records;
   std::vector<FileRef> tables;  // added by the records

@@ -40,7 +40,7 @@ struct VersionState {
   std::vector<std::pair<uint64_t, uint64_t>> unread_logs;
   uint64_t ttl_clock = 0;  // 0: none
   std::vector<ChangePosition> change_positions;
-  bool one_directory = false;  // of a copy: all tables lie in the first path
+  bool one_directory = false;  // set for a copy: all tables lie in the first path
 
   // Appends the records. Returns InvalidArgument if a file cannot be stored. Needs no mutex.
   Status EncodeTo(std::vector<std::string>* records) const;

@@ -365,7 +365,7 @@ class VARVE_EXPORT FSRandomAccessFile {
 
 // Passed with appended data.
 struct DataVerificationInfo {
-  Slice checksum;  // of the data, of the kind FileOptions::handoff_checksum_type
+  Slice checksum;  // The data's, of the kind FileOptions::handoff_checksum_type
 };
 
 // See WritableFile.

@@ -21,7 +21,7 @@ struct FileStorageInfo {
   FileType file_type = kTempFile;
   uint64_t size = 0;  // Bytes.
   Temperature temperature = Temperature::kUnknown;
-  std::string file_checksum;            // Of the whole file; empty if unknown.
+  std::string file_checksum;            // The whole file's; empty if unknown.
   std::string file_checksum_func_name;  // Empty if unknown.
 };
 

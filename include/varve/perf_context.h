@@ -21,7 +21,7 @@ namespace varve {
 struct VARVE_EXPORT PerfContextByLevel {
   uint64_t bloom_filter_useful = 0;              // file reads saved by a filter
   uint64_t bloom_filter_full_positive = 0;       // lookups not excluded by a filter
-  uint64_t bloom_filter_full_true_positive = 0;  // those of them whose key existed
+  uint64_t bloom_filter_full_true_positive = 0;  // passed lookups whose key existed
   uint64_t user_key_return_count = 0;            // keys found here and returned
   uint64_t get_from_table_nanos = 0;
   uint64_t block_cache_hit_count = 0;

@@ -41,7 +41,7 @@ class LogFile {
 };
 
 struct BatchResult {
-  SequenceNumber sequence = 0;  // of the batch's first update
+  SequenceNumber sequence = 0;  // the batch's first sequence number
   std::unique_ptr<WriteBatch> writeBatchPtr;
 };
 

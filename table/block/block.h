@@ -172,7 +172,7 @@ class Block {
   // Bytes right before the block's, if it has a checksum.
   static constexpr size_t kChecksumBytes = 16;
 
-  MemoryAllocator* allocator_ = nullptr;  // of kBuffer's bytes, or of all of kOnePiece
+  MemoryAllocator* allocator_ = nullptr;  // allocator of kBuffer's bytes, or of all of kOnePiece
   uint32_t owned_bytes_ = 0;              // bytes after front; for kBuffer, those it occupies
   uint8_t front_units_ = 0;
   Home home_ = Home::kMapped;

@@ -22,7 +22,7 @@ namespace varve {
 struct BlockRoom {
   MemoryAllocator* allocator = nullptr;  // null: the system's heap, or the one on huge pages
   size_t front = 0;                      // bytes before the block's, freed with them
-  bool huge_pages = false;               // if there is no allocator
+  bool huge_pages = false;               // used if there is no allocator
 
   bool operator==(const BlockRoom&) const = default;
 };
@@ -30,7 +30,7 @@ struct BlockRoom {
 // Returns block memory to where AllocateBlockBuffer took it from.
 struct BlockBufferDeleter {
   BlockRoom room;
-  size_t bytes = 0;  // without room.front; HugeHeap needs it
+  size_t bytes = 0;  // excludes room.front; HugeHeap needs it
 
   void operator()(char* buffer) const {
     VARVE_ASSERT(room.allocator == nullptr || !room.huge_pages);

@@ -126,9 +126,9 @@ class DataBlockCursor {
   bool corrupt_ = false;
   bool bytes_decide_ = false;                   // keys with different bytes are different keys
   size_t key_tail_ = kInternalKeyTrailerBytes;  // bytes after a key: timestamp and trailer
-  Slice key_;                                   // as seen by callers
+  Slice key_;                                   // key that callers see
   Slice value_;
-  Slice raw_;                    // as stored; the next entry's shared bytes refer to it
+  Slice raw_;                    // stored key; the next entry's shared bytes refer to it
   const char* next_ = nullptr;   // the entry after the current one
   const char* limit_ = nullptr;  // end of entries
   const char* current_ = nullptr;
@@ -141,7 +141,7 @@ class DataBlockCursor {
   std::vector<CachedEntry> cached_entries_;
   size_t cached_ = kNotCached;  // the current entry's index in cached_entries_
   // Keys of the last batch and of the one before, whose last key the next entry may refer to.
-  std::unique_ptr<char[]> room_bytes_;  // of both; null before the first batch
+  std::unique_ptr<char[]> room_bytes_;  // room of both; null before the first batch
   KeyScratch rooms_[2];
   uint32_t room_ = 0;
   char inline_[kInlineBytes];

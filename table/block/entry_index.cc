@@ -16,7 +16,7 @@ namespace {
 struct ParsedKey {
   const char* unshared;
   size_t shared;
-  size_t key_bytes;  // of the whole key
+  size_t key_bytes;  // bytes of the whole key
 };
 
 bool ParseKey(const char* p, const char* limit, size_t tail_bytes, ParsedKey* key,

@@ -52,7 +52,7 @@ class BlockPipeline {
 
  private:
   struct Slot {
-    std::string raw;  // with room for the trailer
+    std::string raw;  // has room for the trailer
     std::string scratch;
     BlockWriter::Packed packed;
     Written* written = nullptr;
@@ -65,7 +65,7 @@ class BlockPipeline {
   BlockWriter* const writer_;
   const Slice dictionary_;
   const uint64_t ring_bytes_;    // limit of waiting bytes, if more than a block
-  const uint64_t bytes_before_;  // in the file
+  const uint64_t bytes_before_;  // bytes already in the file
   std::vector<Slot> slots_;
   // Results; the thread that writes a block fills in the one that its slot points to.
   std::deque<Written> results_;

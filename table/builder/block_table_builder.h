@@ -28,7 +28,7 @@
 namespace varve {
 
 struct BlockTableBuildOptions : TableBuildOptions {
-  BlockBasedTableOptions table;  // those of the factory
+  BlockBasedTableOptions table;  // the factory's options
 };
 
 // Writes data blocks as they fill, unless a compression dictionary is wanted: then they are held
@@ -141,7 +141,7 @@ class BlockTableBuilder final : public TableBuilder, private IndexBlockSink {
   // Thresholds of BlockIsFull, in bytes.
   const uint64_t block_size_;
   const uint64_t nearly_full_;
-  const uint64_t alignment_;  // of data blocks, a power of two; 1: none
+  const uint64_t alignment_;  // alignment of data blocks, a power of two; 1: none
 
   Status status_;
   bool closed_ = false;

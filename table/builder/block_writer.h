@@ -28,7 +28,7 @@ class BlockWriter {
   struct Options {
     ChecksumType checksum = kXXH3;
     uint32_t format_version = 5;
-    uint32_t base_context_checksum = 0;  // for ChecksumModifier; 0 before format version 6
+    uint32_t base_context_checksum = 0;  // used by ChecksumModifier; 0 before format version 6
     CompressionType compression = kNoCompression;
     CompressionOptions compression_opts;
     bool verify_compression = false;

@@ -50,14 +50,14 @@ struct CacheEntry {
   // Retired: the next entry of its list.
   void* link = nullptr;
   const Cache::CacheItemHelper* helper = nullptr;
-  size_t charge = 0;  // as given by the caller
+  size_t charge = 0;  // charge that the caller gave
   // Members that a hit reads and writes come last, next to the object that follows the entry.
   std::atomic<uint32_t> state{0};
   // True if the entry was looked up since the hand passed. Relaxed: only a hint for eviction.
   std::atomic<bool> used{false};
   // Number of times the hand passes before it evicts. Guarded by the shard's lock.
   uint8_t rounds = 0;
-  uint8_t key_size = 0;      // or kLongKey
+  uint8_t key_size = 0;      // length, or kLongKey
   uint8_t priority : 7 = 0;  // Cache::Priority, as inserted
   uint8_t embedded : 1 = 0;  // true: lies in the object's memory and is freed with it
 

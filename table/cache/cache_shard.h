@@ -215,7 +215,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Relaxed, as these are only settings and sums.
   std::atomic<size_t> usage_{0};
   std::atomic<size_t> limbo_usage_{0};
-  std::atomic<size_t> high_usage_{0};  // of entries with high priority
+  std::atomic<size_t> high_usage_{0};  // bytes of entries with high priority
   std::atomic<size_t> low_usage_{0};
   alignas(64) std::atomic<size_t> capacity_{0};
   std::atomic<bool> strict_{false};

@@ -107,7 +107,7 @@ class ClockCache final : public Cache {
   const char* const name_;
   const double high_ratio_;
   const double low_ratio_;
-  CacheShards* const shards_;  // with one share
+  CacheShards* const shards_;  // has one share
   CacheShard* const first_shard_;
   // Relaxed, as these are plain settings; each shard has its own copy.
   std::atomic<size_t> capacity_;

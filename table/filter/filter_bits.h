@@ -90,7 +90,7 @@ class FilterBits {
   [[nodiscard]] bool RibbonMatches(uint64_t hash) const;
 
   const char* data_ = nullptr;
-  size_t bytes_ = 0;  // without metadata
+  size_t bytes_ = 0;  // excludes metadata
   uint64_t lines_ = 0;
   uint32_t line_bytes_ = 0;  // legacy Bloom only; others use 64
   int probes_ = 0;

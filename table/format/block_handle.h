@@ -20,7 +20,7 @@ struct BlockHandle {
   static constexpr size_t kMaxEncodedBytes = 2 * kMaxVarint64Length;
 
   uint64_t offset = 0;
-  uint64_t size = 0;  // without the trailer
+  uint64_t size = 0;  // excludes the trailer
 
   // True if the handle is (0, 0), which stands for "no block": a real block is never empty.
   [[nodiscard]] bool IsNull() const { return offset == 0 && size == 0; }

@@ -34,7 +34,7 @@ struct Child {
 
 // An element of the heaps: a child and its current key.
 struct Source {
-  uint64_t key_prefix;  // of the current key; equal ones decide nothing
+  uint64_t key_prefix;  // prefix of the current key; equal ones decide nothing
   Child* child;
 };
 

@@ -29,7 +29,7 @@ struct BlockFile {
   uint64_t limit = 0;  // blocks lie before this offset, which is the footer's
   Footer footer;
   bool mapped = false;     // reads return memory that lives as long as the file
-  std::string dictionary;  // for data blocks
+  std::string dictionary;  // used for data blocks
 };
 
 struct BlockFetch {

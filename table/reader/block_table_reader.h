@@ -19,7 +19,7 @@
 namespace varve {
 
 struct BlockTableOpenOptions : TableOpenOptions {
-  BlockBasedTableOptions table;  // those of the factory
+  BlockBasedTableOptions table;  // the factory's options
 };
 
 // Holds everything that opening has found out.
@@ -32,7 +32,7 @@ struct BlockTableParts {
   std::shared_ptr<const FragmentedTombstones> tombstones;
   std::shared_ptr<const TableProperties> properties;
   std::string newest_timestamp;
-  std::vector<BlockHandle> meta_blocks;  // for VerifyChecksum; without those of index and filter
+  std::vector<BlockHandle> meta_blocks;  // for VerifyChecksum; all but index and filter
   // Describes a filter of the file that is not used, for VerifyChecksum.
   FilterReader::Options unused_filter;
   // kMaxSequenceNumber: keys keep their stored sequence numbers.

@@ -100,7 +100,7 @@ class OrderedPipeline {
   bool owner_waits_ VARVE_GUARDED_BY(mu_) = false;
   size_t idle_ VARVE_GUARDED_BY(mu_) = 0;  // Number of threads that wait for work.
   bool stop_ VARVE_GUARDED_BY(mu_) = false;
-  uint64_t cpu_micros_ VARVE_GUARDED_BY(mu_) = 0;  // Of the threads that have ended.
+  uint64_t cpu_micros_ VARVE_GUARDED_BY(mu_) = 0;  // Time of the threads that have ended.
   Status status_ VARVE_GUARDED_BY(mu_);
 };
 

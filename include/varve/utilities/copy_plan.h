@@ -48,7 +48,7 @@ struct CopyPlanObject {
   std::string name;     // In the store; of digits, letters, and "_-./".
   std::string path;     // The file whose bytes it has, from the first to the last.
   uint64_t size = 0;    // Bytes.
-  uint32_t crc32c = 0;  // Of all of them, not masked.
+  uint32_t crc32c = 0;  // Checksum of all of them, not masked.
   Temperature temperature = Temperature::kUnknown;
 };
 
@@ -62,7 +62,7 @@ struct StoredObject {
 // The object that makes a backup of others: it lists them.
 struct CopyPlanCatalog {
   std::string name;   // "meta/<id>"
-  std::string bytes;  // As BackupEngine writes them with schema_version 2.
+  std::string bytes;  // Bytes that BackupEngine writes with schema_version 2.
 };
 
 struct CopyPlanOptions {

@@ -165,7 +165,7 @@ struct DeadlockInfo {
   TransactionID m_txn_id = 0;
   uint32_t m_cf_id = 0;
   bool m_exclusive = false;
-  std::string m_waiting_key;  // For a range: its beginning.
+  std::string m_waiting_key;  // The beginning, if it is a range.
 };
 
 // A cycle: each transaction waits for the next one, and the last, whose wait failed, for the first.

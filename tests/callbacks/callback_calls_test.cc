@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whatever users register may call the database from inside: each call works there, or is
-// refused as Busy, by the name of the function if it has one. None hangs, and none comes before
-// Open has given its outputs, but those of the recovery. Method: every function of every object
+// Goal: user code that is registered may call the database from inside: each call works there, or
+// is refused as Busy, by the name of the function if it has one. None hangs, and only those of the
+// recovery come before Open has given its outputs. Method: every function of every object
 // (callbacks.h, held to varve/listener.h) x every call of tests/matrix's table, while a database is
 // opened, runs, stops its writers, and is closed; each case has a limit of time. Everyday a slice
 // that VARVE_ROTATION chooses. VARVE_CALLBACKS_ALL=1: all; VARVE_CALLBACKS_ONLY=text: those whose

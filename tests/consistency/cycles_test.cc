@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what many transactions read and wrote at a time is explained by an order of them, in every
-// write mode and of every kind: without exception when they read for update, lock ranges or check
-// what they read, and but for write skew, which must appear, when they read a snapshot. Method:
-// they append to lists, by what they read, blindly by Merge, and by deleting a range and putting it
-// back; list_history.h searches what was committed for cycles. Histories with each anomaly are
-// searched, too, and transactions that lock nothing. VARVE_CONSISTENCY=n is about the number of
-// transactions; VARVE_CONSISTENCY_MODE=name takes one mode.
+// Goal: an order of all transactions explains their reads and writes, in every write mode and of
+// every kind: without exception when they read for update, lock ranges or check what they read, and
+// but for write skew, which must appear, when they read a snapshot. Method: they append to lists,
+// by what they read, blindly by Merge, and by deleting a range and putting it back; list_history.h
+// searches what was committed for cycles. Histories with each anomaly are searched, too, and
+// transactions that lock nothing. VARVE_CONSISTENCY=n is about the number of transactions;
+// VARVE_CONSISTENCY_MODE=name takes one mode.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what either engine writes in tables of any format version and codec, the other one reads
-// and compacts. Method: one directory a version and codec, to which both engines add in turn. Which
-// versions and codecs there are is RocksDB's to say: VARVE_ROCKSDB_LIBRARY names a newer one than
-// 7.8.3, which knows no version above 5.
+// Goal: each engine reads and compacts the tables of the other, of any format version and codec.
+// Method: one directory a version and codec, to which both engines add in turn. Which versions and
+// codecs there are is RocksDB's to say: VARVE_ROCKSDB_LIBRARY names a newer one than 7.8.3, which
+// knows no version above 5.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what the C API is given is asked whose it is as well. Method: its functions of
+// Goal: the C API also checks which database its arguments belong to. Method: its functions of
 // transactions, batches and databases get a handle of another database that has the same families,
 // by turns; each reports InvalidArgument, and both databases and the transaction are as before.
 

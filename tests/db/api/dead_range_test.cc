@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what one walk finds out about deleted ranges changes nothing for another but its cost.
+// Goal: knowledge of deleted ranges that one walk gains changes nothing for another but its cost.
 // Method: stories of two walks, the second with other bounds, another tier, or after a flush.
 
 #include <gtest/gtest.h>

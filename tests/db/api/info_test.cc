@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what a database tells about itself is true. Method: a tree of known shape, every documented
+// Goal: the properties of a database are true. Method: a tree of known shape, every documented
 // property asked for in every form, and the answers compared with what was put there.
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what GetLiveFiles names, with so much of the MANIFEST as it says, and the logs there are,
-// is a database with every write that had returned, whatever is under way. Method: a copy before
+// Goal: the files that GetLiveFiles names, with the MANIFEST up to the given size, and the logs
+// make up a database with every write that had returned, whatever else runs. Method: a copy before
 // every change to a MANIFEST or CURRENT, by flushes, compactions and column families that come and
 // go; all copies are opened.
 

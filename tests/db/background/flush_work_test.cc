@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what is frozen becomes tables of L0, in order, and nothing else does. Method: the flush job
-// over a version set in memory, with no database; what it asks of others is counted.
+// Goal: frozen memtables, and no others, become tables of L0, in order. Method: the flush job over
+// a version set in memory, with no database; its requests to other parts are counted.
 
 #include "db/background/flush_work.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what the options of a family say about memtables reaches them, and the dynamic ones reach
-// the next memtable. Method: a filter, large blocks and a sort show in a memtable's size.
+// Goal: the options of a family for memtables reach them, and the dynamic ones reach the next
+// memtable. Method: a filter, large blocks and a sort show in a memtable's size.
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what a reader pinned stays whole while flushes, option changes, drops and compactions put
-// new super-versions in its place, and is freed when the last reader releases it. Method: readers
-// on several threads over families that change and go under them (sanitizers judge), and a look at
-// the counts of one family.
+// Goal: the state that a reader pinned stays whole while flushes, option changes, drops and
+// compactions put new super-versions in its place, and is freed when the last reader releases it.
+// Method: readers on several threads over families that change and go under them (sanitizers
+// judge), and a look at the counts of one family.
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who reads the logs is given every write that is visible, once, whole and in order, or is
-// told which numbers are missing; never is anything passed over. Method: random histories of one
-// and of several threads, over every kind of log and in every write mode, are compared with what
-// was read beside them; then stories of each way in which something can be missing.
+// Goal: a reader of the logs gets every visible write, once, whole and in order, or is told which
+// numbers are missing; nothing is skipped silently. Method: random histories of one and of several
+// threads, over every kind of log and in every write mode, are compared with what was read beside
+// them; then stories of each way in which something can be missing.
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whatever mix of writes, ingestions, flushes, compactions, snapshots and openings a database
-// has seen, it holds what a plain map holds that has seen the same. Method: random histories from
-// seeds; files of points, merges and range deletions, which overlap each other, memtables and
-// tables; compactions go on beside.
+// Goal: after any mix of writes, ingestions, flushes, compactions, snapshots and openings a
+// database has the contents of a plain map after the same. Method: random histories from seeds;
+// files of points, merges and range deletions, which overlap each other, memtables and tables;
+// compactions go on beside.
 
 #include <map>
 #include <memory>

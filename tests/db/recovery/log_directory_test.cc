@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who names another wal_dir than the last time loses nothing by it, and a database whose
+// Goal: an opening with another wal_dir than the last one loses nothing, and a database whose
 // directories were moved or copied still opens. Method: killed databases with batches in their logs
 // are opened with other directories, spelled in other ways, moved, and copied.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what an opening found is told alike by the property as text and as a map, by the event and
-// by the LOG; nothing of it is missing after damage, and nothing alarms after a clean close.
-// Method: one damage a test, with a listener and a logger that keep what they hear.
+// Goal: the property as text and as a map, the event and the LOG report the same findings of an
+// opening; none is missing after damage, and none alarms after a clean close. Method: one damage a
+// test, with a listener and a logger that keep what they hear.
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: where the log that the MANIFEST asks for is gone, a table that the MANIFEST does not name
-// is taken for the proof of a lost end, and one that it has deleted is not. Method: directories as
+// Goal: if a log that the MANIFEST needs is missing, a table that the MANIFEST does not name is
+// taken for the proof of a lost end, and one that it has deleted is not. Method: directories as
 // kills leave them, from which the log is taken away.
 
 #include "db/recovery/stale_manifest.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whatever mixture of calls transactions get, each of them is done as a whole or refused as a
-// whole, for the right reason. Method: random calls on three transaction objects that are used
-// again and again, with locks or optimistic, with save points, snapshots set and announced,
-// notifiers that call back, limits of memory, handles of another database, and plain writes
-// between, beside a model of what each must answer, read and hold.
+// Goal: each call of a transaction is done as a whole or refused as a whole, for the right reason,
+// after any other calls. Method: random calls on three transaction objects that are used again and
+// again, with locks or optimistic, with save points, snapshots set and announced, notifiers that
+// call back, limits of memory, handles of another database, and plain writes between, beside a
+// model of what each must answer, read and hold.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what is committed, and what is prepared, is the same before and after any crash, and what
-// is prepared is locked until it is decided. Method: random steps (prepare keys and ranges, some by
+// Goal: committed and prepared transactions are the same before and after any crash, and prepared
+// keys are locked until they are decided. Method: random steps (prepare keys and ranges, some by
 // the hundred, commit, roll back, give the transaction up or use it for another, write, flush, open
 // again with this limit of locks or that, a failing log) beside a model of what must be there and
 // who must be refused; every few steps the process is killed, or, where each step was durable, the

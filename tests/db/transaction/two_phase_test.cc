@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what is prepared is decided once, by the one who decides, whatever happens in between; its
+// Goal: a prepared transaction is decided once, as requested, whatever happens in between; its
 // states and statuses are those of varve/utilities/transaction.h. Method: stories of one thread,
 // cut off by kills, power losses and failing files at their turning points.
 

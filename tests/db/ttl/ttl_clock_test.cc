@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what was expired once stays so, though the clock goes back, the process is killed or the
-// MANIFEST cannot be written; a glitch of the clock expires nothing. Method: as ttl_test.cc, and
-// faults of the file system.
+// Goal: an entry that was expired once stays so, though the clock goes back, the process is killed
+// or the MANIFEST cannot be written; a glitch of the clock expires nothing. Method: as ttl_test.cc,
+// and faults of the file system.
 
 #include "db/ttl/ttl_clock.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what a buffered log says of itself is so at any moment: a ticket counts when its record is
-// in the file, and bytes are those of the file. Method: logs of each kind, looked at while a record
-// is appended, filled by several threads while another syncs, and read back.
+// Goal: the state that a buffered log reports is true at any moment: a ticket counts when its
+// record is in the file, and bytes are those of the file. Method: logs of each kind, looked at
+// while a record is appended, filled by several threads while another syncs, and read back.
 
 #include "db/wal/buffered_log.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who breaks a rule of the logs is stopped in a build with assertions.
+// Goal: a build with assertions stops a caller that breaks a rule of the logs.
 
 #include "db/wal/buffered_log.h"
 #include "db/wal/log_set.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: who breaks a rule of the ring, of the commit path or of records is stopped in a build with
-// assertions.
+// Goal: a build with assertions stops a caller that breaks a rule of the ring, of the commit path
+// or of records.
 
 #include "db/write/batch_inserter.h"
 #include "db/write/commit_ring.h"

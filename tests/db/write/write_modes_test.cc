@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: what varve/options.h promises of the ways of writing, cell by cell, on a whole database.
-// Method: a callback holds a write between log and memtable, where another thread's would be when
-// its processor is taken away; and writers, readers and flushes at once, with pairs that must
-// agree.
+// Goal: a whole database keeps the promises of varve/options.h for each write mode. Method: a
+// callback holds a write between log and memtable, where another thread's would be when its
+// processor is taken away; and writers, readers and flushes at once, with pairs that must agree.
 
 #include <gtest/gtest.h>
 

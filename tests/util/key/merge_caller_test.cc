@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Goal: whatever an operator does, fail, throw, point elsewhere or not be there at all, is a status
-// that names the key; and what it makes is handed on without a copy.
+// Goal: an operator that fails, throws, points elsewhere or is missing gives a status that names
+// the key; and its result is passed on without a copy.
 
 #include "util/key/merge_caller.h"
 

@@ -291,7 +291,7 @@ bool CompactionIterator::WantsJump() {
 
 // An entry older than a tombstone of stripe 0, which all readers see, is of that stripe, too.
 CompactionIterator::Step CompactionIterator::LeaveCovered(size_t stripe) {
-  VARVE_ASSERT(timestamp_bytes_ == 0 && has_tombstones_);
+  VARVE_ASSERT(timestamp_bytes_ == 0 && has_tombstones_);  // Invariant 8.
   CoveredJump::Place place;
   place.key = key_without_timestamp();
   place.internal = input_.key();
@@ -676,7 +676,7 @@ void CompactionIterator::SetLastTrailer(size_t stripe, SequenceNumber sequence, 
   const bool zero =
       rules_.MayZero(judged, type) && !KeepsHistory() &&
       (timestamp_bytes_ == 0 || !has_tombstones_ || CoveringSeqOfAnyTime(kMaxSequenceNumber) == 0);
-  VARVE_ASSERT(!zero || (options_.bottommost && judged == 0));
+  VARVE_ASSERT(!zero || (options_.bottommost && judged == 0));  // Invariant 4.
   SetTrailer(zero ? 0 : sequence, type);
   if (!zero || timestamp_bytes_ == 0) [[likely]]
     return;

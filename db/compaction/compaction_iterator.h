@@ -1,8 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Iterates over the entries that a flush or a compaction writes: its merged input, without obsolete
-// entries, and as changed by the compaction filter.
+// The compaction iterator decides what a flush or a compaction writes. It walks the merged input
+// once, drops the entries that no reader can see any more, merges operands, asks the compaction
+// filter, and yields what is left.
+//
+// The input has all versions of a key together, newest first. Snapshots cut the sequence numbers
+// into stripes (drop_rules.h). All readers of one stripe see the same version of a key, so of each
+// stripe only the newest value or deletion is needed, and the merge operands above it:
+//
+//     key k:   @95 Put   @80 Put | @60 Merge  @55 Merge  @50 Put | @30 Delete  @20 Put
+//              --- stripe 2 ---- | -------- stripe 1 ----------- | ----- stripe 0 -----
+//                    snapshot at 70 ^                  snapshot at 40 ^
+//     output:  @95 Put             @60 Put (merged)                @30 Delete, if k may be deeper
+//
+// FindNext repeats these steps until an entry survives (JudgeEntry):
+//
+//     input -> TakeKey: is the order right?     no: Corruption
+//           -> Hides: is it hidden by a newer entry of its stripe?              drop
+//           -> CoveringSeq: does a range tombstone of its stripe cover it?      drop, or jump
+//           -> JudgeSingleDelete: with the value that follows it                keep, or drop both
+//           -> JudgeMerge: with all operands of its stripe, and their base      one entry, or all
+//           -> Judge: does a deletion still delete anything?                    drop if not
+//           -> AskFilter: what does the user want?                              keep, change, drop
+//           -> SetLastTrailer: sequence number 0 if no reader can notice        output
+//
+// Invariants
+// 1. Every reader, now or at a snapshot, gets the same answers before and after the compaction.
+// 2. Keys ascend, and versions of a key descend. Another order is damage or a changed comparator,
+//    and ends the walk as Corruption; it is never asserted, because it comes from files.
+// 3. A deletion is dropped only in stripe 0, and only if no deeper level may hold its key.
+// 4. A sequence number becomes 0 only at the bottommost level, in stripe 0, for a value.
+// 5. Operands are merged only within a stripe. If the merge fails or their base is not known, they
+//    stay as they are.
+// 6. The filter gets the newest version of a key if that is a value, and operands that no snapshot
+//    sees. It never gets what is hidden, covered or deleted.
+// 7. While somebody may ask whether a key was changed after a sequence number, the last change of a
+//    key after it leaves an entry, even if nothing can be read by it.
+// 8. A jump to the end of a range tombstone passes only entries that the tombstone covers for all
+//    readers: stripe 0, and never with timestamps.
+// 9. With timestamps each timestamp of a key is judged like a key of its own. Versions below
+//    full_history_ts_low count as one key.
 
 #include <cstdint>
 #include <memory>

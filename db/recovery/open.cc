@@ -1,4 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Opening brings a directory back to the last state that the previous process made durable, or
+// refuses and says why.
+//
+// The MANIFEST tells which tables the database has. Logs tell what was written after those tables.
+// Opener::RunSteps does the following; names on the right are functions of this file.
+//
+//     lock the directory; undo an interrupted restore        TakeDirectory, UndoInterruptedRestore
+//     read the durability mark                               MakeVersionSet
+//     MANIFEST --> families, versions, tables                RecoverVersions, CheckTablesOpen
+//     logs     --> memtables (full ones --> tables of L0)    ReplayLogs
+//     ---- up to here, files that were found stay as they were ----------------------------
+//     rest of the memtables --> tables of L0                 Install: LogReplay::FlushRest
+//     a new log, its name made durable                       Install: BeginLog
+//     a new MANIFEST with all of it; CURRENT names it        Install: LogState
+//     ---- from here on the new state counts ----------------------------------------------
+//     files that the new state proves obsolete go            Install: Sweep
+//     write path, super-versions                             Start
+//
+// A crash before CURRENT names the new MANIFEST leaves the old MANIFEST and the old logs in force,
+// so the next opening begins anew; tables that nothing names are set aside then. A crash after it
+// finds everything that was replayed in tables.
+//
+// With avoid_flush_during_recovery the memtables and their logs may stay instead of being flushed
+// (LogRecovery::KeepLogs). A read-only opening ends before Install and writes nothing. A repair
+// runs the same steps over a MANIFEST of its own, and swaps it in at the end (repair.cc).
+//
+// Invariants
+// 1. One process writes: the lock is taken before anything is read.
+// 2. The durability mark is read before the files that it describes. What lies below it was
+//    durable, so if it is missing that is damage, and no crash.
+// 3. Damage is never passed silently. LogReplay judges it by the recovery mode; whatever is dropped
+//    is in the report (RecoveryReport), also if the opening is refused.
+// 4. After damage, point-in-time recovery goes on with a later log only if that log proves that
+//    nothing is missing in between.
+// 5. No number is given out twice: file numbers start above every file that was found, sequence
+//    numbers above everything that was replayed.
+// 6. The names of tables, of the new log and of the new MANIFEST are durable before CURRENT names
+//    that MANIFEST. So are earlier deletions of tables, which the new MANIFEST does not record.
+// 7. No old log is deleted before a durable MANIFEST says that its contents are in tables.
+// 8. Background work and listeners begin when the caller has its DB (start_work.h).
+
 #include "db/recovery/open.h"
 
 #include <algorithm>
@@ -389,6 +431,8 @@ Status Opener::ReplayLogs() {
 // MANIFEST.
 Status Opener::Install() {
   VARVE_ASSERT(!e_->context.read_only() && e_->state.marks != nullptr);
+  // Invariant 5.
+  VARVE_ASSERT(e_->state.versions->last_sequence() >= logs_->replay().max_sequence());
   const bool keep_logs = logs_->CanKeepLogs();
   if (!keep_logs) VARVE_RETURN_IF_ERROR(logs_->replay().FlushRest());
   BestEffort([this] { ReadUnknownCounts(e_->context, &e_->state); });
@@ -469,7 +513,7 @@ Status Opener::LogState(bool keep_logs) {
   for (const auto& [first, end] : replay.UnreadLogs(current_log)) {
     state.versions->NoteUnreadLogs(first, end);
   }
-  VARVE_ASSERT(current_log != 0);
+  VARVE_ASSERT(current_log != 0);  // Invariant 6: the log exists before the MANIFEST names it.
   std::vector<FamilyEdit> edits;
   std::vector<std::unique_ptr<VersionEdit>> owned;
   for (const auto& [id, family] : state.families.all()) {

@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "db/version/covered_files.h"
 
-// A file may be dropped if each of its keys lies under a tombstone that is newer than the whole
-// file and visible to every reader. Its own tombstones may be dropped with it: what they delete is
-// older still and lies beneath the same newer tombstones, which stay in the tree as long as there
-// is anything beneath them.
+// A covered file is a table whose entries are all deleted by range tombstones of a newer table. It
+// can leave the tree without being read or rewritten. So a large DeleteRange frees disk space as
+// soon as the table with its tombstone is known, instead of after several compactions.
+//
+//     L0   table 33:       [d .. f], largest sequence number 95        newer than the tombstone
+//          table 31:     [c ........ tombstone @ 90 ........ m)
+//     L1   table 12:       [d .... h], 40                              covered by table 31
+//          table 14:                             [k ........ p], 55    reaches beyond the tombstone
+//
+// The tombstones of one table are known as fragments: disjoint ranges, each with the sequence
+// numbers at which it was deleted. They come from the table's open reader. For each file the search
+// notes (FileMetaData::notes) from which sequence number on readers see nothing of it. A file whose
+// number is not above the oldest snapshot is reported; if it is above, the file waits for that
+// snapshot to be released.
+//
+// Invariants
+// 1. Each key of a covered file lies in a fragment that is newer than every entry of the file. The
+//    fragments are all of one table, and those that cover a file touch each other.
+// 2. Tombstones count only within the bounds of their own table, which may hold longer ones.
+// 3. A file is reported only if every reader sees the tombstones that cover it: none reads at a
+//    sequence number below them.
+// 4. Only tombstones of sources above a file are applied to it: of newer files of L0, and of files
+//    of higher levels.
+// 5. A covered file stays covered. A tombstone leaves the tree only when nothing that it covers is
+//    beneath it, so notes only ever get better.
+// 6. A file's own tombstones may leave with it. What they delete is older still, and lies beneath
+//    the same newer tombstones.
+// 7. A pair of tables is compared once, when the later of the two is added or opened; tables never
+//    change. So a call costs a pass over the files' metadata, under the DB mutex and without I/O.
+//    Tables that are not open are only named in the result.
+// 8. Trees with timestamps have no covered files: their readers may ask for any past state.
+
+#include "db/version/covered_files.h"
 
 #include <algorithm>
 
@@ -159,7 +187,7 @@ class CoveredFinder {
 
   void Judge(const FileMetaData& owner, const FragmentedTombstones& tombstones,
              FileMetaData* file) {
-    VARVE_ASSERT(&owner != file);
+    VARVE_ASSERT(&owner != file);  // Invariant 4.
     const Cover cover = CoverOf(*file, owner, tombstones, oldest_snapshot_);
     file->notes.cover.covered_from = std::min(file->notes.cover.covered_from, cover.whole_from);
   }
@@ -167,7 +195,7 @@ class CoveredFinder {
   void Report(int level, size_t index, const FileMetaData& file) {
     const SequenceNumber from = file.notes.cover.covered_from;
     if (from == kMaxSequenceNumber || file.notes.being_compacted) return;
-    VARVE_ASSERT(from > file.largest_seq);
+    VARVE_ASSERT(from > file.largest_seq);  // Invariant 1.
     if (from <= oldest_snapshot_ || VARVE_CANARY(kCoverThroughSnapshot)) {
       found_.files.push_back({level, index});
     } else {

@@ -1,7 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The half of VersionSet that changes state: an edit is written to the MANIFEST, made durable, and
-// only then shown to readers.
+// The half of VersionSet that changes state. An edit says which tables a flush, a compaction or
+// another change adds and removes. It is written to the MANIFEST, made durable, and only then shown
+// to readers.
+//
+//     LogAndApply                                                     DB mutex
+//       Turn             wait until earlier callers are done          released while waiting
+//       FillInEpochs     order of new files in L0                     held
+//       BuildVersions    base version + edits = new version           released
+//       MakeRoomToInstall  reserve memory for Install                 held
+//       WriteEdits       numbers of the database into each record     held
+//         WriteManifest  sync the directories of new tables;          released
+//                        append and sync each record
+//       Install          the new version becomes current;             held
+//                        removed files become obsolete
+//
+// The MANIFEST is a log of edits. The set begins a fresh one, which starts with the whole state, if
+// the old one is too large, after a failure, and at an opening:
+//
+//     MANIFEST-7:  state | edit | edit | edit            CURRENT ---+
+//     MANIFEST-12: state + edit | edit | ...         <--------------+
+//
+// The file CURRENT names the MANIFEST in force. It is replaced by a rename, after the new MANIFEST
+// and its name are durable.
+//
+// Invariants
+// 1. One caller at a time changes the set, in order of arrival (Turn). Readers and other threads
+//    see the state before a change or after it.
+// 2. A version becomes current only after its edit is durable.
+// 3. All that may fail happens before the first record is written, but for the I/O itself: Install
+//    allocates nothing that it needs.
+// 4. Edits of one call are in force together: several records form an atomic group, which recovery
+//    applies as a whole or not at all.
+// 5. A MANIFEST that failed an append or a sync is never appended to. Until a fresh one is in
+//    force, it is in doubt whether the failed edit happened: the tables that it adds are kept, and
+//    so are all MANIFESTs that CURRENT may name.
+// 6. The names of new tables are durable before the edit that adds them. A table whose directory
+//    failed a sync when the table was new is refused.
+// 7. Every record carries the numbers of the database: a MANIFEST that ends after any record gives
+//    out no number twice and hides no entry. The logged sequence number never decreases.
+// 8. The length of the MANIFEST and the current versions change together under the DB mutex, so
+//    that a copy of the MANIFEST up to that length, and of those versions' tables, is a database.
+// 9. A table is obsolete only after a durable edit removed it; its file is deleted when no version
+//    holds it any more.
 
 #include <algorithm>
 #include <chrono>
@@ -327,7 +368,7 @@ void VersionSet::FillInNumbers(const std::vector<VersionEdit*>& edits) {
       MarkFileNumberUsed(file.number);
     }
   }
-  VARVE_ASSERT(sequence >= logged_sequence_ && sequence <= kMaxSequenceNumber);
+  VARVE_ASSERT(sequence >= logged_sequence_ && sequence <= kMaxSequenceNumber);  // Invariant 7.
   logged_sequence_ = sequence;
   for (VersionEdit* edit : edits) {
     edit->numbers.next_file = next_file_number();
@@ -433,7 +474,7 @@ IOStatus VersionSet::WriteManifest(ManifestWrite* write) try {
 Status VersionSet::CheckNames(const VersionEdit& edit, const TablePaths& paths,
                               ManifestWrite* write) const {
   for (const NewFile& file : edit.new_files) {
-    VARVE_ASSERT(!TableInDoubt(file.number));
+    VARVE_ASSERT(!TableInDoubt(file.number));  // Invariant 5.
     write->table_directories.insert(paths.directory(file.path_id));
     if (file.number >= rep_->doubtful_tables_end) continue;
     const bool moved = std::ranges::any_of(
@@ -447,7 +488,7 @@ Status VersionSet::CheckNames(const VersionEdit& edit, const TablePaths& paths,
 
 Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vector<FileRef> tables,
                               FSDirectory* dir, bool new_manifest, const FamilyVersions* made) {
-  VARVE_ASSERT(!rep_->queue.empty());
+  VARVE_ASSERT(!rep_->queue.empty());  // Invariant 1: this thread has the turn.
   if (options_.read_only) return Status::NotSupported(options_.db_name, "is open for reading only");
   if (rep_->closed) return Status::ShutdownInProgress(options_.db_name, "the MANIFEST is closed");
   ManifestWrite write;
@@ -490,7 +531,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  VARVE_ASSERT(!s.ok() || !write.in_doubt);
+  VARVE_ASSERT(!s.ok() || !write.in_doubt);  // Invariant 5.
   if (!s.ok()) {
     AfterFailure(&write, s);
     return s;
@@ -561,7 +602,7 @@ void VersionSet::MakeRoomToInstall(const std::vector<FamilyChange>& changes) {
 void VersionSet::Install(std::vector<FamilyChange>* changes) {
   for (FamilyChange& change : *changes) {
     FamilyVersions* const family = change.family;
-    VARVE_ASSERT(family->current == change.base);
+    VARVE_ASSERT(family->current == change.base);  // Invariant 1.
     for (const VersionEdit* edit : change.edits) {
       VARVE_ASSERT(edit->column_family == family->id);
       family->log_number = std::max(family->log_number, edit->log_number.value_or(0));
@@ -576,14 +617,14 @@ void VersionSet::Install(std::vector<FamilyChange>* changes) {
     // Release pairs with the acquire of the thread that releases the file last.
     for (const FileRef& file : change.removed) {
       // If memory is out, a later opening sets the file aside.
-      VARVE_ASSERT(!file->obsolete.load(std::memory_order_relaxed));
+      VARVE_ASSERT(!file->obsolete.load(std::memory_order_relaxed));  // Invariant 9.
       BestEffort([&] {
         mu_->AssertHeld();
         gone_tables_.insert(file->number);
       });
       file->obsolete.store(true, std::memory_order_release);
     }
-    VARVE_ASSERT(rep_->versions.size() < rep_->versions.capacity());
+    VARVE_ASSERT(rep_->versions.size() < rep_->versions.capacity());  // Invariant 3.
     SetCurrent(family, std::move(change.version));
   }
 }

@@ -1,4 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The log set holds the logs that recovery would still need. Writers append to the newest, the
+// current log; the set makes logs durable, and gives up those whose contents are in tables.
+//
+//      oldest                                              current
+//     +-----------+   +-----------+   +-----------+   +-----------+
+//     | 12        |   | 15        |   | 17        |   | 19        |
+//     | recovered |   | closed    |   | sealed,   |   | written   |
+//     |           |   | (durable) |   | not yet   |   | by all    |
+//     |           |   |           |   | durable   |   | writers   |
+//     +-----------+   +-----------+   +-----------+   +-----------+
+//       ^ TakeObsolete takes from here        Switch adds there ^
+//
+// A memtable switch appends a new log (Switch) and seals the one before: it is truncated to its
+// records and not written any more. A sealed log is closed once it is durable or its contents are
+// in tables. When every family's log number has passed a log, TakeObsolete removes it.
+//
+// Many writers with WriteOptions::sync share syncs. Syncs are numbered rounds, of which one runs at
+// a time. A writer that finds no round running begins one, which covers everything that was
+// reserved before. A writer that finds round r running cannot know whether it is covered, and waits
+// for round r + 1:
+//
+//     round 7   |begin ------- fdatasync ------- end|
+//     writer A    SyncTo: sleeps on round 8 ........|leads ------- round 8 ------- end|
+//     writer B         SyncTo: sleeps on round 8 ..............................returns|
+//
+// Invariants
+// 1. Logs are in ascending order of their numbers. Only the last one is written.
+// 2. Tickets decide what is durable, never sizes. A log is durable up to the ticket that its last
+//    good sync covered: the last one whose record was wholly in the file when that sync began.
+// 3. At most one round runs. A round ends, whatever is thrown, because others wait for it.
+// 4. Writers sleep only for the running round and the next one.
+// 5. After a failed sync the logs that it was to make durable are in doubt: the system may have
+//    discarded what it could not write, and may report success for the next sync. Every sync that
+//    depends on them returns the error, until their contents are in tables (MarkClosedFlushed).
+// 6. A sync of the directory covers the names that existed when it began. Such syncs do not
+//    overlap, because the system would report a failure to only one of two.
+// 7. Only a prefix of the logs becomes obsolete: never the current log, nor one that is unsealed,
+//    busy, pinned (it is being copied) or held (it is being read), nor any log after such a one.
+// 8. While a thread uses a log without the mutex, to sync or close it, the log is busy and stays.
+
 #include "db/wal/log_set.h"
 
 #include <algorithm>
@@ -22,7 +63,7 @@ void LogSet::Switch(std::unique_ptr<wal::CommitLog> log, FSDirectory* directory)
   std::shared_ptr<wal::CommitLog> before;
   {
     MutexLock lock(&mu_);
-    VARVE_ASSERT(logs_.empty() || logs_.back().number < next->number());
+    VARVE_ASSERT(logs_.empty() || logs_.back().number < next->number());  // Invariant 1.
     if (!logs_.empty()) before = logs_.back().writer;
     Log& added = logs_.emplace_back();
     added.number = next->number();
@@ -104,7 +145,7 @@ IOStatus LogSet::SyncTo(const wal::LogReservation& place) {
       break;
     }
     if (round <= rounds_done_) round = rounds_begun_ + 1;  // It failed, or was of closed logs only.
-    VARVE_ASSERT(round == rounds_begun_ || round == rounds_begun_ + 1);
+    VARVE_ASSERT(round == rounds_begun_ || round == rounds_begun_ + 1);  // Invariant 4.
     const uint32_t seen = FutexOf(round).load(std::memory_order_relaxed);
     sleepers_.fetch_add(1, std::memory_order_relaxed);
     lock.Unlock();
@@ -129,7 +170,7 @@ bool LogSet::HasSucceeded(uint64_t round) const {
 }
 
 void LogSet::EndRound(uint64_t round, bool good) {
-  VARVE_ASSERT(round == rounds_begun_ && round > rounds_done_);
+  VARVE_ASSERT(round == rounds_begun_ && round > rounds_done_);  // Invariant 3.
   rounds_done_ = round;
   (good ? last_good_round_ : last_bad_round_).store(round, std::memory_order_release);
   sync_done_.SignalAll();
@@ -202,7 +243,7 @@ IOStatus LogSet::CollectDirty(bool current, std::vector<Dirty>* dirty) {
 
 // Requires that no other thread is syncing. Does not throw: others wait for the result.
 IOStatus LogSet::SyncDirty(bool current) try {
-  VARVE_ASSERT(!syncing_);
+  VARVE_ASSERT(!syncing_);  // Invariant 3.
   std::vector<Dirty> dirty;
   IOStatus s = CollectDirty(current, &dirty);
   if (!s.ok() || (dirty.empty() && DirtyDirectory() == nullptr)) return s;
@@ -249,8 +290,8 @@ void LogSet::RememberError(const IOStatus& error) noexcept {
 void LogSet::NoteSynced(const std::vector<Dirty>& dirty, const IOStatus& result) {
   for (const Dirty& synced : dirty) {
     Log* const log = Find(synced.log.get());
-    VARVE_ASSERT(log != nullptr && log->busy);
-    VARVE_ASSERT(!result.ok() || synced.covered.ticket >= log->synced.ticket);
+    VARVE_ASSERT(log != nullptr && log->busy);                                  // Invariant 8.
+    VARVE_ASSERT(!result.ok() || synced.covered.ticket >= log->synced.ticket);  // Invariant 2.
     log->busy = false;
     if (result.ok()) log->synced = synced.covered;
     log->in_doubt |= !result.ok() && !log->flushed;
@@ -276,7 +317,7 @@ IOStatus LogSet::SyncDirectory() {
     s = status_to_io_status(Guarded([&] { return directory->Fsync(IOOptions(), nullptr); }));
   }
   syncing_directory_ = false;
-  VARVE_ASSERT(synced_names_ < names && names <= names_);
+  VARVE_ASSERT(synced_names_ < names && names <= names_);  // Invariant 6.
   directory_done_.SignalAll();
   if (s.ok()) {
     synced_names_ = names;
@@ -388,7 +429,7 @@ void LogSet::CloseKept(uint64_t min_number) {
   MutexLock lock(&mu_);
   for (const Retired& closed : kept) {
     const auto it = std::ranges::find(logs_, closed.number, &Log::number);
-    VARVE_ASSERT(it != logs_.end() && it->busy && it->writer == nullptr);
+    VARVE_ASSERT(it != logs_.end() && it->busy && it->writer == nullptr);  // Invariant 8.
     it->busy = false;
     it->recyclable = closed.recyclable;
   }
@@ -456,7 +497,7 @@ void LogSet::Unpin(const std::vector<PinnedLog>& logs) noexcept {
   MutexLock lock(&mu_);
   for (const PinnedLog& pinned : logs) {
     const auto it = std::ranges::find(logs_, pinned.number, &Log::number);
-    VARVE_ASSERT(it != logs_.end() && it->pins > 0);
+    VARVE_ASSERT(it != logs_.end() && it->pins > 0);  // Invariant 7.
     it->pins--;
   }
   CallWaker();

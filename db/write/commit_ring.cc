@@ -25,13 +25,14 @@ CommitRing::CommitRing(Listener* listener, uint64_t slots)
 }
 
 CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
-  VARVE_ASSERT(HasRoom());
-  VARVE_ASSERT(tail_ == 0 || SlotOf(tail_ - 1).last <= last);
+  VARVE_ASSERT(HasRoom());                                     // Invariant 2.
+  VARVE_ASSERT(tail_ == 0 || SlotOf(tail_ - 1).last <= last);  // Invariant 1.
   SlotOf(tail_).last = last;
   return tail_++;
 }
 
 void CommitRing::Complete(Ticket ticket) {
+  // Invariant 3: this is the first completion.
   VARVE_ASSERT(SlotOf(ticket).word.load(std::memory_order_relaxed) == Open(ticket));
   SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
   // The thread that has the role sees the slot, or gives up the role before this thread tries to
@@ -61,13 +62,13 @@ void CommitRing::Wake(const Wakes& wakes) {
 }
 
 void CommitRing::RetireCompleted(Wakes* wakes) {
-  VARVE_ASSERT(retiring_.load(std::memory_order_relaxed));
+  VARVE_ASSERT(retiring_.load(std::memory_order_relaxed));  // Invariant 4.
   // Visibility first: a writer whose slot has retired may report that its write is visible.
   const Ticket begin = head_.load(std::memory_order_relaxed);
   Ticket end = begin;
   while (IsComplete(end)) end++;
   if (end == begin) return;
-  VARVE_ASSERT(end - begin <= slot_count_);
+  VARVE_ASSERT(end - begin <= slot_count_);  // Invariant 2.
   listener_->Publish(SlotOf(end - 1).last);
   for (Ticket ticket = begin; ticket != end; ticket++) {
     Slot& slot = SlotOf(ticket);
@@ -90,7 +91,7 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
 // reached, because all tickets before it are taken; and a thread that clears it increments the
 // round afterwards, which wakes those who had stored it.
 void CommitRing::AwaitRoom(Ticket ticket) {
-  VARVE_ASSERT(ticket >= slot_count_);
+  VARVE_ASSERT(ticket >= slot_count_);  // The ring has been full.
   const uint32_t round = room_rounds_.load(std::memory_order_acquire);
   // They are woken together, when half of the ring has retired: a wake-up for a few slots would be
   // followed by the next sleep.
@@ -104,7 +105,7 @@ void CommitRing::WaitRetired(Ticket ticket) {
   std::atomic<uint32_t>& word = SlotOf(ticket).word;
   const uint32_t parked = Word(ticket, kParked);
   uint32_t seen = word.load(std::memory_order_acquire);
-  VARVE_ASSERT(seen != Open(ticket));
+  VARVE_ASSERT(seen != Open(ticket));  // It is complete, so it will retire (invariant 5).
   for (int i = 0; i < kLooksBeforeSleep && seen >> 2 == Low(ticket); i++) {
     CpuPause();
     seen = word.load(std::memory_order_acquire);

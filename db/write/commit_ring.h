@@ -1,8 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The order of running writes, as a ring of slots: each write takes the next slot, completes it
-// after its insertion, and slots retire in order. README.md has the argument for its correctness.
+// The commit ring orders running writes, and decides when they become visible.
+//
+// A write takes four steps (ring_commit_path.h). It reserves: under the path's lock it gets its
+// sequence numbers, its place in the log and the next slot of the ring. Then, beside other writers,
+// it fills its place in the log and waits until the log is whole up to there; it inserts into the
+// memtables; and it completes its slot. Slots retire in order. The thread that finds the oldest
+// slot complete publishes the last sequence number of the complete prefix, which makes all writes
+// of the prefix visible, and opens their slots for the next lap. No writer leads others.
+//
+//      retired            running writes              free
+//    ------------+---------------------------------+----------
+//     ... 55  56 |   57     58      59       60    |  61 ...        tickets
+//                | taken   done   taken   parked   |                states
+//    ------------+---------------------------------+----------
+//                ^ head_                           ^ tail_
+//
+// Here writes up to 56 are visible. When 57 completes, its writer retires 57 and 58 and publishes
+// the last number of 58. 59 is still inserting and stops it; the writer of 60 sleeps until then.
+//
+// Ticket t uses slot t mod n. A slot's word holds the low bits of a ticket and a state.
+//
+// Invariants
+// 1. Tickets, sequence numbers and places in the log are assigned in one hold of the path's lock,
+//    so their three orders are the same order.
+// 2. A slot is taken only if its word says that it is open for this ticket, that is, after the
+//    ticket one lap earlier has retired. A slow writer's slot is never overwritten: the ring is
+//    full.
+// 3. A slot that was taken is completed once, by its own writer, whether the write succeeded or
+//    failed. Whatever can be wrong with a batch was found before its slot was taken.
+// 4. Slots retire in the order of their tickets, by one thread at a time, which holds the role
+//    (retiring_). It publishes first and opens the slots afterwards, so a writer that sees its slot
+//    retired may report its write as visible.
+// 5. Every completed slot retires. A writer stores "done", then looks if a thread has the role,
+//    then at the word of the head; the holder gives up the role, then looks at both. All of these
+//    accesses are sequentially consistent. If a thread has the role, it sees the slot when it looks
+//    again. If the head is not complete, its writer comes later and sees the slot. If the head was
+//    an old one, another thread took the role after it was free, and sees the slot.
+// 6. No wake-up is lost. A writer sleeps only after it changed "done" to "parked", and the kernel
+//    compares the word again. The thread that retires the slot exchanges the word, so it learns
+//    that the slot was parked. A write costs at most one wake-up.
+// 7. Visibility passes the numbers of failed writes. A write whose log append failed was inserted
+//    nowhere. What a failed insertion left in memtables is invalidated before its slot completes
+//    (CommitHost::OnInsertError), so readers at later sequence numbers leave it out.
+// 8. To wait for all running writes is to take a slot without a batch, complete it, and wait until
+//    it retires (RingCommitPath::Drain).
+// 9. Waiters for room are all woken. A waiter notes the head at which it wants to be woken, half a
+//    ring later, then looks at its slot again; the thread that retires slots looks at the note
+//    afterwards. All four accesses are sequentially consistent, so one sees the other. A note that
+//    another waiter overwrote does no harm: every noted head is reached, and clearing a note counts
+//    a round, which ends the sleep of all that read the count before.
+//
+// tests/db/write/commit_ring_model_test.cc checks 1 to 6, 8 and 9 in every interleaving of three
+// threads.
 
 #include <array>
 #include <atomic>

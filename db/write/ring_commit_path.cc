@@ -173,7 +173,7 @@ Status RingCommitPath::Insert(const WriteRequest& request, SequenceNumber sequen
 }
 
 void RingCommitPath::Publish(SequenceNumber sequence) {
-  VARVE_ASSERT(sequence >= visible() && sequence <= newest());
+  VARVE_ASSERT(sequence >= visible() && sequence <= newest());  // Invariant 4 of commit_ring.h.
   host_->Publish(sequence);
   visible_.store(sequence, std::memory_order_release);
 }

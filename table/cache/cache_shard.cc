@@ -1,4 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A shard of the block cache is a hash table (cache_table.h), the sum of its entries' charges, and
+// a hand that chooses what to evict (CLOCK). Finding, referencing and adding an entry take no lock.
+// Removing one takes the shard's lock, and its memory is freed only when no reader can be looking
+// at it: readers run inside an epoch (util/sync/epoch.h), and removed entries wait in a list, which
+// is called limbo.
+//
+//      Lookup, Insert: no lock            hand_, under mu_
+//                  |                         |
+//                  v                         v
+//    buckets   [ 0 ] [ 1 ] [ 2 ] [ 3 ] [ 4 ] [ 5 ] ...
+//                |           |                 |
+//                e           e -> e            e <==== BlockSlot of a table's index (at most one)
+//
+//    states of an entry:
+//      in the table --- evicted while unreferenced -----------------> retired --> freed
+//          |                                                            ^    (readers left)
+//          +--- removed while referenced --> gone --- last Release -----+
+//
+// The hand visits bucket after bucket. It passes over referenced entries, gives entries that were
+// used since its last visit two more rounds, counts down the rounds of others, and evicts those
+// that have none left. Its search is bounded: after kPatience buckets without success it takes
+// entries before their time. It evicts a few entries more than needed, and a part of the capacity
+// (Slack) stays free for entries in limbo, so that readers are asked once for many entries: asking
+// is a system call.
+//
+// Invariants; 1 to 6 are those of table/README.md.
+// 1. An entry is in the table; or gone, but referenced; or retired, and about to be freed. It never
+//    goes back to an earlier state.
+// 2. An entry leaves the table only under the lock.
+// 3. A reference is released once, by its holder.
+// 4. At most one slot refers to an entry, and is cleared before the entry enters limbo. Slots are
+//    followed only inside an epoch.
+// 5. Every charge is given back. The usage counts entries until they are freed, so those in limbo
+//    count, too.
+// 6. The shards live until the cache is gone and the last entry that was removed while referenced
+//    has been released. Such an entry has a share in all shards (CacheShards); entries in the table
+//    have none.
+// 7. An entry in limbo is freed only if the stamp of its list is below what the epochs allow.
+//    Stamps of a list never decrease: the newest one counts for all of its entries.
+// 8. Deleters, which are the user's code, run without the lock.
+
 #include "table/cache/cache_shard.h"
 
 #include <algorithm>
@@ -65,7 +107,7 @@ CacheShard::~CacheShard() {
     // Readers had left when the cache was destroyed, and found nothing since.
     for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, UINT64_MAX, &doomed);
   }
-  // Every charge was given back.
+  // Invariant 5: every charge was given back.
   VARVE_ASSERT(table_.size() == 0 && usage() == 0 && limbo_usage() == 0);
   FreeAll(doomed);
 }
@@ -128,7 +170,7 @@ bool CacheShard::IsProtected(const CacheEntry& entry) const {
 void CacheShard::TakeSlotBack(CacheEntry* entry) {
   auto* const slot = static_cast<BlockSlot*>(std::exchange(entry->link, nullptr));
   if (slot == nullptr) return;
-  // An entry has at most one slot, and that refers to it.
+  // Invariant 4: an entry has at most one slot, and that refers to it.
   VARVE_ASSERT(slot->load(std::memory_order_relaxed) == entry);
   slot->store(nullptr, std::memory_order_seq_cst);
 }
@@ -154,11 +196,11 @@ void CacheShard::LeaveTable(CacheEntry* entry) {
 
 void CacheShard::AddToLimbo(CacheEntry* entry) {
   VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) ==
-               (CacheEntry::kGone | CacheEntry::kRetired));
-  VARVE_ASSERT(entry->link == nullptr);
+               (CacheEntry::kGone | CacheEntry::kRetired));  // Invariant 1.
+  VARVE_ASSERT(entry->link == nullptr);                      // Invariant 4.
   Limbo& limbo = limbo_[1];
   const uint64_t stamp = Epoch::Stamp();
-  VARVE_ASSERT(limbo.stamp <= stamp);
+  VARVE_ASSERT(limbo.stamp <= stamp);  // Invariant 7.
   if (limbo.stamp != stamp && limbo_[0].first == nullptr) std::swap(limbo_[0], limbo);
   limbo.stamp = stamp;
   const size_t charge = ChargeOf(*entry);
@@ -171,7 +213,7 @@ void CacheShard::AddToLimbo(CacheEntry* entry) {
 
 void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
   if (limbo->first == nullptr || limbo->stamp >= below) return;
-  VARVE_ASSERT(usage() >= limbo->usage && limbo_usage() >= limbo->usage);
+  VARVE_ASSERT(usage() >= limbo->usage && limbo_usage() >= limbo->usage);  // Invariant 5.
   usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   limbo_usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
   waiting_->bytes.fetch_sub(limbo->usage, std::memory_order_relaxed);
@@ -203,7 +245,7 @@ void CacheShard::FreeWaitingIfMany() {
 }
 
 void CacheShard::MakeGone(CacheEntry* entry) {
-  VARVE_ASSERT(!entry->gone());
+  VARVE_ASSERT(!entry->gone());  // Invariant 1.
   LeaveTable(entry);
   // This must come last: the last Release may follow at once, and an entry that it retires must be
   // unreachable.
@@ -458,7 +500,7 @@ bool CacheShard::DropReference(CacheEntry* entry, bool* last) {
   uint32_t now = entry->state.load(std::memory_order_relaxed);
   uint32_t then = 0;
   do {
-    VARVE_ASSERT((now & CacheEntry::kRefs) != 0);
+    VARVE_ASSERT((now & CacheEntry::kRefs) != 0);  // Invariant 3.
     then = now == (CacheEntry::kGone | 1) ? CacheEntry::kGone | CacheEntry::kRetired : now - 1;
   } while (!entry->state.compare_exchange_weak(now, then, std::memory_order_acq_rel,
                                                std::memory_order_relaxed));
@@ -493,7 +535,7 @@ void CacheShard::FreeGone(CacheEntry* entry) {
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
-    VARVE_ASSERT(gone_usage_ >= ChargeOf(*entry));
+    VARVE_ASSERT(gone_usage_ >= ChargeOf(*entry));  // Invariant 5.
     gone_usage_ -= ChargeOf(*entry);
     AddToLimbo(entry);
     if (only_memory) EmptyLimbo(Epoch::KnownFree(), &doomed);
@@ -521,7 +563,7 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
     uint32_t now = entry->state.load(std::memory_order_relaxed);
     bool last = false;
     do {
-      VARVE_ASSERT((now & CacheEntry::kRefs) != 0);
+      VARVE_ASSERT((now & CacheEntry::kRefs) != 0);  // Invariant 3.
       last = (now & CacheEntry::kRefs) == 1;
     } while (!entry->state.compare_exchange_weak(
         now, last ? CacheEntry::kGone | CacheEntry::kRetired : now - 1, std::memory_order_acq_rel,

@@ -1,4 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Epochs tell a thread that unlinked an object when no reader can use it any more.
+//
+// A global counter, now_, is the current epoch. A reader announces the epoch that it entered in, in
+// a record of its own thread, and clears the record when it leaves. A thread that unlinks an object
+// notes the counter as the object's stamp. A thread that wants to free increments the counter and
+// reads all records: an object may be freed if its stamp is smaller than every announced epoch.
+//
+//     now_        5                      | 6                              | 7
+//     freer         unlink X, stamp 5      FreeBelow: R1 is in 5            FreeBelow: R2 is in 6
+//                                          5 < 5 is false: X stays          5 < 6: X is freed
+//     reader R1   enters 5 ............. may use X ..... leaves
+//     reader R2                            enters 6 ..... cannot reach X ...........
+//
+// Readers are frequent, so they execute no fence: an announcement may wait in the processor's store
+// buffer while the reader's next loads are done. FreeBelow makes every running thread of the
+// process execute a fence (membarrier) before it reads the records. A reader whose announcement is
+// not visible then loads its pointers after the fence, and so after the unlinking.
+//
+// Invariants
+// 1. A reader announces before it loads a pointer. The compiler may not swap the two; the processor
+//    may, and invariant 3 covers that.
+// 2. An object is unlinked by a sequentially consistent store before its stamp is read. So a reader
+//    that announces an epoch above the stamp loads its pointers after the unlinking.
+// 3. Records are read after a fence in all threads. An object with stamp s is free if s is below
+//    the epoch of that fence and below every epoch that was announced then.
+// 4. now_, barrier_ and known_free_ never decrease: what was free once stays free.
+// 5. A thread inside a Guard waits for nothing that may take long, and never for readers.
+// 6. Leaving is a release, and the record is read with acquire: a reader's last use of an object
+//    happens before the object is freed.
+// 7. Records are never freed. A thread that exits hands its record, which is clear, to a later
+//    thread. In a child of fork() the records of the parent's other threads are cleared.
+// 8. Without membarrier, each announcement is a fence by itself (fenced_). The call that finds this
+//    out frees nothing.
+
 #include "util/sync/epoch.h"
 
 #include <pthread.h>
@@ -95,6 +130,7 @@ class Epoch::Release {
   ~Release() {
     Record* const mine = record_;
     record_ = nullptr;
+    VARVE_ASSERT(mine->epoch.load(std::memory_order_relaxed) == kOutside);  // Invariant 7.
     mine->taken.store(false, std::memory_order_release);
   }
   Release(const Release&) = delete;
@@ -163,7 +199,7 @@ bool Epoch::IsFree(uint64_t stamp) {
 }
 
 void Epoch::WaitForReaders() {
-  VARVE_ASSERT(!Inside());
+  VARVE_ASSERT(!Inside());  // Invariant 5.
   const uint64_t stamp = Stamp();
   SpinWait spin;
   while (FreeBelow() <= stamp) spin.Once();

@@ -2,8 +2,8 @@
 
 // The ring's protocol as a machine whose every step is one access to shared memory, in every
 // interleaving of three threads; and the same machine with faults planted, each of which must be
-// found. db/write/commit_ring.cc is what the machine is a model of: the rules are numbered in
-// db/write/README.md.
+// found. The machine is a model of db/write/commit_ring.cc, whose invariants are numbered in
+// db/write/commit_ring.h.
 
 #include <gtest/gtest.h>
 

@@ -37,7 +37,7 @@ void LockPart::AddBlock() {
 }
 
 LockQueue* LockPart::Add(const LockKey& key) {
-  VARVE_ASSERT(Find(key) == nullptr);
+  VARVE_ASSERT(Find(key) == nullptr);  // A key has one queue.
   if (used_ >= std::max(chains_.size(), kInOnlyChain)) [[unlikely]]
     Grow();
   if (free_ == nullptr) AddBlock();

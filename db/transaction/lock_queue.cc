@@ -40,7 +40,7 @@ void LockQueue::Link(HeldLock* record, bool exclusive) {
 }
 
 void LockQueue::Unlink(HeldLock* record) {
-  VARVE_ASSERT(record->held && record->queue == this);
+  VARVE_ASSERT(record->held && record->queue == this);  // Invariant 2 of README.md.
   HeldLock** place = &holders_;
   while (*place != record) place = &(*place)->next_holder;
   *place = record->next_holder;
@@ -65,6 +65,7 @@ bool LockQueue::TryTake(HeldLock* record, bool exclusive) {
   if (!FreeFor(record->owner, exclusive)) return false;
   if (passes) passes_++;
   Link(record, exclusive);
+  // Invariant 1 of README.md.
   VARVE_ASSERT(holders_->next_holder == nullptr || (!exclusive && !holders_->exclusive));
   return true;
 }
@@ -114,6 +115,7 @@ void LockQueue::Enqueue(LockWaiter* waiter) {
 }
 
 void LockQueue::Dequeue(LockWaiter* waiter) {
+  // Invariant 3 of README.md: the waiter is in this queue.
   VARVE_ASSERT(first_ != nullptr && (waiter->previous != nullptr || waiter == first_));
   (waiter->previous == nullptr ? first_ : waiter->previous->next) = waiter->next;
   (waiter->next == nullptr ? last_ : waiter->next->previous) = waiter->previous;
@@ -129,6 +131,7 @@ void LockQueue::Leave(LockWaiter* waiter, WakeList* wakes) {
 void LockQueue::Promote(WakeList* wakes) {
   while (first_ != nullptr) {
     LockWaiter* const waiter = first_;
+    // Invariant 4 of README.md: the first waiter must wait for a holder, or is woken below.
     if (!FreeFor(waiter->record->owner, waiter->exclusive)) return;
     if (passes_ < kPassesMax) {
       if (waiter->state.load(std::memory_order_relaxed) == WaitState::kWaiting) {

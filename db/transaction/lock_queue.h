@@ -31,9 +31,8 @@ struct LockWaiter {
 // kPassesMax times in a row, because a lock that always waits for its next holder to wake up is
 // idle most of the time. After that the lock is handed over to the first sleeper when it is free.
 //
-// Invariants: there are no two holders unless both are shared or one has joined; a waiter that is
-// granted the lock in its sleep becomes a holder before it wakes; the first waiter has been woken,
-// or another transaction holds what it waits for.
+// Keeps invariants 1 to 4 of README.md. Also, a waiter that is granted the lock in its sleep
+// becomes a holder before it wakes.
 //
 // Thread safety: guarded by the latch of its part.
 class LockQueue {

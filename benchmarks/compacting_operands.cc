@@ -46,7 +46,7 @@ struct Arguments {
   uint64_t num = 10'000'000;
   uint64_t value = 100;
   uint64_t rounds = 3;
-  uint64_t compression = 0;  // as in CompressionType
+  uint64_t compression = 0;  // value of CompressionType
   std::string only;
 };
 

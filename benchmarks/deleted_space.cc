@@ -43,7 +43,7 @@ constexpr uint64_t kDeletedKeys = 250'000;
 constexpr uint64_t kCoveredKeys = 400'000;
 constexpr uint64_t kTrims = 40;
 constexpr unsigned kIdleSeconds = 5;
-constexpr int kBlockReadCount = 2;  // of the C API's metrics
+constexpr int kBlockReadCount = 2;  // number in the C API's metrics
 constexpr int kCountAndTime = 2;    // perf level
 
 struct Arguments {

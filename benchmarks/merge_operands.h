@@ -38,7 +38,7 @@ using two_libraries::Now;
 struct Arguments {
   std::string db = "/tmp/merge-operands";
   int rounds = 5;
-  double seconds = 2;  // of each round that has no end of its own
+  double seconds = 2;  // time of each round that has no end of its own
   std::string only;
 };
 

@@ -50,7 +50,7 @@ struct Shape {
   const char* name;
   int policy;  // 0: WRITE_COMMITTED, 1: WRITE_PREPARED
   uint64_t transactions;
-  uint64_t puts;  // of each
+  uint64_t puts;  // puts of each
   uint64_t filled;
   bool prepares;
   bool bypasses;

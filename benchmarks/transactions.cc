@@ -240,8 +240,8 @@ class Subject : private c_library::Library {
   Opaque* const options_;
   Opaque* const write_;
   Opaque* const read_;
-  Opaque* txn_options_ = nullptr;  // of a kind with transactions
-  Opaque* db_ = nullptr;           // the same
+  Opaque* txn_options_ = nullptr;  // set for a kind with transactions
+  Opaque* db_ = nullptr;           // set for a kind with transactions
   Opaque* base_ = nullptr;         // for plain puts
   const std::string value_ = std::string(kValueBytes, 'v');
   PutFunction* const put_ = Function<PutFunction>("put");
@@ -266,7 +266,7 @@ struct Row {
   const char* name;
   Kind kind;
   std::vector<int> threads;
-  int puts;         // of a transaction
+  int puts;         // puts of a transaction
   bool for_update;  // each put after a read of its key
   bool hot;
 };

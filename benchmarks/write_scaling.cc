@@ -48,7 +48,7 @@ struct Arguments {
   std::string db = "/tmp/varve-write-scaling";
   uint64_t writes = 2'000'000;  // keys of all threads together
   std::vector<int> threads = {1, 2, 4, 8, 16, 32};
-  int cores = 64;  // of the machine that is estimated
+  int cores = 64;  // cores of the estimated machine
   int rounds = 3;
 };
 

@@ -129,7 +129,7 @@ void Take(const std::string& line, double own_mb, Sample* sample) {
   std::string verb;
   words >> verb;
   if (verb == "measured") {
-    double own_now = 0;  // of a row that is over before it was looked at
+    double own_now = 0;  // for a row that ends before it is looked at
     words >> sample->resident_mb >> own_now;
     sample->own_mb = std::max(own_mb, own_now);
   } else if (verb == "figure") {

@@ -12,7 +12,7 @@ namespace compare {
 
 // Names of data sets.
 inline constexpr char kLevel[] = "level";  // n keys in random order, as the engine leaves them
-inline constexpr char kFull[] = "full";    // the same after a compaction of everything
+inline constexpr char kFull[] = "full";    // `level` after a compaction of everything
 inline constexpr char kRuns[] = "runs";    // 2n writes of n keys as overlapping runs of 8 MiB
 inline constexpr char kLog[] = "log";      // a quarter of n keys, only in the log
 inline constexpr char kLarge[] = "large";  // LargeKeys() values of 1,000 bytes, compacted

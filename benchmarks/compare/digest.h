@@ -40,7 +40,7 @@ class Digest {
 
   uint64_t state() const { return state_; }
   uint64_t count() const { return count_; }
-  uint64_t first_stamp() const { return first_stamp_; }  // of entries
+  uint64_t first_stamp() const { return first_stamp_; }  // the entries' first stamp
 
  private:
   static constexpr uint64_t kStampFactor = 0xc4ceb9fe1a85ec53u;

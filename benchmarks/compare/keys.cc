@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kExponent = 0.99;
 constexpr size_t kPoolSize = size_t{1} << 20;
-constexpr size_t kPiece = 100;  // of which the second half repeats the first
+constexpr size_t kPiece = 100;  // bytes; the second half repeats the first
 
 std::string MakePool() {
   std::string pool(kPoolSize, ' ');

@@ -23,7 +23,7 @@ enum class Access { kGet, kMultiGet, kSeek };
 struct Shape {
   Access access = Access::kGet;
   bool large = false;    // values
-  uint64_t percent = 0;  // of the data that the cache holds; 0: 8 MiB
+  uint64_t percent = 0;  // share of the data that the cache holds; 0: 8 MiB
   uint64_t threads = 1;
 };
 

@@ -24,7 +24,7 @@ struct Mix {
   double inserts;
   double scans;          // from a drawn key, of 1 to 100 entries
   double changes;        // a value read, and written anew
-  bool prefers_the_new;  // what is read was inserted not long ago
+  bool prefers_the_new;  // reads prefer recently inserted keys
 };
 
 constexpr Mix kMixes[] = {

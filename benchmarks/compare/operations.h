@@ -13,7 +13,7 @@
 
 namespace compare {
 
-constexpr size_t kKeysAtOnce = 32;  // of a MultiGet
+constexpr size_t kKeysAtOnce = 32;  // keys of a MultiGet
 constexpr uint64_t kSeekLength = 10;
 
 // Does one operation and returns how many it counts as.

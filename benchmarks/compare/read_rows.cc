@@ -16,7 +16,7 @@
 namespace compare {
 namespace {
 
-constexpr uint64_t kPasses = 10;  // of a whole scan
+constexpr uint64_t kPasses = 10;  // passes of a whole scan
 
 // Reads everything once and does a tenth of the operations before the time starts.
 void Read(Run* run, uint64_t operations, Operation operation) {

@@ -16,7 +16,7 @@ struct Setting {
   std::vector<Contender> libraries;  // ours first
   Scale scale;
   int rounds = 1;
-  std::string machine;  // as text
+  std::string machine;  // text
   std::string command;
 };
 

@@ -67,7 +67,7 @@ Spread SpreadOf(std::vector<double> values) {
 
 RowResult Summarize(const std::vector<Contender>& libraries, const Samples& samples) {
   RowResult result;
-  const Sample* example = nullptr;  // of those with figures: all have the same
+  const Sample* example = nullptr;  // a sample with figures: all have the same
   for (size_t i = 0; i < libraries.size(); i++) {
     for (const Sample& sample : samples[i]) {
       if (sample.skipped) continue;

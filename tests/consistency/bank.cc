@@ -16,7 +16,7 @@ namespace varve::testing {
 
 namespace {
 
-constexpr size_t kAccounts = 12;  // of each kind in each family
+constexpr size_t kAccounts = 12;  // accounts of each kind in each family
 constexpr int64_t kStart = 1000;
 constexpr size_t kBankPadding = 300;
 constexpr const char* kBankLower = "bank/";

@@ -95,7 +95,7 @@ class Graph {
   };
   std::vector<std::vector<uint32_t>> edges_;
   std::vector<uint32_t> component_;
-  std::vector<uint32_t> sizes_;  // of the components
+  std::vector<uint32_t> sizes_;  // sizes of the components
   std::vector<uint32_t> order_;
   std::vector<uint32_t> lowest_;
   std::vector<uint32_t> open_;

@@ -17,7 +17,7 @@ constexpr size_t kKeys = 60;
 constexpr size_t kMaxChanges = 6;
 constexpr size_t kMirrorPadding = 150;
 constexpr size_t kHeld = 2;         // snapshots that a reader keeps
-constexpr uint64_t kReadings = 24;  // of each before it goes
+constexpr uint64_t kReadings = 24;  // readings of each before it goes
 constexpr const char* kMirrorLower = "mirror/";
 constexpr const char* kMirrorUpper = "mirror0";
 

@@ -13,7 +13,7 @@ namespace varve::testing {
 
 namespace {
 
-constexpr size_t kRegisters = 8;  // of each writer
+constexpr size_t kRegisters = 8;  // registers of each writer
 constexpr size_t kTogether = 4;   // read by one MultiGet
 constexpr size_t kRegisterPadding = 200;
 

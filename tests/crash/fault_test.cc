@@ -165,7 +165,7 @@ struct Kind {
   FaultEffect effect;
   bool sticky;
   const char* path_contains;
-  bool lies;      // What the file system reported as synced may be lost.
+  bool lies;      // The file system may lose data that it reported as synced.
   bool corrupts;  // Reads are wrong: an error that only reopening lifts is allowed.
 };
 

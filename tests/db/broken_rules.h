@@ -14,7 +14,7 @@
 namespace varve {
 
 struct BrokenRule {
-  const char* rule;  // as it stands in the assertion, or its beginning
+  const char* rule;  // the assertion's text, or its beginning
   void (*broken)();
 };
 

@@ -20,10 +20,10 @@ enum class DbKind { kNone, kPlain, kLocking, kOptimistic };
 // The environment of a cycle: a directory of its own, and the database open in it, if any.
 struct FlatStage {
   std::string directory;
-  Options options;  // of the database
+  Options options;  // the database's options
   DB* db = nullptr;
   TransactionDB* locking = nullptr;               // db, if it is one
-  OptimisticTransactionDB* optimistic = nullptr;  // the same
+  OptimisticTransactionDB* optimistic = nullptr;  // the database, if it is one
   uint64_t round = 0;
 
   ColumnFamilyHandle* family() const { return db->DefaultColumnFamily(); }

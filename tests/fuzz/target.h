@@ -22,10 +22,10 @@ namespace varve::fuzz {
 using Seeds = std::vector<std::string>;
 
 struct Target {
-  const char* name;  // that of its file
+  const char* name;  // name of its file
   int (*run)(const uint8_t* data, size_t size);
   void (*make_seeds)(Seeds* seeds);  // well-formed inputs, from the engine's own encoders
-  uint32_t share;                    // of all executions, relative to other targets
+  uint32_t share;                    // share of all executions, relative to other targets
 };
 
 // Returns all targets that are linked in.

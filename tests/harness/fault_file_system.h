@@ -63,7 +63,7 @@ inline constexpr FaultCalls kMutatingFaultCalls =
 
 enum class FaultEffect {
   kIoError,     // fails without doing anything
-  kNoSpace,     // the same with NoSpace
+  kNoSpace,     // like kIoError, with NoSpace
   kShortWrite,  // writes the first half, then fails; other calls: kIoError
   kDropSync,    // syncs of files and directories report success and do nothing
   // The sync of a file fails once, and every later one of that file reports success and does

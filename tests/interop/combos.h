@@ -14,7 +14,7 @@ struct Combo {
   std::string name;
   std::string db_options;
   std::string family_options;
-  std::string reading_options;  // those of a family that say how its tables are read
+  std::string reading_options;  // options of a family that say how its tables are read
   std::string fast_bytes;       // not empty: tables beyond them are in another directory
   Content content;
   int ping_pongs = 0;  // cycles in which the two engines go on writing in turn

@@ -228,7 +228,7 @@ TEST_F(Interop, DirectoriesMoveBothWays) {
 // Moves keys and values whose lengths lie around powers of two. With VARVE_SIZES_MIB it adds a
 // value that needs a block above 256 MiB.
 TEST_F(Interop, SizesAtTheEdgesMoveBothWays) {
-  std::vector<std::string> words;  // of lines that differ in the verb
+  std::vector<std::string> words;  // words of lines that differ in the verb
   for (size_t power = 1; power <= size_t{1} << 17; power *= 2) {
     for (const size_t n : {power - 1, power, power + 1}) {
       const std::string size = std::to_string(n);

@@ -37,7 +37,7 @@ struct Stage {
 
   std::mutex mu;                     // guards the rest
   std::set<std::string> made;        // families whose making was acknowledged, and no drop
-  std::set<std::string> unmade;      // those that were refused, or dropped
+  std::set<std::string> unmade;      // families that were refused, or dropped
   std::vector<uint64_t> calls_then;  // changes of files when a Close had returned OK
 
   ColumnFamilyHandle* family(const std::string& name) { return handles.at(name); }
@@ -108,7 +108,7 @@ class Player {
  private:
   struct Expected {
     std::map<std::string, std::string> values;  // "" = none
-    uint64_t count = 0;                         // of the counter
+    uint64_t count = 0;                         // the counter's value
   };
 
   Stage* const stage_;

@@ -46,7 +46,7 @@ struct Leaf {
   uint8_t has_next = 0;
   uint8_t high = 0;
   uint8_t prefix[3] = {};
-  uint8_t key[3] = {};  // what the slot's offset stands for
+  uint8_t key[3] = {};  // key of the slot's offset
 };
 
 // A walk that has a copy of the left leaf, and writes it back.

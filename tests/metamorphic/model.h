@@ -46,7 +46,7 @@ class FamilyModel {
   uint64_t mark() const { return mark_; }
   void Raise(uint64_t mark) { mark_ = mark; }
   void Trim(uint64_t timestamp);
-  uint64_t moment() const { return versions_.order(); }  // how much was written
+  uint64_t moment() const { return versions_.order(); }  // number of writes
 
   const WriteContract& contract() const { return contract_; }
   void Apply(const Change& change, uint64_t timestamp);
@@ -63,7 +63,7 @@ class FamilyModel {
   const bool has_timestamps_;
   uint64_t mark_ = 0;
   View now_;                     // shared with snapshots and iterators until it changes
-  TimestampReference versions_;  // of a family with timestamps
+  TimestampReference versions_;  // set for a family with timestamps
   WriteContract contract_;
 };
 
@@ -188,6 +188,6 @@ class Model {
 std::string PairText(const Slice& key, const Slice& value);
 constexpr const char* kAbsent = "-";
 constexpr const char* kDone = "ok";
-constexpr size_t kPrefixBytes = 3;  // of the lines "prefix"
+constexpr size_t kPrefixBytes = 3;  // bytes of the lines "prefix"
 
 }  // namespace varve::testing

@@ -14,8 +14,8 @@ namespace varve::testing {
 
 enum class Survival {
   kAll,       // every write is in the log
-  kTogether,  // none is, and families are flushed together
-  kApart,     // none is
+  kTogether,  // none is in the log, and families are flushed together
+  kApart,     // none is in the log
   kAny,       // some are
 };
 

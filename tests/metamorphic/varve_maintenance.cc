@@ -13,7 +13,7 @@ namespace varve::testing {
 
 namespace {
 
-constexpr uint64_t kFixedBytes = 2 << 20;  // of logs, MANIFEST, blocks that hold one entry
+constexpr uint64_t kFixedBytes = 2 << 20;  // bytes of logs, MANIFEST, blocks that hold one entry
 constexpr uint64_t kFamilyBytes = 128 << 10;
 
 std::string Outcome(const char* what, const Status& s) {

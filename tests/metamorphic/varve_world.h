@@ -46,7 +46,7 @@ struct OpenDatabase {
   std::thread later;
   std::string later_error;
   int pauses = 0;
-  int holds = 0;  // of file deletions
+  int holds = 0;  // number of holds of file deletions
   std::thread company;
   std::atomic<bool> company_ends{false};
 };

@@ -47,7 +47,7 @@ class DataMoves {
   Changes Ingest(const Modelled& run);
   Changes Excise(const Modelled& run);
   Changes Clip(const Modelled& run);
-  Changes DeleteFiles(const Modelled& run);  // which have to be written now
+  Changes DeleteFiles(const Modelled& run);  // these have to be written now
   void PromoteL0(const Modelled& run);
   // A new family, with what `source` has.
   ColumnFamilyHandle* ImportCopy(const Modelled& run, const std::string& source,

@@ -22,7 +22,7 @@ struct OptionSet {
   // Room for tables in the database's directory, for a test that sets a second path. Such a test
   // must always set the same paths.
   uint64_t fast_bytes = UINT64_MAX;
-  std::string description;  // what differs from the defaults, for failure messages
+  std::string description;  // the differences from the defaults, for failure messages
 };
 
 // `env` is set into the options; nothing else is shared between sets.

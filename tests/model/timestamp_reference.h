@@ -28,12 +28,12 @@ class TimestampReference {
   struct Version {
     Change::Kind kind = Change::kPut;
     uint64_t timestamp = 0;
-    uint64_t order = 0;  // of writing
+    uint64_t order = 0;  // order of writing
     std::string value;
   };
   struct Answer {
     std::string value;
-    uint64_t timestamp = 0;  // of the newest version that has a part in it
+    uint64_t timestamp = 0;  // the newest version's that has a part in it
   };
 
   explicit TimestampReference(const Comparator* key_order) : versions_(ComparatorLess{key_order}) {}

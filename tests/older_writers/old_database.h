@@ -70,7 +70,7 @@ class OldDatabase {
   const RocksDbLibrary& library_;
   const Setup setup_;
   std::string error_;
-  Opaque* db_ = nullptr;  // of transactions if there are any
+  Opaque* db_ = nullptr;  // a database with transactions if there are any
   Opaque* write_ = nullptr;
   std::map<std::string, Opaque*> handles_;
   std::map<std::string, Opaque*> prepared_;

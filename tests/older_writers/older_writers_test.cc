@@ -139,12 +139,12 @@ class OlderWritersTest : public ::testing::Test {
   OldDatabase::Setup setup_;
   bool keep_logs_ = false;  // avoid_flush_during_recovery
   std::unique_ptr<DB> db_;
-  TransactionDB* transactions_ = nullptr;  // the same, if it is one
+  TransactionDB* transactions_ = nullptr;  // the database, if it is one
   std::map<std::string, ColumnFamilyHandle*> handles_;
 };
 
 std::string NumberText(uint64_t number) {
-  return StampOf(number);  // as the operator that adds keeps it
+  return StampOf(number);  // form that the adding operator stores
 }
 
 TEST_F(OlderWritersTest, EveryKindOfUpdateInEveryState) {

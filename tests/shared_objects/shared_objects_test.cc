@@ -170,9 +170,9 @@ const std::set<std::string> kOfNoDatabase = {
     // These belong to an engine for backups, which its opener deletes.
     "BackupEngineOptions::backup_env",   "BackupEngineOptions::info_log",
     "BackupEngineOptions::listeners",    "CheckpointEngineOptions::backup_rate_limiter",
-    "CopyPlanOptions::rate_limiter",      // of one plan, while it is made
-    "EnvOptions::rate_limiter",           // of one file, which its opener closes
-    "OptimisticTransactionOptions::cmp",  // of one transaction
+    "CopyPlanOptions::rate_limiter",      // belongs to one plan, while it is made
+    "EnvOptions::rate_limiter",           // belongs to one file, which its opener closes
+    "OptimisticTransactionOptions::cmp",  // belongs to one transaction
 };
 
 TEST_F(SharedObjectsTest, EveryMemberOfThePublicHeadersHasARow) {

@@ -19,13 +19,13 @@ namespace varve::testing {
 // Objects that a row is played with. Every family of every database has "own" = "v".
 struct Scene {
   DB* db = nullptr;                               // that is asked
-  TransactionDB* locking = nullptr;               // the same, if it is one
-  OptimisticTransactionDB* optimistic = nullptr;  // the same
+  TransactionDB* locking = nullptr;               // db, if it is one
+  OptimisticTransactionDB* optimistic = nullptr;  // db, if it is one
   ColumnFamilyHandle* own = nullptr;              // a living family of `db`
-  ColumnFamilyHandle* family = nullptr;           // what the call is given
-  const Snapshot* snapshot = nullptr;             // what the call is given; may be null
-  Transaction* txn = nullptr;                     // of `db`, with "own" written in `own`
-  Transaction* old_txn = nullptr;                 // what BeginTransaction is given
+  ColumnFamilyHandle* family = nullptr;           // argument of the call
+  const Snapshot* snapshot = nullptr;             // argument of the call; may be null
+  Transaction* txn = nullptr;                     // belongs to `db`, with "own" written in `own`
+  Transaction* old_txn = nullptr;                 // argument of BeginTransaction
   WriteBatchWithIndex* batch = nullptr;           // with "own" in `own`
 
   ReadOptions Reads() const {

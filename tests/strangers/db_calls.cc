@@ -129,7 +129,7 @@ const Call kDb[] = {
     {"DB::ReleaseSnapshot(Snapshot*)",
      [](const Scene& s) {
        s.db->ReleaseSnapshot(s.snapshot);
-       return Answered(false);  // whose it is still has it
+       return Answered(false);  // its owner still has it
      },
      "", ""},
     {"IteratorBase::Refresh(Snapshot*)",

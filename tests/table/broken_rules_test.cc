@@ -29,7 +29,7 @@ namespace {
 using test::IKey;
 
 struct Breach {
-  const char* rule;  // as it is printed
+  const char* rule;  // the rule as it is printed
   void (*commit)();
 };
 

@@ -85,7 +85,7 @@ class MemoryCharge : public ::testing::Test {
 
   const InternalKeyComparator icmp_;
   BlockTableBuildOptions options_;
-  uint64_t early_bytes_ = 0;  // of the last file, while entries were still added
+  uint64_t early_bytes_ = 0;  // bytes of the last file, while entries were still added
 };
 
 TEST_F(MemoryCharge, AFilterBeingBuiltCountsUntilItIsWritten) {

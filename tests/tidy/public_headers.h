@@ -14,8 +14,8 @@ using Lines = std::vector<std::string>;
 
 // "Options" and "Arg" structs, and the classes that are used as such.
 struct PublicField {
-  std::string owner;    // of a struct within a class: "Class::Struct"
-  std::string name;     // of the field
+  std::string owner;    // for a struct within a class: "Class::Struct"
+  std::string name;     // the field's name
   std::string comment;  // above it, with no blank line between, and after it
   std::string Full() const { return owner + "::" + name; }
 };

@@ -26,7 +26,7 @@ struct Iterator {
   Entries::const_iterator at;
 };
 
-int nothing = 0;  // what options point at
+int nothing = 0;  // options point here
 
 void Write(Database* db, std::string key, std::string value) {
   if (++db->writes % 100 != 0) db->entries[std::move(key)] = std::move(value);

@@ -130,7 +130,7 @@ class Adder {
 
   Worker& worker_;
   KeyMaker keys_;
-  std::vector<uint64_t> order_;  // of the sets
+  std::vector<uint64_t> order_;  // order of the sets
   const bool in_transactions_;
   std::unique_ptr<Transaction> transaction_;
   int64_t done_ = 0;

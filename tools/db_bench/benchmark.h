@@ -28,7 +28,7 @@ struct Plan {
   int64_t reads = 0;
   int64_t writes = 0;
   int64_t deletes = 0;
-  int64_t reads_and_writes = 0;  // Of benchmarks that mix both.
+  int64_t reads_and_writes = 0;  // Set by benchmarks that mix both.
   int key_size = 0;              // Bytes.
   size_t value_size = 0;         // Bytes; 0: as the flags say.
   int64_t batch_size = 0;
@@ -53,7 +53,7 @@ struct Worker {
   const Database& database;
   const ValuePool& pool;
   const std::vector<std::string>* existing_keys;  // Null: keys are generated.
-  const uint64_t seed;                            // Of the process.
+  const uint64_t seed;                            // The process's seed.
   SharedRun& run;
   const int id;  // From 0.
   Random random;

@@ -21,7 +21,7 @@ namespace varve::bench {
 
 namespace {
 
-constexpr size_t kLargeValueBytes = 100 * 1000;  // Of fill100K.
+constexpr size_t kLargeValueBytes = 100 * 1000;  // Value size of fill100K.
 
 // Parses "X5" or "W2".
 bool ParseRepeat(std::string_view word, ListEntry* entry) {

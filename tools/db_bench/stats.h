@@ -136,7 +136,7 @@ class RepeatedRuns {
  private:
   struct Figures {
     double mean = 0;
-    double half_width = 0;  // Of the 95% interval.
+    double half_width = 0;  // Half of the 95% interval.
     double median = 0;
   };
   static Figures FiguresOf(std::vector<double> samples);

@@ -46,7 +46,7 @@ class UserTimestamps {
 
   Random* const random_;
   char bytes_[sizeof(uint64_t)] = {};
-  Slice slice_;  // of bytes_
+  Slice slice_;  // points to bytes_
 };
 
 }  // namespace varve::bench

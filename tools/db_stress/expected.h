@@ -20,7 +20,7 @@ struct Counts {
   std::atomic<uint64_t> operations;
   std::atomic<uint64_t> checks;
   std::atomic<uint64_t> wrong;  // a read returned what it may not
-  std::atomic<uint64_t> lost;   // what was acknowledged is gone
+  std::atomic<uint64_t> lost;   // acknowledged changes that are gone
 };
 
 // Thread safety: states are atomic; a key's writer holds the key's lock (locks.h).

@@ -20,7 +20,7 @@
 namespace varve::stress {
 namespace {
 
-constexpr int kValueUnit = 16;  // of --value_size_mult
+constexpr int kValueUnit = 16;  // unit of --value_size_mult
 constexpr uint64_t kKeysLeast = 32;
 
 bool CheckFlags() {

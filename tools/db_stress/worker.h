@@ -18,7 +18,7 @@ struct HeldSnapshot {
   const Snapshot* snapshot = nullptr;
   uint64_t until = 0;  // the operation at which it is looked at and released
   uint32_t family = 0;
-  uint64_t generation = 0;                               // of the family
+  uint64_t generation = 0;                               // the family's
   std::vector<std::pair<uint64_t, std::string>> values;  // empty: not there
 };
 

@@ -42,7 +42,7 @@ namespace varve::testing {
 namespace {
 
 constexpr int kOperations = 1000;
-constexpr int kBlocks = 40;  // of memtables, at most
+constexpr int kBlocks = 40;  // blocks of memtables, at most
 
 class AllocationTest : public ::testing::Test {
  protected:

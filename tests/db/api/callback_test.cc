@@ -290,7 +290,7 @@ class Recorder final : public EventListener {
   }
 
   std::atomic<DB*> expected_db{nullptr};
-  std::atomic<Status::Severity> severity{Status::kNoError};  // of the last error
+  std::atomic<Status::Severity> severity{Status::kNoError};  // the last error's
   std::atomic<int> proximity{-1};
   std::atomic<int> others{-1};  // that ran beside the job
   std::atomic<int> pressures{0};

@@ -21,7 +21,7 @@ namespace {
 
 struct Copy {
   std::map<std::string, std::string> files;         // by name
-  std::map<std::string, std::string> acknowledged;  // of the default family
+  std::map<std::string, std::string> acknowledged;  // writes of the default family
 };
 
 class LiveFilesTest : public Database, protected MemFileSystem::CallHook {

@@ -519,7 +519,7 @@ TEST_F(DbMaintenanceTest, CompactRangeMovesWhatALevelHasNoRoomFor) {
   ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), &begin, nullptr).ok());
   EXPECT_TRUE(Eventually([&] { return Levels() == "0,0,1"; })) << Levels();
   ASSERT_TRUE(Close().ok());
-  options_.disable_auto_compactions = true;  // which would move it now
+  options_.disable_auto_compactions = true;  // a compaction would move it now
   Open();
   EXPECT_EQ(Levels(), "0,0,1");
 }

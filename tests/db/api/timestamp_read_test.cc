@@ -453,7 +453,7 @@ class AnyOrderTest : public TimestampReadTest {
     std::string reversed;
     for (const auto& [shown, version] : reference_.History(from, kTimes, moment.order)) {
       if (shown != key) continue;
-      if (version.kind == Change::kMerge) return;  // which it does not show
+      if (version.kind == Change::kMerge) return;  // the walk does not show operands
       const std::string one = (version.kind == Change::kPut ? version.value : "x") + "@" +
                               std::to_string(version.timestamp) + " ";
       expected += one;

@@ -191,7 +191,7 @@ class FlushedMemoryTest : public FlushRulesTest {
     }
   }
 
-  static constexpr size_t kEmpty = 128 << 10;  // of two tables, at most
+  static constexpr size_t kEmpty = 128 << 10;  // bytes of two empty tables, at most
   const std::shared_ptr<WriteBufferManager> memory_ =
       std::make_shared<WriteBufferManager>(size_t{1} << 30);
   const std::shared_ptr<MemoryAtFlushEnd> listener_ = std::make_shared<MemoryAtFlushEnd>(memory_);

@@ -302,7 +302,7 @@ TEST_F(StallTest, AListenerMayWriteWhenAStallBeginsOrEnds) {
   std::atomic<int> ends{0};
   listener->call = [&](bool stopped) {
     WriteOptions options;
-    options.no_slowdown = stopped;  // what comes after the call ends the stop
+    options.no_slowdown = stopped;  // the next step ends the stop
     const Status s = db()->Put(options, "told", "t");
     EXPECT_TRUE(stopped ? s.IsIncomplete() : s.ok()) << s.ToString();
     ColumnFamilyHandle* made = nullptr;

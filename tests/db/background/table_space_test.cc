@@ -116,7 +116,7 @@ TEST_F(TableSpaceTest, KnowsTheTablesOfOpenDatabases) {
 
   const uint64_t one = manager_->GetTotalSize();
   DB* other = nullptr;
-  ASSERT_TRUE(DB::Open(options_, "/db2", &other).ok());  // whose name begins as the first's does
+  ASSERT_TRUE(DB::Open(options_, "/db2", &other).ok());  // its name begins like the first's
   const std::unique_ptr<DB> closes(other);
   ASSERT_TRUE(other->Put(WriteOptions(), "a", std::string(5000, 'v')).ok());
   ASSERT_TRUE(other->Flush(FlushOptions()).ok());
@@ -228,7 +228,7 @@ TEST_F(TableSpaceTest, WhatWasPutOffIsDoneOnceThereIsRoom) {
   options_.level0_file_num_compaction_trigger = 2;
   Open();
   Fill();
-  ASSERT_TRUE(Compact().ok());  // what comes to L0 cannot be moved
+  ASSERT_TRUE(Compact().ok());  // later tables of L0 cannot be moved
   manager_->SetMaxAllowedSpaceUsage(5 * manager_->GetTotalSize());
   Fill();
   Fill();

@@ -28,7 +28,7 @@ constexpr int kWalkLevels = 6;
 // Describes a table's contents for the test.
 struct Contents {
   bool old = false;       // some of what was there when the call began
-  bool unmarked = false;  // of that, some that was not rewritten with the call's mark since
+  bool unmarked = false;  // some of that was not rewritten with the call's mark since
 };
 
 class Tree {

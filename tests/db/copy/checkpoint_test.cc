@@ -363,7 +363,7 @@ TEST_F(CheckpointTest, EveryCallOfTheFileSystemFailsOnce) {
       ASSERT_TRUE(s.ok()) << s.ToString();
       break;
     }
-    if (s.ok()) {  // of a call on which nothing depends
+    if (s.ok()) {  // the failed call did not matter
       EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=of b c=log;") << nth;
       ASSERT_TRUE(DestroyDB("/copy", options_).ok());
       continue;

@@ -92,7 +92,7 @@ class World {
     std::unique_ptr<TreeAdmission::Party> party;
     Place place = Place::kOutside;
     int left = 0;
-    int rank = -1;  // of arrival, while it is in line
+    int rank = -1;  // rank of arrival, while it is in line
     bool asleep = false;
     bool waits = false;  // was told no, and has not begun since
     bool began = false;  // this one is alone
@@ -444,7 +444,7 @@ Script Call(Kind kind, unsigned files, int steps = 2) {
 }
 
 Script Whole(int steps = 1) {
-  Script script = Call(Kind::kCall, 0, steps);  // what is in its way is not its files
+  Script script = Call(Kind::kCall, 0, steps);  // its obstacle is not its files
   script.extent = Extent::kFamily;
   return script;
 }

@@ -21,7 +21,7 @@ Status WriteHistory(DB* db, const std::vector<ColumnFamilyHandle*>& families, ui
                     uint64_t end, const WriteOptions& options, size_t padding);
 
 struct HistoryState {
-  uint64_t steps = 0;   // how many the state holds
+  uint64_t steps = 0;   // number of steps in the state
   std::string problem;  // empty: it is the state after that many steps
 };
 // Reads all keys, by Get or by iterators; `families` as in the writing.

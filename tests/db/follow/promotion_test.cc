@@ -46,7 +46,7 @@ Options WriterOptions(uint64_t seed) {
   options.write_buffer_size = seed % 2 == 0 ? 32 << 10 : 64 << 20;
   options.level0_file_num_compaction_trigger = 2;
   options.target_file_size_base = 32 << 10;
-  options.allow_fallocate = seed % 3 != 0;  // what mapped logs need
+  options.allow_fallocate = seed % 3 != 0;  // mapped logs need it
   options.info_log = SilentLogger();
   return options;
 }

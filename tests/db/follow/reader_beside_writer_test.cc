@@ -32,7 +32,7 @@ Options BusyWriter(bool buffered_log) {
   options.max_manifest_file_size = 8 << 10;
   options.info_log = SilentLogger();
   options.recycle_log_file_num = 0;
-  options.allow_fallocate = !buffered_log;  // what mapped logs need
+  options.allow_fallocate = !buffered_log;  // mapped logs need it
   return options;
 }
 

@@ -28,7 +28,7 @@ struct ExternalFile {
   const Comparator* comparator = BytewiseComparator();
   uint64_t family_id = INT32_MAX;  // unknown
   uint32_t version = 2;            // 0: none is noted
-  SequenceNumber sequence = 0;     // of every key
+  SequenceNumber sequence = 0;     // every key's
 
   ExternalFile& Put(const std::string& key, const std::string& value) {
     entries[key] = {kTypeValue, value};

@@ -245,7 +245,7 @@ TEST_F(IngestModelTest, HoldsWhatAMapHolds) {
   const Options defaults = options_;
   for (uint64_t seed = first; seed < first + seeds; seed++) {
     SCOPED_TRACE("VARVE_MODEL_FIRST=" + std::to_string(seed));
-    Env* const env = options_.env;  // of the files that are mounted
+    Env* const env = options_.env;  // environment of the mounted files
     options_ = defaults;
     options_.env = env;
     ASSERT_NO_FATAL_FAILURE(Run(seed));

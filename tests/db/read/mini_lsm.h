@@ -189,8 +189,8 @@ class MiniLsm final : public SuperVersionSource {
   // A file that is being planned.
   struct FilePlan {
     std::vector<Write> points;      // in internal-key order
-    std::vector<Write> tombstones;  // as they were written
-    std::string lower;              // of tombstones; empty: none
+    std::vector<Write> tombstones;  // tombstones in the order of writing
+    std::string lower;              // bound of tombstones; empty: none
     std::optional<std::string> upper;
     bool bounded_below = false;
     bool starts_inside_key = false;  // its first entries are older versions of the last file's key

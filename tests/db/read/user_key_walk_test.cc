@@ -20,7 +20,7 @@ namespace varve {
 namespace {
 
 constexpr SequenceNumber kNow = 1000;
-constexpr int kVersions = 20;  // of one key: more than are stepped over
+constexpr int kVersions = 20;  // versions of one key: too many to step over
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 

@@ -69,7 +69,7 @@ struct IndexedUpdate {
   WriteType type;
   size_t family;
   std::string key;
-  std::string value;  // of a range: its end
+  std::string value;  // the end, if it is a range
 };
 
 const char* const kOrderedFamilies[] = {"default", "reverse", "length"};
@@ -471,7 +471,7 @@ class IndexedBatchModelTest : public Database, public ::testing::WithParamInterf
   OrderByLength by_length_;
   uint64_t key_space_ = 1;
   std::string prefix_;
-  size_t prefix_bytes_ = 1;  // of keys, that extractors take
+  size_t prefix_bytes_ = 1;  // bytes of keys that extractors take
   std::vector<OrderedMap> base_;
   std::vector<IndexedUpdate> updates_;
 };

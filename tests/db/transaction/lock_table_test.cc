@@ -585,7 +585,7 @@ class CountingComparator final : public Comparator {
 class LockRangeCostTest : public LockTableTest {
  protected:
   static constexpr int kRanges = 2000;
-  static constexpr uint64_t kStepsMax = 500;  // of one call: so many times log2(kRanges)
+  static constexpr uint64_t kStepsMax = 500;  // steps of one call: so many times log2(kRanges)
 
   static std::string KeyAt(int i) {
     char key[16];

@@ -560,7 +560,7 @@ TEST_F(TwoPhaseTest, AFlushDoesNotOutliveDecisionsBeforeIt) {
 // A rollback takes no sequence number: that numbers go on in the next log does not say that it is
 // there.
 TEST_F(TwoPhaseTest, WhatFollowsALostRollbackIsLeftOut) {
-  constexpr size_t kHeaders = 7 + kBatchHeaderBytes;  // of the log's record, and of the batch
+  constexpr size_t kHeaders = 7 + kBatchHeaderBytes;  // headers: log record, batch
   for (const size_t cut : {kHeaders, size_t{0}}) {    // the whole record, or from its mark on
     CloseTransactions();
     Remount(std::make_shared<MemFileSystem>());

@@ -67,7 +67,7 @@ enum WordState : uint8_t { kOpen, kDone, kParked };
 enum Sleep : uint8_t { kAwake, kAsleepInSlot, kAsleepForRoom };
 
 struct Slot {
-  uint8_t ticket;  // whose turn it is
+  uint8_t ticket;  // the one whose turn it is
   uint8_t state;
   uint8_t half;  // insertions made by the present ticket
 };
@@ -77,7 +77,7 @@ struct Thread {
   uint8_t writes_left;
   uint8_t is_reader;
   uint8_t ticket;
-  uint8_t end;  // of the scan; before, the head that was read
+  uint8_t end;  // end of the scan; before, the head that was read
   uint8_t at;   // the next to retire
   uint8_t was_parked;
   uint8_t wakes;  // bit per slot

@@ -27,7 +27,7 @@ struct Update {
   enum Kind { kPut, kDelete, kSingleDelete, kDeleteRange } kind = kPut;
   std::string family = "default";
   std::string key;
-  std::string value;  // of a range: its end
+  std::string value;  // the end, if it is a range
   WriteOptions options = {};
 };
 

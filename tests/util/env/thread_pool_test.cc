@@ -278,7 +278,7 @@ TEST(DefaultEnvTest, StartedThreadsAreJoined) {
   EXPECT_EQ(sum.load(), 43);
 }
 
-#ifndef __SANITIZE_THREAD__  // which does not follow a process of several threads through fork()
+#ifndef __SANITIZE_THREAD__  // it does not follow a process of several threads through fork()
 
 // A thread is busy and a job waits at the moment of the fork.
 TEST(ThreadPoolTest, IsAsNewInAChildOfFork) {

@@ -47,7 +47,7 @@ TEST(SparePagesTest, TheyAreReadyWhenTheyWereWanted) {
   FreePages(page, kHugePageBytes);
 }
 
-#ifndef __SANITIZE_THREAD__  // which does not follow a process of several threads through fork()
+#ifndef __SANITIZE_THREAD__  // it does not follow a process of several threads through fork()
 
 TEST(SparePagesTest, AChildOfForkGoesOnWithout) {
   SparePages& spares = SparePages::Default();

@@ -179,7 +179,7 @@ TEST(SharedHasteTest, TheNearestOfAllWishesCounts) {
   EXPECT_EQ(shared.nearest(), Urgency::kCalm);
 }
 
-#ifndef __SANITIZE_THREAD__  // which does not follow a process of several threads through fork()
+#ifndef __SANITIZE_THREAD__  // it does not follow a process of several threads through fork()
 
 // The databases that wish something are the parent's.
 TEST(SharedHasteTest, AChildOfForkHasNoWishes) {

@@ -88,7 +88,7 @@ TEST(SharedTimerTest, ClientsComeAndGoBesideEachOther) {
   for (std::thread& thread : threads) thread.join();
 }
 
-#ifndef __SANITIZE_THREAD__  // which does not follow a process of several threads through fork()
+#ifndef __SANITIZE_THREAD__  // it does not follow a process of several threads through fork()
 TEST(SharedTimerTest, AChildHasATimerOfItsOwn) {
   Counter parents(1000);
   ASSERT_TRUE(SharedTimer::Default().Add(&parents));

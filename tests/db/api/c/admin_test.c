@@ -262,7 +262,7 @@ void TestMetadata(void) {
 }
 
 static void CheckHistogram(rocksdb_options_t* options) {
-  enum { kBytesPerWrite = 32 };  // As in varve/statistics.h.
+  enum { kBytesPerWrite = 32 };  // Value in varve/statistics.h.
   rocksdb_statistics_histogram_data_t* data = rocksdb_statistics_histogram_data_create();
   rocksdb_options_statistics_get_histogram_data(options, kBytesPerWrite, data);
   const double average = rocksdb_statistics_histogram_data_get_average(data);

@@ -8,8 +8,8 @@ typedef struct {
   int compactions;
   int sealed;
   int destroyed;
-  uint64_t entries;      // of the flushed tables
-  uint64_t input_files;  // of the last compaction
+  uint64_t entries;      // entries of the flushed tables
+  uint64_t input_files;  // files of the last compaction
   bool consistent;
 } Heard;
 

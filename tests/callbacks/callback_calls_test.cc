@@ -305,8 +305,7 @@ class Case {
 
   void End() {
     Ignore(db()->ContinueBackgroundWork());
-    // A database that still works has no more to say than that it was closed, or what stands
-    // against writes.
+    // The status of a working database only says that it was closed, or why writes are refused.
     Ignore(db()->Put(WriteOptions(), "after", "a"));
     player_.ReleasePins();
     GiveBack();

@@ -187,7 +187,7 @@ class ListChecker final : public Checker {
     return length;
   }
 
-  // Reads a list without a snapshot; what is seen is needed, with all that it needs.
+  // Reads a list without a snapshot; the observed writes are needed, with all that they need.
   uint32_t Observe(size_t list, Lengths* needs) {
     const uint32_t length = LengthIn(list, store()->Get(cells_[list], nullptr));
     Raise(needs, lists_[list].At(length).needs);
@@ -276,7 +276,7 @@ class ListChecker final : public Checker {
   std::atomic<uint64_t>* const torn_gets_;  // counts; publishes nothing
   std::array<List, kLists> lists_;
   std::vector<Cell> cells_;
-  std::vector<Lengths> last_;  // by reader: what it has seen
+  std::vector<Lengths> last_;  // by reader: the lengths it has seen
   std::mutex moments_mutex_;
   std::vector<Moment> moments_;  // guarded by moments_mutex_
 };

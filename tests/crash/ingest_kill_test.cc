@@ -42,7 +42,7 @@ struct IngestProgress {
   std::atomic<int> issued;
   std::atomic<int> made;  // its files are there
   std::atomic<int> acked;
-  std::atomic<int> found;  // by the one that looks after it
+  std::atomic<int> found;  // set by the checker
 };
 
 class IngestKillTest : public ::testing::Test {

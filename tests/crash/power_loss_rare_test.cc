@@ -160,7 +160,7 @@ TEST_F(RarePowerLoss, TrimmingHistoryIsDoneAgain) {
     const std::unique_ptr<Env> env = NewCompositeEnv(state.fs);
     const Status s = OpenOn(env.get());
     ASSERT_TRUE(s.ok()) << s.ToString();
-    // Only what is to be trimmed may be partly done.
+    // Only entries that are to be trimmed may be partly gone.
     ASSERT_EQ(Compare("default", kRareWrites), "");
     if (Compare("versions", kRareWrites).empty()) {
       before++;
@@ -217,7 +217,7 @@ TEST_F(RarePowerLoss, DestroyingIsDoneAgain) {
 
 // An opening before the second repair is refused, or finds everything.
 TEST_F(RarePowerLoss, RepairingIsDoneAgain) {
-  families_.emplace_back("texts");  // Shows what is replayed twice.
+  families_.emplace_back("texts");  // Shows writes that are replayed twice.
   Build();
   RemoveManifest();
   const std::shared_ptr<MemFileSystem> damaged = fs_->CrashClone(CrashPolicy::kKill, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The list of files of a backup: any bytes are refused, or name only files that such a backup can
-// have, and are written again as what they say.
+// Fuzzes the list of files of a backup: any bytes are refused, or name only files that such a
+// backup can have, and encode to the same contents.
 
 #include "db/backup/backup_meta.h"
 

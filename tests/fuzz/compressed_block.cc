@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every codec: any bytes are refused, or give no more than the limit; what was compressed comes
+// Fuzzes every codec: any bytes are refused, or give no more than the limit; compressed bytes come
 // back.
 
 #include <memory>

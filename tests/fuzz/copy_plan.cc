@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The file of a copy plan: any bytes are refused, or name only files that the plan's backup can
-// have, and are written again as what they say. Bytes are tried as they are, and as the body of a
-// file whose checksum is right.
+// Fuzzes the file of a copy plan: any bytes are refused, or name only files that the plan's backup
+// can have, and encode to the same contents. Bytes are tried as they are, and as the body of a file
+// whose checksum is right.
 
 #include "db/backup/plan_file.h"
 #include "tests/fuzz/target.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables of strangers with right checksums: the inspection of any of them returns; what it lets
-// pass has the entries that it says, in order, and each of them is found.
+// Fuzzes foreign tables with right checksums: the inspection of any of them returns; a table that
+// passes has the reported entries, in order, and each of them is found.
 
 #include "table/inspect/inspect_table.h"
 #include "tests/fuzz/sealing.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Table footers: any bytes are refused, or give handles inside the file; what was decoded is
-// encoded to something that decodes to the same.
+// Fuzzes table footers: any bytes are refused, or give handles inside the file; a decoded footer
+// encodes to one that decodes to the same.
 
 #include "table/format/footer.h"
 

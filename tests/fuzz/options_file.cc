@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// OPTIONS files: any text is refused or understood, and what was understood is written as a text
-// that says the same.
+// Fuzzes OPTIONS files: any text is refused or parsed, and parsed options are written as a text
+// that parses to the same.
 
 #include "util/options/options_file.h"
 

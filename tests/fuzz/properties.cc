@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The properties block: any bytes are refused or understood; what was understood, written again
-// and read again, is the same.
+// Fuzzes the properties block: any bytes are refused or parsed; parsed properties, written and read
+// again, are the same.
 
 #include "table/meta/properties_block.h"
 #include "tests/fuzz/target.h"

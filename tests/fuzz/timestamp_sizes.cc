@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Records of timestamp sizes: any bytes are refused with nothing added, or say what is said again
-// by encoding it.
+// Fuzzes records of timestamp sizes: any bytes are refused with nothing added, or encode to the
+// same contents.
 
 #include "db/wal/timestamp_sizes.h"
 

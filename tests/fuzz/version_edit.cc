@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Version edits: any bytes are refused or understood, and what was understood is written as
-// something that means the same.
+// Fuzzes version edits: any bytes are refused or parsed, and a parsed edit encodes to an equal one.
 
 #include "db/version/version_edit.h"
 

@@ -70,8 +70,8 @@ enum class FaultEffect {
   // nothing, whatever is written: like a kernel that marks dirty pages clean when it could not
   // write them. Other calls: kIoError.
   kFailAndForget,
-  kCorruptRead,  // flips one bit of what was read
-  kShortRead,    // returns the first half of what was read, with OK, though there is more
+  kCorruptRead,  // flips one bit of the bytes read
+  kShortRead,    // returns the first half of the bytes read, with OK, though there is more
 };
 
 struct FaultRule {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rows of calls that change a database's shape, and of those that tell about it.
+// Has the rows of calls that change a database's shape, and of those that report about it.
 
 #include <chrono>
 

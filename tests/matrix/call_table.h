@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The public calls of a database, one row each, in a form in which two threads can play them side
-// by side and judge what they answer.
+// Lists the public calls of a database, one row each, in a form in which two threads can play them
+// side by side and judge the answers.
 
 #include <atomic>
 #include <cstdint>
@@ -93,11 +93,11 @@ class Player {
   void KeepPin(std::unique_ptr<PinnableSlice> pin) { pins_.push_back(std::move(pin)); }
   void KeepHandle(ColumnFamilyHandle* handle) { handles_.push_back(handle); }
 
-  // Compares what `db` has, after everything is over, with what was acknowledged.
+  // Compares the contents of `db`, after everything is over, with the acknowledged writes.
   void Check(DB* db, const std::map<std::string, ColumnFamilyHandle*>& handles);
   // True if the player holds anything. Tables may outlive the database.
   bool HoldsAnything() const { return !iterators_.empty() || !pins_.empty() || !handles_.empty(); }
-  // Uses what is still held, at each step of the end of a database.
+  // Uses all objects that are still held, at each step of the end of a database.
   void UseAfterClose();
   void ReleasePins() { pins_.clear(); }
   void ReleaseSomeHandles();

@@ -20,7 +20,7 @@
 namespace varve {
 namespace {
 
-// Orders by length, then bytes; one that the list knows nothing about.
+// Orders by length, then bytes; the list has no shortcut for this order.
 class ByLength : public Comparator {
  public:
   const char* Name() const override { return "test.ByLength"; }
@@ -144,7 +144,7 @@ TEST_P(BlockedSkipListTest, HoldsWhatAnOrderedMapHolds) {
   EXPECT_EQ(list_.totals().entries, model_.size());
 }
 
-// A walk leaves the leaves that it has copied in order; what is added goes after that.
+// A walk leaves the copied leaves in order; later entries are added after that.
 TEST_P(BlockedSkipListTest, WalksBetweenInsertsAreExact) {
   size_t known = 0;
   const auto walk_by_batches = [&] {

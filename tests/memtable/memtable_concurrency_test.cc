@@ -147,7 +147,7 @@ TEST_P(MemTableConcurrencyTest, ReadsByKeyAreExactWhileTheIndexIsBuilt) {
       for (;;) {
         const SequenceNumber newest = published.load(std::memory_order_acquire);
         if (newest == 0) continue;
-        // Some at old snapshots, most of what was written last.
+        // Some reads are at old snapshots, most of the newest keys.
         const SequenceNumber back =
             own() % (own() % 4 == 0 ? newest : std::min<uint64_t>(newest, 9));
         const SequenceNumber seq = newest - back;

@@ -165,7 +165,7 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
   it->SeekForPrev(InternalKey("new", 0, kTypeDeletion).Encode());
   ASSERT_TRUE(it->Valid());
   EXPECT_NE(ExtractUserKey(it->key()).ToString(), "new");
-  // More of them, and what is added later.
+  // More of them follow, and a later entry.
   Put(155, "late");
   ASSERT_TRUE(mem_->Add(156, kTypeRangeDeletion, "a", "z").ok());
   ASSERT_TRUE(voided_->Add(155, 156));

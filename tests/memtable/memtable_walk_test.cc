@@ -111,7 +111,8 @@ Said WalkByBatches(const MemTable& mem, bool forward) {
   return said;
 }
 
-// A leaf that was not in order when it was copied: sorting it has told versions from other keys.
+// A leaf that was not in order when it was copied: sorting it has separated versions from other
+// keys.
 TEST(MemTableBatches, SortedLeavesKnowTheirVersions) {
   const InternalKeyComparator order(BytewiseComparator());
   MemTable mem(order, MemTableOptions(), 1);

@@ -79,7 +79,7 @@ TEST(OperandCacheTest, TakeNoMoreThanTheyMay) {
   EXPECT_EQ(lists.Find("l", 8), nullptr);
 }
 
-// A memtable, and beside it what was written.
+// Compares a memtable with the operands that were written.
 class ManyOperandsTest : public testing::Test {
  protected:
   struct Written {

@@ -44,7 +44,7 @@ class SkipListTest : public testing::TestWithParam<Arrival> {
   // Maps keys in internal-key order to their values.
   using Model = std::map<std::pair<std::string, uint64_t>, std::string>;
 
-  // Adds up to 16 entries; what is there already is left to the list to find.
+  // Adds up to 16 entries; the list finds those that exist already.
   void Add(size_t n, uint64_t first) {
     std::vector<std::string> keys;
     for (uint64_t i = 0; i < n; i++) keys.push_back(ArrivingKey(GetParam(), first + i, &random_));

@@ -24,7 +24,7 @@ struct FileContent {
   std::vector<Change> points;
   std::set<std::string> keys;
 
-  // False: it does not fit behind what is there.
+  // Returns false if it does not fit behind the others.
   bool Take(const Change& change) {
     const bool is_range = change.kind == Change::kDeleteRange;
     if (is_range ? !points.empty() : !keys.insert(change.key).second) return false;
@@ -157,7 +157,7 @@ std::string VarveExecutor::Backup(const Line& line, const Model& model) {
   if (!s.ok()) return Failure("BackupEngine::Open", s);
   const std::unique_ptr<BackupEngine> engine(opened);
   s = engine->CreateNewBackup(database.db.get(), /*flush_before_backup=*/random.OneIn(2));
-  // The oldest are for those that share their tables.
+  // Older backups stay, so that new ones share their tables.
   if (s.ok()) s = engine->PurgeOldBackups(3);
   if (!s.ok()) return Failure("CreateNewBackup", s);
   const RestoreOptions how(/*_keep_log_files=*/false, random.OneIn(2)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Compares what a change stream gives out with what was written: each sequence number comes once
-// and in order, in the batch that has it, or in a gap if no log got it.
+// Compares the records of a change stream with the writes: each sequence number comes once and in
+// order, in the batch that has it, or in a gap if no log got it.
 
 #include <cstdint>
 #include <map>

@@ -264,7 +264,7 @@ class TimestampRun {
     return low_ + random_.Below(end - low_ + 3);
   }
 
-  // A read at some timestamp, of what had been written at some moment.
+  // A read at some timestamp, of the state at some moment.
   struct TimestampRead {
     explicit TimestampRead(TimestampRun* run)
         : moment(run->RandomMoment()), time(run->RandomTime()), stamp(Stamp(time)), as_of(stamp) {

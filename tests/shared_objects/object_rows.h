@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The objects that options can share, one row each: how a program gives one, where it finds it
-// again, how it sees that the object is used, and what it finds in it when all is over.
+// Lists the objects that options can share, one row each: how a program gives one, where it finds
+// it again, how it sees that the object is used, and what it finds in it when all is over.
 
 #include <cstdint>
 #include <functional>

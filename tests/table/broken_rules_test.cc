@@ -63,7 +63,7 @@ Cache::Handle* HandleOf(CacheEntry* entry) {
   return reinterpret_cast<Cache::Handle*>(entry);
 }
 
-// A shard outside of a cache; what it holds stays for ever.
+// A shard outside of a cache; its entries stay for ever.
 struct LooseShard {
   LooseShard() : shards(*new CacheShards(1, CacheShardOptions(), nullptr)) {
     CacheShardOptions options;

@@ -16,8 +16,8 @@
 namespace varve::test {
 
 // Takes a batch of up to `max` entries, compares each entry only when all are there, and brings
-// `*at` to the last of them, or to the model's end when there is none. What is said of user keys
-// must be so; keys have no timestamps.
+// `*at` to the last of them, or to the model's end when there is none. Reported relations of user
+// keys must be true; keys have no timestamps.
 inline void RunAndCompare(InternalIterator* iter, const Model& model, Model::const_iterator* at,
                           bool forward, size_t max) {
   std::vector<BatchEntry> batch(max);

@@ -187,7 +187,7 @@ TEST_F(MemoryCharge, AnOpenTableCountsOnceWithAllThatIsNotInTheCache) {
   EXPECT_TRUE(table.Open(file).ok());
 }
 
-// Rounds up as real ones do, and knows what is out.
+// Rounds up like real allocators, and counts the bytes in use.
 class RoundingAllocator final : public MemoryAllocator {
  public:
   const char* Name() const override { return "RoundingAllocator"; }

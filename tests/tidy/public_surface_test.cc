@@ -314,7 +314,7 @@ TEST(PublicSurfaceTest, EveryRowIsAField) {
   }
 }
 
-// ---- What is refused
+// ---- Refused features
 
 struct AllOptions {
   DBOptions db;

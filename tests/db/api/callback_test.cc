@@ -82,7 +82,7 @@ class DbFilterTest : public Database {
   }
 };
 
-// Beneath a snapshot, or above older data, a deletion takes the place of what was removed.
+// Beneath a snapshot, or above older data, a removed entry becomes a deletion.
 TEST_F(DbFilterTest, WhatIsRemovedBesideASnapshotStopsNothing) {
   RuleFilter filter;
   options_.compaction_filter = &filter;
@@ -202,7 +202,7 @@ TEST_F(DbFilterTest, CollectorsSeeEveryNewTable) {
             std::string::npos);
 }
 
-// Notes one word an event; answers with an exception when told to.
+// Records one word for each event; throws if the test wants it.
 class Recorder final : public EventListener {
  public:
   void OnFlushBegin(DB* db, const FlushJobInfo& info) override {

@@ -27,7 +27,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Keeps what it is told.
+// Stores the lines that are logged.
 class KeepingLogger final : public Logger {
  public:
   using Logger::Logv;

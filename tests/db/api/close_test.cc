@@ -531,7 +531,7 @@ TEST_F(CallsBesideCloseTest, CloseWaitsForThem) {
     MakeTable({"b", "m"});
     MakeTable({"c", "n"});
     c.before();
-    Put("zz kept", c.name);  // beyond what is deleted
+    Put("zz kept", c.name);  // beyond the deleted range
     const Status s = CloseBeside(c.call);
     EXPECT_TRUE(s.ok() || s.IsShutdownInProgress()) << s.ToString();
     if (made != nullptr) {

@@ -67,7 +67,7 @@ class BetweenCheckAndCommit final : public RateLimiter {
   std::function<void()> act;
 };
 
-// All of it or nothing, and no OK for what is nowhere.
+// All of a batch is written or nothing, and no write to a dropped family returns OK.
 TEST_F(DbFamilyTest, AWriteWhoseFamilyIsDroppedMeanwhileIsRefusedWhole) {
   const auto between = std::make_shared<BetweenCheckAndCommit>();
   options_.rate_limiter = between;
@@ -202,7 +202,7 @@ TEST_F(DbFamilyTest, ANameCanBeUsedAgain) {
   EXPECT_EQ(Get("k", "a"), "of the second");
 }
 
-// The MANIFEST still tells of the one that was dropped, with its files.
+// The MANIFEST still describes the dropped family, with its files.
 TEST_F(DbFamilyTest, ANameMayPassToAFamilyOfAnotherOrder) {
   const auto give = [this](ColumnFamilyHandle* handle) {
     ASSERT_TRUE(db()->DropColumnFamily(handle).ok());
@@ -229,7 +229,7 @@ TEST_F(DbFamilyTest, ANameMayPassToAFamilyOfAnotherOrder) {
     if (order == orders[2]) Give(handle);
   }
   ASSERT_TRUE(Close().ok());
-  // The one that is there counts, and only that one.
+  // Only the existing family counts.
   EXPECT_TRUE(TryOpen({"default", "a"}).IsInvalidArgument());
   ColumnFamilyOptions reverse(options_);
   reverse.comparator = ReverseBytewiseComparator();

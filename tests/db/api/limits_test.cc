@@ -104,7 +104,7 @@ struct FamilyLimit {
 };
 
 TEST_F(LimitsTest, WhatIsLetInOpensAgainAndOneAboveIsRefused) {
-  // They outlive what was killed, and is closed after the test.
+  // They outlive the killed database, which is closed after the test.
   static std::vector<std::unique_ptr<TimestampsOf>> orders;
   const FamilyLimit kLimits[] = {
       {"bytes of a family's name", kFamilyNameBytesMax,

@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Concatenates. Fails, throws or refuses while it is told to.
+// Concatenates. Fails, throws or refuses while the test wants it.
 class Concatenate final : public MergeOperator {
  public:
   const char* Name() const override { return "test.concatenate"; }

@@ -26,8 +26,8 @@ namespace varve::testing {
 
 namespace {
 
-// Joins base and operands with commas; brackets mark what was written as a value. "!" fails, "?"
-// throws, and an operand that starts with "=" is the answer itself if it is the newest one.
+// Joins base and operands with commas; brackets mark values that were put. "!" fails, "?" throws,
+// and an operand that starts with "=" is the answer itself if it is the newest one.
 class Joiner final : public MergeOperator {
  public:
   const char* Name() const override { return "test.Joiner"; }
@@ -184,7 +184,8 @@ TEST_F(MergeTest, DeletionsHideOperands) {
   }
 }
 
-// Each of value, tombstone and what comes after it in a source of its own, or with the one before.
+// The value, the tombstone and later entries are each in a source of their own, or with the one
+// before.
 TEST_F(MergeTest, IgnoredRangeDeletionsAreReadOverFromEverySource) {
   for (int flushes = 0; flushes < 8; flushes++) {
     SCOPED_TRACE(flushes);
@@ -541,8 +542,8 @@ TEST_F(MergeTest, RawOperandsNeedNoOperatorAndCannotFail) {
   EXPECT_EQ("1|!", Operands(db(), "k"));
 }
 
-// Sizes on both sides of every threshold, operands in memtables, tables and both; all are reset in
-// several orders after what they came from is gone.
+// Sizes are on both sides of every threshold, operands in memtables, tables and both; all are reset
+// in several orders after their sources are gone.
 TEST_F(MergeTest, OperandsOutliveWhatTheyLieIn) {
   for (const size_t size : {3, 15, 16, 200, 256, 257, 1000, 5000}) {
     for (int order = 0; order < 3; order++) {

@@ -89,7 +89,7 @@ TEST_F(OptionPromisesTest, AFlushThatWouldStallWritesWaitsUnlessItMay) {
   options_.level0_slowdown_writes_trigger = 3;
   Open();
   MakeTable({"a", "b"});
-  Compact();  // into what is beneath nothing is just moved
+  Compact();  // files above this data are not just moved
   gate_.closed = true;
   gate_.entered = false;
   MakeTable({"a", "b"});
@@ -349,8 +349,8 @@ TEST_F(OptionPromisesTest, NewBlocksAreInTheCacheWhereThatIsAskedFor) {
   }
 }
 
-// Readers find what a compaction has made where they found what it replaced: in the cache, unless
-// most of that was not there, or the cache has no room for more.
+// Readers find the blocks of a compaction's outputs in the cache if most blocks of its inputs were
+// there, unless the cache has no room for more.
 TEST_F(OptionPromisesTest, CompactionsKeepInTheCacheWhatWasThere) {
   ReadOptions cached;
   cached.read_tier = kBlockCacheTier;

@@ -19,7 +19,7 @@
 namespace varve::testing {
 namespace {
 
-// Lets a test say what is answered, and notes what it was told.
+// Lets a test choose the answers, and records the requests.
 class AskedPartitioner final : public SstPartitionerFactory {
  public:
   const char* Name() const override { return "asked"; }

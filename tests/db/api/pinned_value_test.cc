@@ -38,7 +38,7 @@ class CountingAllocator final : public MemoryAllocator {
   }
 
  private:
-  // Reached through the object: one that is gone is noticed.
+  // Reached through the object, so that a freed one is noticed.
   std::atomic<int64_t>* const mine_ = &allocated;
 };
 

@@ -30,7 +30,7 @@ namespace {
 size_t cases = 0;
 size_t wrong = 0;
 
-// 2^low - 1 to 2^high + 1, without what is empty.
+// Returns 2^low - 1 to 2^high + 1, without zero.
 std::vector<size_t> Edges(int low, int high) {
   std::vector<size_t> sizes;
   for (int k = low; k <= high; k++) {
@@ -64,7 +64,7 @@ class Appending final : public AssociativeMergeOperator {
   }
 };
 
-// A database and what it must hold.
+// Compares a database with its expected contents.
 class SizesTest : public ::testing::Test {
  protected:
   struct Content {
@@ -332,7 +332,7 @@ class LargeSizesTest : public SizesTest {
   }
 };
 
-// A value that only a block above 256 MiB holds, and one that grows to that by merging.
+// One value fits only into a block above 256 MiB, and another grows to that by merging.
 TEST_F(LargeSizesTest, AValueAbove256MiB) {
   constexpr size_t kBytes = (size_t{1} << 28) + 1;
   Open();

@@ -31,7 +31,7 @@ namespace {
 
 using Numbers = std::set<uint32_t>;
 
-// Adds what stands in a name's group of the map.
+// Adds the entries of a name's group of the map.
 template <typename Map>
 void AddGroup(const Map& names, const std::string& group, Numbers* numbers) {
   for (const auto& [number, name] : names) {

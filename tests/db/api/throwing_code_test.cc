@@ -245,7 +245,8 @@ TEST_F(ThrowingCodeTest, ATableFilterLeavesNothingOut) {
   EXPECT_EQ(Scan(read), "a=of a");
 }
 
-// Wherever it threw, the same iterator shows what is there, and nothing that ranges deleted.
+// After an exception anywhere, the same iterator shows all entries that exist, and none that ranges
+// deleted.
 TEST_F(ThrowingCodeTest, AComparatorFailsAWalkAndNotTheNext) {
   CountingOrder order;
   options_.comparator = &order;

@@ -68,7 +68,7 @@ class TimestampReadTest : public Database {
   }
 };
 
-// Once it is told to, it has one key somewhere else: as in a table that is damaged.
+// Once it turns, it has one key somewhere else, as in a damaged table.
 class OrderThatTurns final : public Comparator {
  public:
   OrderThatTurns() : Comparator(sizeof(uint64_t)) {}
@@ -189,7 +189,7 @@ TEST_F(TimestampReadTest, BoundsOfTablesWithoutTimestampsAreTheirKeysAtTheOldest
   PutAt("a", 10, "v");
   PutAt("b", 20, "v");
   Flush();
-  // The first round reads what was written, the second what the MANIFEST restored.
+  // The first round reads the state as written, the second as the MANIFEST restored it.
   for (int i = 0; i < 2; i++) {
     std::vector<LiveFileMetaData> files;
     db()->GetLiveFilesMetaData(&files);

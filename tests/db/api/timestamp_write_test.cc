@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes with timestamps through the database: all calls, the log and its replay, and what is
-// refused before the log has it.
+// Tests writes with timestamps through the database: all calls, the log and its replay, and
+// refusals before the log.
 
 #include <gmock/gmock.h>
 
@@ -166,7 +166,7 @@ TEST_F(TimestampWriteTest, WhatDoesNotFitIsRefusedBeforeTheLog) {
     ASSERT_TRUE(mistaken.Put(nullptr, key, TsBytes(1), "v").ok());
     refused(db()->Write(write, &mistaken), "default", 8, 0);
   }
-  // Nothing of it is left over for the next one.
+  // The refused write leaves nothing for the next one.
   ASSERT_TRUE(db()->Put(WriteOptions(), stamped(), "k", TsBytes(2), "w").ok());
   EXPECT_EQ(GetAt("k", 2), "w@2");
   EXPECT_EQ(GetAt("k", 1), "v@1");

@@ -139,7 +139,7 @@ TEST_F(AdmissionTest, WaitsOfManyWritersCountOnce) {
   EXPECT_EQ(waits.count, 3u);
   EXPECT_EQ(waits.sum, 15000000u);
   EXPECT_EQ(Text("varve.write-stall-reason"), "");
-  // Listeners are told without the mutex, and perhaps after the writers went on.
+  // Listeners are called without the mutex, and perhaps after the writers went on.
   EXPECT_TRUE(Eventually([&] { return recorder_->seen().size() == 2; }));
   EXPECT_THAT(recorder_->seen(),
               ElementsAre(WriteStallCondition::kStopped, WriteStallCondition::kNormal));

@@ -218,7 +218,7 @@ TEST_F(CoveredFilesTest, AFamilyWhoseJobFindsACallBeforeItStaysInTheQueue) {
   });
   EXPECT_TRUE(Eventually([&] { return filter.arrived.load(); }));
   tables->closed = false;
-  // The job asks, and is told no.
+  // The job asks, and is refused.
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   EXPECT_GE(Files(kTableFile).size(), 15u) << Levels();
   filter.open = true;

@@ -330,7 +330,7 @@ TEST_F(FlushRulesTest, HugeBudgetsLetLogsGrow) {
   }
 }
 
-// Holds the first flush back until it is told to go on, and counts those that begin and end.
+// Holds the first flush back until the test lets it go on, and counts those that begin and end.
 class FirstFlushWaits final : public EventListener {
  public:
   void OnFlushBegin(DB*, const FlushJobInfo&) override {

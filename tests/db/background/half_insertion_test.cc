@@ -250,7 +250,7 @@ TEST_P(HalfInsertionTest, ItIsRecoveredFromByItself) {
   ExpectOld("opened again");
 }
 
-// Writers beside those that fail, and flushes under way: what they were told is there stays there.
+// Other writers and flushes run beside the failing ones: their acknowledged writes stay.
 TEST_P(HalfInsertionTest, OthersAtTheSameTimeLoseNothing) {
   options_.write_buffer_size = 64 << 10;
   OpenBoth();

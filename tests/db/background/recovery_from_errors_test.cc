@@ -285,7 +285,7 @@ class SlowLogger final : public Logger {
   std::atomic<bool> called{false};
 };
 
-// Keeps the error of a flush to itself until it is told to go on.
+// Delays the report of a flush's error until the test lets it go on.
 class SlowListener final : public EventListener {
  public:
   void OnBackgroundError(BackgroundErrorReason reason, Status*) override {
@@ -297,7 +297,8 @@ class SlowListener final : public EventListener {
   std::atomic<bool> go_on{false};
 };
 
-// An error that is told late, when a recovery from another one has made it good, stops no writes.
+// An error that is reported late, after the recovery from another one has repaired it, stops no
+// writes.
 class LateErrorTest : public ErrorRecoveryTest {
  protected:
   // A flush by a thread of the background fails, and then a write.

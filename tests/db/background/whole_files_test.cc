@@ -99,7 +99,7 @@ TEST_F(ExciseTest, RemovesExactlyTheRange) {
   EXPECT_EQ(Scan(), "a=1 b=1 h=1 i=1");
 }
 
-// An older value lies beneath one that goes with its table.
+// A removed table's value covers an older one beneath.
 TEST_F(ExciseTest, NothingOlderReappears) {
   Open();
   for (const char* key : {"a", "d", "z"}) Put(key, "oldest");

@@ -99,7 +99,7 @@ TEST_F(LearnedPrefixTest, EachFamilyLearnsAndAKillLosesNothing) {
   }
 }
 
-// Writers with and without no_slowdown, beside readers who ask for what has been acknowledged.
+// Writers with and without no_slowdown run beside readers of acknowledged keys.
 TEST_F(LearnedPrefixTest, WritersAndReadersBesideIt) {
   for (const bool unordered : {false, true}) {
     options_.unordered_write = unordered;

@@ -573,7 +573,7 @@ class CoveredJobTest : public CompactionJobTest {
  protected:
   static constexpr uint64_t kKeys = 20000;
 
-  // All keys in files of L1, of which no two share a block, and what is dead of them counted.
+  // Puts all keys into files of L1, of which no two share a block, and counts the dead entries.
   void FillLevel1() {
     for (uint64_t i = 0; i < kKeys; i++) Put(Key(i), std::string(100, 'v'));
     Flush();

@@ -21,8 +21,8 @@ struct Entry {
   std::string value;
 };
 
-// Serves the entries in the given order, right or wrong. Seek expects the right one. What it has
-// handed over is overwritten at its next move.
+// Serves the entries in the given order, right or wrong. Seek expects the right one. Keys and
+// values that it returned are overwritten at its next move.
 class ListIterator final : public InternalIterator {
  public:
   explicit ListIterator(const std::vector<Entry>& entries) : icmp_(BytewiseComparator()) {

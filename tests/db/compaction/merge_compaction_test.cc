@@ -29,7 +29,7 @@ using test::Entry;
 using test::ListIterator;
 using Decision = CompactionFilter::Decision;
 
-// Appends: "base,1,2", or "(1,2)" where there is no base, so that the results show what was known.
+// Appends: "base,1,2", or "(1,2)" without a base, so that the results show what the merge knew.
 class Append final : public MergeOperator {
  public:
   const char* Name() const override { return "test.append"; }
@@ -424,7 +424,7 @@ TEST_F(MergeCompactionTest, FilterMaySkipFromAnOperandOn) {
                                       {"a", 7, kTypeValue, "1"}, {"b", 6, kTypeMerge, "x"},
                                       {"c", 5, kTypeMerge, "y"}, {"c", 4, kTypeValue, "z"}};
   EXPECT_EQ(Run(entries), "c@5=z,y ");
-  // Nothing of what was collected comes out after an entry of another kind.
+  // Collected operands do not come out after an entry of another kind.
   options_.bottommost = false;
   const std::vector<Entry> deleted = {{"a", 9, kTypeMerge, "3"},
                                       {"a", 8, kTypeMerge, "2"},

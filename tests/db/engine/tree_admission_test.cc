@@ -94,7 +94,7 @@ class World {
     int left = 0;
     int rank = -1;  // rank of arrival, while it is in line
     bool asleep = false;
-    bool waits = false;  // was told no, and has not begun since
+    bool waits = false;  // was refused, and has not begun since
     bool began = false;  // this one is alone
   };
 
@@ -329,7 +329,7 @@ class Histories {
   }
 
   size_t count() const { return states_.size(); }
-  // Empty, or what is wrong and how to get there.
+  // Returns the fault and the way to it; empty: there is none.
   const std::string& fault() const { return fault_; }
 
   // Returns true if the actor may wait for ever though all others that can move do. This looks for
@@ -582,7 +582,7 @@ TEST(TreeAdmissionTest, TwoWhoAreCalledBackDoNotWaitForEachOther) {
   }
 }
 
-// The checks of this file find what they are for.
+// The checks of this file find planted faults.
 TEST(TreeAdmissionTest, AWaitThatNobodyEndsIsFound) {
   const std::vector<Script> scripts = {Forever(Call(Kind::kAtOnce, 1, 1)), Call(Kind::kCall, 1),
                                        Job(2)};

@@ -406,7 +406,7 @@ class LifeOfAStream {
     next_ = stream->position();
   }
   SequenceNumber next() const { return next_; }
-  // A kill takes what no log has; its numbers are given out again.
+  // A kill loses writes that no log has; their numbers are given out again.
   void Forget(SequenceNumber last) {
     history_.erase(history_.upper_bound(last), history_.end());
     next_ = std::min(next_, last + 1);
@@ -459,7 +459,7 @@ TEST_F(ChangeStreamTest, ARandomLifeIsToldOnce) {
           Flush();
         } else {
           if (story.random().OneIn(2)) {
-            left.push_back(std::move(stream));  // nothing of it is written down any more
+            left.push_back(std::move(stream));  // its position is not stored any more
             Kill();
           } else {
             stream.reset();

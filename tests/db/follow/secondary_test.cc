@@ -49,7 +49,7 @@ std::map<std::string, std::string> Files(const std::string& directory) {
   return files;
 }
 
-// Names of those that are not in both, or not the same.
+// Returns the names that differ, or are in one of them only.
 std::string Differing(const std::map<std::string, std::string>& a,
                       const std::map<std::string, std::string>& b) {
   std::string names;

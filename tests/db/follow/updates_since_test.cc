@@ -268,7 +268,7 @@ TEST_F(UpdatesSinceTest, BeginsWithTheBatchThatHasTheNumber) {
   EXPECT_TRUE(StatusSince(5).IsNotFound());
 }
 
-// A batch of nothing but log data takes no number; it comes before what is written after it.
+// A batch of nothing but log data takes no number; it comes before later writes.
 TEST_F(UpdatesSinceTest, LogDataIsAmongTheBatches) {
   Open();
   Put("a", "1");

@@ -158,7 +158,7 @@ TEST_F(IngestReplaceTest, TablesOfLaterWritesStay) {
   EXPECT_EQ(Scan(), "b=new later=1");
 }
 
-// Each replacement takes what was acknowledged before it, and nothing of what comes after it.
+// Each replacement removes writes acknowledged before it, and no later ones.
 TEST_F(IngestReplaceTest, BesideAWriterAndCompactions) {
   options_.disable_auto_compactions = false;
   options_.level0_file_num_compaction_trigger = 2;

@@ -123,7 +123,7 @@ TEST_F(BestEffortsTest, AnOlderTableTakesTheNewerOnesWithIt) {
   ExpectSameWithoutTheOption("a=1");
 }
 
-// The state before it was flushed is not to be had any more, but what it became is.
+// The state before that flush no longer exists, but the compacted one does.
 TEST_F(BestEffortsTest, NewestTableMayBeMissingThoughOlderOnesWereCompacted) {
   Open();
   Table("a", "0");
@@ -361,7 +361,7 @@ TEST_F(BestEffortsTest, ReadersGoBackAndChangeNothing) {
   EXPECT_THAT(after, ::testing::UnorderedElementsAreArray(before));
 }
 
-// An error that may pass is no reason to give up what is behind it.
+// A transient error is no reason to give up the tables behind it.
 TEST_F(BestEffortsTest, TablesThatCannotBeReadJustNowRefuseTheOpening) {
   Open();
   Table("a", "1");
@@ -495,7 +495,7 @@ TEST_P(RandomLossTest, EachFamilyIsAsItWasAtOneMoment) {
   options_.create_missing_column_families = true;
   options_.atomic_flush = GetParam().atomic;
   std::map<std::string, std::string> kept;
-  // An opening's MANIFEST tells of each family by itself what was before.
+  // An opening's MANIFEST describes the earlier state of each family by itself.
   for (int i = 0; i < (GetParam().atomic ? 1 : 3); i++) {
     Open({"default", "other"});
     Work(&random);

@@ -312,7 +312,7 @@ TEST_F(DirectoryTest, ALogWithoutBatchesStaysBetweenOthers) {
   };
   Put("before", "b");
   start_log();
-  // The log is told of the timestamps, and of nothing else.
+  // The log has a record of the timestamps, and nothing else.
   ColumnFamilyHandle* made = nullptr;
   ASSERT_TRUE(db()->CreateColumnFamily(timed, "timed", &made).ok());
   ASSERT_TRUE(db()->DestroyColumnFamilyHandle(made).ok());

@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 class LogDirectoryTest : public Database {
  protected:
-  // Killed with one key in a table, and one that only the log has.
+  // Kills a database with one key in a table, and one that only the log has.
   void WriteAndDie(const std::string& wal_dir) {
     options_.wal_dir = wal_dir;
     Open();
@@ -284,7 +284,7 @@ TEST_F(LogDirectoryTest, ACopyOpensBesideAnOriginalThatGoesOnWriting) {
   EXPECT_TRUE(copy->Get(ReadOptions(), "later", &value).IsNotFound());
 }
 
-// RocksDB writes such a path: nothing records what it was relative to.
+// RocksDB writes such a path: its base directory is recorded nowhere.
 TEST_F(LogDirectoryTest, ARelativePathInTheOptionsFileSaysNothing) {
   WriteAndDie("/logs");
   ASSERT_TRUE(mem().CreateDirIfMissing("elsewhere", IOOptions(), nullptr).ok());

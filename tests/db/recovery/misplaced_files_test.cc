@@ -108,7 +108,7 @@ TEST_F(MisplacedFilesTest, AFlippedBitOfAFooterIsFoundAtOpening) {
   EXPECT_THAT(Get("k"), HasSubstr("Corruption"));
 }
 
-// RocksDB counted range deletions among the entries before it told how many they are.
+// Early RocksDB counted range deletions among the entries without their own number.
 TEST_F(MisplacedFilesTest, ATableThatDoesNotCountItsRangeDeletionsIsSound) {
   Open();
   MakeTable({"a", "b", "c"});

@@ -102,7 +102,7 @@ TEST(TimestampAdapter, StripsAndPads) {
                           "1:15 e=f", "1:1 =empty key", "0:1 last=kept"));
 }
 
-// The log is told of the family between two batches.
+// The log records the family between two batches.
 TEST(TimestampAdapter, GoesWithWhatTheLogSays) {
   TimestampAdapter adapter({{1, {"stamped", 8}}});
   std::string scratch;

@@ -63,7 +63,7 @@ class SecondFamily final : public ColumnFamilyHandle {
   const std::string name_ = "second";
 };
 
-// Adds, reads, iterates and rolls back. What was refused is not in the model.
+// Adds, reads, iterates and rolls back. The model has no refused updates.
 class AllocationStory {
  public:
   void TellTwice() {

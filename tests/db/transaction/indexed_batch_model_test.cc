@@ -316,7 +316,7 @@ class IndexedBatchModelTest : public Database, public ::testing::WithParamInterf
     return at == map.begin() ? map.end() : std::prev(at);
   }
 
-  // Leaves what has the prefix of the target. False if the target has none.
+  // Keeps the entries with the prefix of the target. Returns false if the target has none.
   bool KeepPrefixOf(const std::string& target, size_t family, OrderedMap* map) const {
     const auto extractor = Extractor(family);
     if (!extractor->InDomain(target)) return false;

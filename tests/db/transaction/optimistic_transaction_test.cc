@@ -172,8 +172,8 @@ TEST_F(OptimisticTest, ManyTransactionsHoldEvidenceAtOnce) {
   EXPECT_TRUE(txns.back()->Commit().ok());
 }
 
-// A rollback brings an older snapshot back: what is checked against it needs what was there then,
-// though the transaction already holds a younger state, and gives the snapshot up meanwhile.
+// A rollback restores an older snapshot: keys checked against it need evidence from then on, though
+// the transaction already holds a younger state, and gives the snapshot up meanwhile.
 TEST_F(OptimisticTest, EvidenceIsAsOldAsTheSnapshot) {
   PutPlain("k", "1");
   PutPlain("beside", "1");

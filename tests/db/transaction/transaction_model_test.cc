@@ -124,7 +124,7 @@ class TransactionModelTest : public TransactionTest, public ::testing::WithParam
     const auto it = changed_.find(key);
     return it == changed_.end() ? 0 : it->second;
   }
-  // A use of the key: changes the model if it is OK. `bytes`: what it adds to the batch.
+  // Uses the key: changes the model if it returns OK. The batch grows by `bytes`.
   std::string Use(int i, const Key& key, bool write, bool exclusive, size_t bytes) {
     Expected next = expected_[i];
     if (next.lacks_log_data) return "MemoryLimit";
@@ -154,7 +154,7 @@ class TransactionModelTest : public TransactionTest, public ::testing::WithParam
     return s.IsBusy() ? "Busy" : s.ToString();
   }
 
-  // ---- Calls. What a notifier did is part of the call that told it, and comes after it.
+  // ---- Calls. Changes by a notifier belong to the call that ran it, and come after it.
 
   void Update(int i) {
     const Key key = AnyKey();

@@ -23,7 +23,7 @@
 namespace varve::testing {
 namespace {
 
-// Throws while it is told to: so there is no snapshot to be had.
+// Throws while the test wants it, so that no snapshot can be taken.
 class StingyClock final : public SystemClockWrapper {
  public:
   using SystemClockWrapper::SystemClockWrapper;

@@ -46,7 +46,7 @@ class TwoPhaseTest : public TwoPhaseFixture {
   }
 };
 
-// A log that an attempt has begun for what is prepared does for the attempts after it.
+// A log that a recovery attempt has begun for prepared transactions also serves later attempts.
 TEST_F(TwoPhaseTest, AttemptsToRecoverDoNotFillTheDiskWithLogs) {
   for (const bool decided : {false, true}) {
     SCOPED_TRACE(decided);
@@ -253,7 +253,7 @@ TEST_F(TwoPhaseTest, WhatIsDeletedUndecidedStaysSo) {
   ReopenTransactions();
   EXPECT_EQ(NamesPrepared(), "n");
   auto txn = std::move(TakePrepared().at("n"));
-  // Used again, it leaves what was prepared.
+  // When it is used again, it leaves its prepared updates.
   ASSERT_EQ(txn_db_->BeginTransaction(WriteOptions(), TransactionOptions(), txn.get()), txn.get());
   EXPECT_EQ(txn->GetState(), Transaction::STARTED);
   txn.reset();
@@ -262,7 +262,7 @@ TEST_F(TwoPhaseTest, WhatIsDeletedUndecidedStaysSo) {
   EXPECT_EQ(Committed("a"), "1");
 }
 
-// Deleting the transaction object does not give up what it has prepared.
+// Deleting the transaction object does not give up its prepared updates.
 TEST_F(TwoPhaseTest, WhatIsUndecidedStaysLocked) {
   for (const bool used_again : {false, true}) {
     for (const bool recovered : {false, true}) {

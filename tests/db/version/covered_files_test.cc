@@ -124,7 +124,7 @@ class FindCoveredFilesTest : public ::testing::Test {
   static RangeTombstone Range(uint64_t first, uint64_t end, SequenceNumber seq) {
     return {Digits(first), Digits(end), seq};
   }
-  // Numbers of what is covered, and the comparisons that this took.
+  // Returns the numbers of covered files, and counts the comparisons.
   std::set<uint64_t> Find(SequenceNumber oldest = kNoSnapshot) {
     const Version version(&BytewiseOrder(), 1, levels_);
     const uint64_t before = get_perf_context()->user_key_comparison_count;

@@ -94,7 +94,7 @@ TEST_F(DueFilesTest, ASnapshotIsWaitedForThatIsOlderThanTheFile) {
   moment_.oldest_snapshot = 29;
   EXPECT_EQ(Due(), "|");
   EXPECT_EQ(due_.waits_for_snapshot, 30u);
-  moment_.oldest_snapshot = 30;  // the newest entry of the file is what it sees
+  moment_.oldest_snapshot = 30;  // it sees the newest entry of the file
   EXPECT_EQ(Due(), "| 30b");
   EXPECT_EQ(due_.waits_for_snapshot, 40u);
   moment_.oldest_snapshot = kMaxSequenceNumber;
@@ -121,7 +121,7 @@ TEST_F(DueFilesTest, FilesOfTombstonesSinkTheHeaviestFirst) {
   Holds(6, {.deletions = 10});
   Holds(3, {});
   EXPECT_EQ(Due(), "6 9 |");
-  moment_.oldest_snapshot = 7;  // older than file 9: what it deletes has to stay
+  moment_.oldest_snapshot = 7;  // older than file 9: entries that this deletes have to stay
   EXPECT_EQ(Due(), "6 |");
   EXPECT_EQ(due_.waits_for_snapshot, 9u);
 }

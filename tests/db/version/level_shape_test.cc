@@ -57,7 +57,7 @@ TEST(LevelShapeStatic, ScoresAreSharesOfTheTargets) {
       ShapeOf("L0: 1[a-b]10 2[a-b]10 L1: 3[a-b]1500 L2: 4[a-b]5000 5[c-d]2000*", false);
   EXPECT_THAT(shape.scores[0], DoubleNear(0.5, 1e-9));
   EXPECT_THAT(shape.scores[1], DoubleNear(1.5, 1e-9));
-  EXPECT_THAT(shape.scores[2], DoubleNear(0.5, 1e-9));  // not what is being compacted
+  EXPECT_THAT(shape.scores[2], DoubleNear(0.5, 1e-9));  // excludes files being compacted
   EXPECT_THAT(shape.full_levels, ElementsAre(1));
   EXPECT_EQ(shape.l0_files, 2);
 }

@@ -43,7 +43,7 @@ inline std::string BytesOf(FileSystem* fs, const std::string& path) {
 // Tells only the analysis: a test that has the set to itself reads it without the mutex.
 inline void NobodyElseIsThere() VARVE_ASSERT_CAPABILITY(kDbMutex) {}
 
-// Holds the mutex while it lives, in a test that the analysis takes for one that holds it anyway.
+// Holds the mutex while it lives, in a test that the analysis considers to hold it anyway.
 class HeldMutex {
  public:
   explicit HeldMutex(DbMutex* mu) VARVE_NO_THREAD_SAFETY_ANALYSIS : mu_(mu) { mu_->Lock(); }
@@ -97,7 +97,7 @@ class VersionSetTest : public ::testing::Test {
     ASSERT_TRUE(set_->CreateNew(Named("default"), "the-db-id").ok());
   }
 
-  // Recovers a fresh set from what is on `fs`; the description, or what went wrong.
+  // Recovers a fresh set from `fs`. Returns its description, or the error.
   std::string Recovered(const std::shared_ptr<FileSystem>& fs,
                         const std::vector<std::string>& names = {"default"},
                         bool read_only = false) {

@@ -12,7 +12,7 @@ namespace {
 
 class TombstoneRunsTest : public ::testing::Test {
  protected:
-  // "begin-end" of the range that a reader is told of, or "none".
+  // Returns "begin-end" of the range that a reader gets, or "none".
   std::string Find(const std::string& key, SequenceNumber sequence, uint64_t super_version = 1) {
     std::string begin;
     std::string end;

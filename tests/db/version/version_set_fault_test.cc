@@ -193,8 +193,8 @@ TEST_F(VersionSetTest, NoSingleFailureLosesAnAcknowledgedEdit) {
   }
 }
 
-// Power fails before every single call of a history; what is then on the disk is the last
-// acknowledged state or the one that was being written.
+// Power fails before every single call of a history; the disk then has the last acknowledged state
+// or the one that was being written.
 class CrashAtEveryCall : public MemFileSystem::CallHook {
  public:
   explicit CrashAtEveryCall(MemFileSystem* fs) : fs_(fs) {}

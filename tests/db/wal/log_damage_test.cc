@@ -27,7 +27,7 @@ struct DamageCase {
   std::string bytes;
   Verdict verdict;
   std::vector<std::string> before;   // records up to the damage
-  std::vector<std::string> skipped;  // records with what is damaged left out
+  std::vector<std::string> skipped;  // records without the damaged ones
 };
 
 std::string Big(char c) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Syncing the set of logs: what is covered is not synced again, many share one sync, and none is
-// believed that may have come too late.
+// Tests syncing the set of logs: synced bytes are not synced again, many callers share one sync,
+// and a sync that may have come too late does not count.
 
 #include "db/wal/log_set.h"
 
@@ -232,8 +232,8 @@ TEST_F(LogSetTest, ObsoleteLogsThatStayAreClosedWithoutASync) {
   EXPECT_EQ(Syncs(), 2u) << "of the logs that are needed";
 }
 
-// The log may fail elsewhere than in a sync: what was whole before cannot be synced any more, and
-// says why.
+// If the log fails elsewhere than in a sync, earlier records cannot be synced any more, and the
+// error says why.
 TEST_F(LogSetTest, ALogThatFailedSaysWhyItCannotBeSynced) {
   const wal::LogReservation place = Add("record");
   FaultRule rule;

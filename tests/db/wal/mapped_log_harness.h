@@ -53,8 +53,8 @@ inline std::string NumberedRecord(uint32_t number) {
   return record;
 }
 
-// The records are numbered 1, 2, ... without a gap, at least up to `least`. (What is in a record
-// its checksum proved.)
+// Checks that records are numbered 1, 2, ... without a gap, at least up to `least`. (Their
+// checksums prove their contents.)
 inline void CheckNumberedPrefix(const LogContents& log, uint64_t least) {
   ASSERT_TRUE(log.io_status.ok()) << log.io_status.ToString();
   for (size_t i = 0; i < log.records.size(); i++) {

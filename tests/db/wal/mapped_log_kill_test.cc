@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A process that is killed while several threads fill a mapped log: what it was told is whole is
-// there, and what is there is a prefix.
+// Kills a process while several threads fill a mapped log: all acknowledged records are there, and
+// the records are a prefix.
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A file system that keeps a ledger of what syncs of logs have made durable: how much of a file was
-// there when a sync began, and when it ended. It can kill, which is to keep what is there at one
-// moment, and hold syncs back.
+// A file system that records which bytes syncs of logs have made durable: the length of a file when
+// a sync began, and the time when it ended. It can copy the files of one moment as a kill would
+// leave them, and hold syncs back.
 
 #include <algorithm>
 #include <atomic>
@@ -46,7 +46,7 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
     MutexLock lock(&mu_);
     held_ = true;
   }
-  // Waits for one that waits.
+  // Waits until a sync is held back.
   void AwaitHeldSync() {
     MutexLock lock(&mu_);
     while (waiting_ == 0) changed_.Wait();

@@ -39,7 +39,7 @@ std::string Sizes(const wal::TimestampSizes& sizes) {
   return "!" + wal::EncodeTimestampSizes(sizes)[0];
 }
 
-// The records, and what was known of timestamps when each was read.
+// The records, and the timestamp sizes known when each was read.
 struct Contents {
   std::vector<std::string> records;
   std::vector<wal::TimestampSizes> known;

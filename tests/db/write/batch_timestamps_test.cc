@@ -80,7 +80,7 @@ class BatchTimestampsTest : public testing::Test {
     size_t size = 0;
     return WriteBatchInternal::HasUnsetTimestamps(batch, &family, &size);
   }
-  // The only one that waits is this.
+  // True if this is the only key that waits.
   static bool WaitsIn(const WriteBatch& batch, uint32_t family) {
     uint32_t found = 99;
     size_t size = 0;

@@ -233,7 +233,8 @@ TEST_P(CommitPathTest, AFailedInsertionIsVoidedBeforeVisibilityPassesIt) {
   ASSERT_TRUE(Put("a").ok());
   EXPECT_TRUE(CommitPut(path_.get(), {}, "fail", 3).IsMemoryLimit());
   EXPECT_EQ(host_->insert_errors, 1);
-  // The host refuses writes by now. One that was under way is whole: it is acknowledged, and seen.
+  // The host refuses writes by now. A write that was under way is whole: it is acknowledged, and
+  // visible.
   EXPECT_TRUE(Put("b").ok());
   EXPECT_TRUE(host_->Inserted(5));
   path_->WaitUntilVisible();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The ring alone: what is published when slots are completed in any order.
+// Tests the ring alone: the published number when slots are completed in any order.
 
 #include "db/write/commit_ring.h"
 

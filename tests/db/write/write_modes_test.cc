@@ -23,7 +23,7 @@
 namespace varve::testing {
 namespace {
 
-// Holds its write after the log until told to go on.
+// Holds its write after the log until the test lets it go on.
 class HeldWrite : public UserWriteCallback {
  public:
   HeldWrite(DB* db, WriteBatch* batch) {

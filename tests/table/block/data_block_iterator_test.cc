@@ -104,7 +104,7 @@ TEST(DataBlockIterator, LargeBlocksWork) {
   WalkAtRandom(&iter, model, TargetsFor(model, 1), 1, 2000);
 }
 
-// Counts the entries of whole walks by batches, and what is known of their user keys.
+// Counts the entries of whole walks by batches, and the known relations of their user keys.
 struct RunCounts {
   size_t entries = 0;
   size_t other = 0;  // than the one before

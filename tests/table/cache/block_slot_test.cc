@@ -235,8 +235,8 @@ TEST(BlockSlotTest, AStrictLimitWaitsForReadersRatherThanRefuse) {
   EXPECT_EQ(objects_in_slots, 0);
 }
 
-// A reader that has lost its core, say, within an epoch: what comes in is sent away rather than
-// that what was evicted piles up.
+// A reader may have lost its core within an epoch: then new entries are refused, so that evicted
+// ones do not pile up.
 TEST(BlockSlotTest, LittleWaitsForAReaderThatStays) {
   constexpr size_t kBlock = 4096;
   for (const size_t capacity : {size_t{4} << 20, size_t{64} << 20, size_t{256} << 20}) {

@@ -79,7 +79,7 @@ TEST(CacheTable, TheNewestOfAKeyIsFoundBeforeAndAfterAGrowth) {
   }
 }
 
-// Readers that are in the middle of a long chain when it is taken apart must be told.
+// Readers that are in the middle of a long chain when it is split must learn of it.
 TEST(CacheTable, WhoIsLedAstrayByAGrowthIsTold) {
   const auto entries = MakeEntries();
   std::atomic<int> missed{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Gathering: what is in a filter, and where it is cut.
+// Tests which keys a filter gathers, and where it is cut.
 
 #include "table/filter/filter_builder.h"
 

@@ -281,7 +281,7 @@ TEST(FilePrefetcherTest, JumpsReadNothingAheadAndReadsStopAtTheLimit) {
       q.Read(*r, expected.size() - 10, 20, ~uint64_t{0}, &result, scratch.data()).IsCorruption());
 }
 
-// Bytes in memory; notes what is asked for ahead of reads.
+// Holds bytes in memory; records requests for reading ahead.
 class AskedFile final : public FSRandomAccessFile {
  public:
   struct Asked {

@@ -18,7 +18,7 @@
 namespace varve {
 namespace {
 
-// Stands still unless told otherwise, and counts how often it is read.
+// Stands still unless the test moves it, and counts how often it is read.
 class CountingClock final : public SystemClock {
  public:
   const char* Name() const override { return "CountingClock"; }

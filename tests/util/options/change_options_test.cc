@@ -32,7 +32,7 @@ TEST(ChangeOptionsTest, NamedOptionsChangeTogether) {
   EXPECT_EQ(db.max_background_jobs, 4);
 }
 
-// The fields that RocksDB's SetOptions takes alone, beside those that change together.
+// RocksDB's SetOptions takes these fields alone, or together with others.
 TEST(ChangeOptionsTest, OneFieldOfAStructChangesAlone) {
   ColumnFamilyOptions before;
   before.compression_opts.level = 3;

@@ -533,7 +533,7 @@ static void CheckPieces(Fixture* f, rocksdb_column_family_handle_t* one) {
   rocksdb_writebatch_destroy(batch);
 }
 
-// A failure goes with what was rolled back.
+// A rollback also removes the failure of a rolled-back update.
 static void CheckRolledBackFailures(Fixture* f) {
   char* error = NULL;
   char large[200];

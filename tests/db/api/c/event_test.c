@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listeners, what they are told, and what files say about themselves.
+// Tests listeners, their events, and the descriptions of files.
 
 #include "check.h"
 
@@ -369,7 +369,7 @@ void TestLackingOptions(void) {
   size_t size = 0;
   rocksdb_options_t* options = rocksdb_options_create();
   CHECK(rocksdb_options_get_max_manifest_space_amp_pct(options) == 500);
-  rocksdb_options_set_max_manifest_space_amp_pct(options, 7);  // Only tunes what is not there.
+  rocksdb_options_set_max_manifest_space_amp_pct(options, 7);  // Only tunes a missing feature.
   CHECK(rocksdb_options_get_max_manifest_space_amp_pct(options) == 7);
   rocksdb_options_set_preclude_last_level_data_seconds(options, 60);
   rocksdb_options_t* copy = rocksdb_options_create_copy(options);
@@ -401,7 +401,7 @@ void TestLackingOptions(void) {
   rocksdb_block_based_table_options_t* tables = rocksdb_block_based_options_create();
   rocksdb_options_set_block_based_table_factory(options, tables);
   rocksdb_block_based_options_destroy(tables);
-  // Another good one does not mend what is missing.
+  // A further good one does not mend the missing one.
   rocksdb_options_add_eventlistener(options, NULL);
   rocksdb_eventlistener_t* listener = rocksdb_eventlistener_create(
       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);

@@ -152,7 +152,7 @@ class World {
   std::vector<std::function<void()>> frees_;
 };
 
-// A fresh handle, or null if there is no way to have one: those of features that are not there, and
+// Returns a fresh handle, or null if there is no way to have one: handles of missing features, and
 // those that only callbacks get.
 template <typename Handle>
 Handle* Fresh(World* /*world*/, const Handle* /*kind*/) {

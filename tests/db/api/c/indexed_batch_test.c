@@ -125,7 +125,7 @@ static void CheckFilling(Fixture* f) {
   rocksdb_column_family_handle_destroy(family);
 }
 
-// A failure goes with what was rolled back.
+// A rollback also removes the failure of a rolled-back update.
 static void CheckIndexedFailures(Fixture* f) {
   char* error = NULL;
   rocksdb_writebatch_wi_t* const batch =

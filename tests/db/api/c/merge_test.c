@@ -226,7 +226,7 @@ static void UseText(rocksdb_options_t* options) {
   CHECK_ERROR(error, "null");
 }
 
-// Records what it was shown, and ends the search at "stop".
+// Records the operands it was shown, and ends the search at "stop".
 typedef struct {
   char seen[64];
 } Seen;

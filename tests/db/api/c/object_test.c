@@ -353,7 +353,7 @@ static void GiveNulls(rocksdb_options_t* options) {
   rocksdb_options_set_write_buffer_manager(options, NULL);
 }
 
-// Sets what a null clears, and what it leaves.
+// Sets options that a null clears, and options that it leaves.
 static void SetThenGiveNulls(rocksdb_options_t* options) {
   rocksdb_options_set_compaction_filter_factory(
       options,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: what is set is got again, and reaches the database where that can be seen.
+// Tests that options return the values that were set, and that these reach the database where that
+// is visible.
 
 #include "check.h"
 

@@ -17,7 +17,7 @@ static void CheckMerging(Fixture* f) {
   CHECK_ERROR(error, "merge_operator");
   rocksdb_writebatch_destroy(batch);
   rocksdb_merge_operands_t* operands = rocksdb_merge_operands_create();
-  // Reading what was written needs no operator.
+  // Reading stored operands needs no operator.
   CHECK(!rocksdb_get_merge_operands(f->db, f->read, "k", 1, NULL, operands, NULL, &error));
   CHECK_OK(error);
   rocksdb_merge_operands_destroy(operands);

@@ -73,7 +73,7 @@ static void WriteTimestamps(const char* path) {
                                         CompareWithoutDigits, DigitsName, kDigitsOfTime);
   rocksdb_sstfilewriter_t* writer =
       rocksdb_sstfilewriter_create_with_comparator(env, options, comparator);
-  // The writer keeps what it needs.
+  // The writer keeps its comparator.
   rocksdb_comparator_destroy(comparator);
   rocksdb_options_destroy(options);
   rocksdb_envoptions_destroy(env);

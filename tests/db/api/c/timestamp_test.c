@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timestamps that the user names: writes, batches, reads, iterators, and what is refused.
+// Tests user timestamps: writes, batches, reads, iterators, and refusals.
 
 #include "check.h"
 

@@ -260,7 +260,7 @@ static void TestOwnBatch(const Settings* s) {
   CHECK_OK(error);
   CHECK(Holds(db, s, "a", "5"));
   CHECK(Holds(db, s, "c", NULL));
-  // An update that could not be added is over with what it was rolled back with.
+  // A rollback also removes the failure of a rolled-back update.
   CHECK(rocksdb_transaction_begin(db, s->write, of_txn, txn) == txn);
   rocksdb_writebatch_wi_t* const again = rocksdb_transaction_get_writebatch_wi(txn);
   rocksdb_writebatch_wi_put_cf(again, NULL, "d", 1, "4", 1);

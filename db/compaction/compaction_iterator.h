@@ -35,8 +35,8 @@
 //    stay as they are.
 // 6. The filter gets the newest version of a key if that is a value, and operands that no snapshot
 //    sees. It never gets what is hidden, covered or deleted.
-// 7. While somebody may ask whether a key was changed after a sequence number, the last change of a
-//    key after it leaves an entry, even if nothing can be read by it.
+// 7. While a conflict check may ask whether a key was changed after a sequence number, the last
+//    change of a key after it leaves an entry, even if nothing can be read by it.
 // 8. A jump to the end of a range tombstone passes only entries that the tombstone covers for all
 //    readers: stripe 0, and never with timestamps.
 // 9. With timestamps each timestamp of a key is judged like a key of its own. Versions below

@@ -3,8 +3,8 @@
 // A shard of the block cache is a hash table (cache_table.h), the sum of its entries' charges, and
 // a hand that chooses what to evict (CLOCK). Finding, referencing and adding an entry take no lock.
 // Removing one takes the shard's lock, and its memory is freed only when no reader can be looking
-// at it: readers run inside an epoch (util/sync/epoch.h), and removed entries wait in a list, which
-// is called limbo.
+// at it: readers run inside an epoch (util/sync/epoch.h), and removed entries wait in a list
+// (Limbo in the names of functions).
 //
 //      Lookup, Insert: no lock            hand_, under mu_
 //                  |                         |
@@ -22,7 +22,7 @@
 // used since its last visit two more rounds, counts down the rounds of others, and evicts those
 // that have none left. Its search is bounded: after kPatience buckets without success it takes
 // entries before their time. It evicts a few entries more than needed, and a part of the capacity
-// (Slack) stays free for entries in limbo, so that readers are asked once for many entries: asking
+// (Slack) stays free for waiting entries, so that readers are asked once for many of them: asking
 // is a system call.
 //
 // Invariants; 1 to 6 are those of table/README.md.
@@ -30,14 +30,14 @@
 //    goes back to an earlier state.
 // 2. An entry leaves the table only under the lock.
 // 3. A reference is released once, by its holder.
-// 4. At most one slot refers to an entry, and is cleared before the entry enters limbo. Slots are
+// 4. At most one slot refers to an entry, and is cleared before the entry waits. Slots are
 //    followed only inside an epoch.
-// 5. Every charge is given back. The usage counts entries until they are freed, so those in limbo
-//    count, too.
+// 5. Every charge is given back. The usage counts entries until they are freed, so those that
+//    wait count, too.
 // 6. The shards live until the cache is gone and the last entry that was removed while referenced
 //    has been released. Such an entry has a share in all shards (CacheShards); entries in the table
 //    have none.
-// 7. An entry in limbo is freed only if the stamp of its list is below what the epochs allow.
+// 7. A waiting entry is freed only if the stamp of its list is below what the epochs allow.
 //    Stamps of a list never decrease: the newest one counts for all of its entries.
 // 8. Deleters, which are the user's code, run without the lock.
 

@@ -220,7 +220,7 @@ void CompactionWork::Report(const Status& s) {
   errors_.Report(s, BackgroundErrorReason::kCompaction);
 }
 
-CompactionWork::PlanGround CompactionWork::GroundOf(const ColumnFamily& family) {
+CompactionWork::PlanningView CompactionWork::PlanningViewOf(const ColumnFamily& family) {
   auto options = family.options();
   // Measured in this hold: marks since the last super-version change the scores, and making that
   // super-version may have failed.
@@ -267,9 +267,9 @@ Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family)
   const ObsoleteFileQueue::LeaveOpen leave_open;
   std::unique_ptr<CompactionPlan> plan;
   {
-    const PlanGround ground = GroundOf(*family);
-    if (!CompactsUnasked(*ground.options)) return Status::OK();
-    plan = PickCompaction(ground.version, ground.shape, *ground.options, ground.running);
+    const PlanningView view = PlanningViewOf(*family);
+    if (!CompactsUnasked(*view.options)) return Status::OK();
+    plan = PickCompaction(view.version, view.shape, *view.options, view.running);
   }
   if (plan == nullptr) {
     if (opened) Schedule(family.get());  // there may be more to open

@@ -134,7 +134,7 @@ class CompactionWork final : public CompactionScheduler {
     std::string trim_ts;  // see HistoryBounds
   };
   // A family's state in one hold of the mutex: everything a plan may be made from.
-  struct PlanGround {
+  struct PlanningView {
     VersionRef version;
     LevelShape shape;
     std::shared_ptr<const ColumnFamilyOptions> options;
@@ -142,7 +142,7 @@ class CompactionWork final : public CompactionScheduler {
   };
   // Makes a plan for the hold in which it is called; may be called again in a later one. Without a
   // plan there is nothing to do, or, if *conflict is set, a running plan is in the way.
-  using Planner = std::function<Status(const PlanGround& ground,
+  using Planner = std::function<Status(const PlanningView& view,
                                        std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
   // A participant that changes the family's tree.
   class Party;
@@ -164,7 +164,7 @@ class CompactionWork final : public CompactionScheduler {
   // Opens some of the tables whose tombstones may cover whole files. Releases the mutex while it
   // reads. Returns true if any was opened; then the shape was measured again.
   bool OpenTombstones(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
-  static PlanGround GroundOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex);
+  static PlanningView PlanningViewOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex);
   // Executes a plan made in this hold: marks its inputs, runs it, installs its result. Releases the
   // mutex while it works; destroys the plan.
   Status RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan, const RunControl& control,

@@ -219,10 +219,10 @@ Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Party* party) {
     return std::ranges::all_of(level.files,
                                [&](const FileRef& file) { return file->number < next_number; });
   };
-  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+  const Planner planner = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                               bool*) {
-    if (!CompactsUnasked(*ground.options)) return Status::OK();
-    *plan = PickCompaction(ground.version, ground.shape, *ground.options, ground.running);
+    if (!CompactsUnasked(*view.options)) return Status::OK();
+    *plan = PickCompaction(view.version, view.shape, *view.options, view.running);
     if (*plan == nullptr) return Status::OK();
     const bool moves = (*plan)->trivial_move && (*plan)->start_level > 0;
     if (!moves || !std::ranges::all_of((*plan)->inputs, is_older)) plan->reset();
@@ -244,11 +244,11 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
       this, call.family,
       Remainder(DutyOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
                 state_.versions->next_file_number(), state_.NextJobId()));
-  const Planner plan_step = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+  const Planner plan_step = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                                 bool* conflict) {
     state_.mu.AssertHeld();
-    *plan = PickRangeStep(ground.version, ground.shape, *ground.options, range,
-                          followed.remainder(), ground.running, conflict);
+    *plan = PickRangeStep(view.version, view.shape, *view.options, range, followed.remainder(),
+                          view.running, conflict);
     if (*plan != nullptr && range.max_subcompactions == 0) {
       (*plan)->max_subcompactions = dynamic_.current()->max_subcompactions;
     }
@@ -274,7 +274,7 @@ Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
       VARVE_RETURN_IF_ERROR(ManualObstacle(family, control));
       if (party->Ask(extent)) {
         bool conflict = false;
-        VARVE_RETURN_IF_ERROR(planner(GroundOf(family), plan, &conflict));
+        VARVE_RETURN_IF_ERROR(planner(PlanningViewOf(family), plan, &conflict));
         if (!conflict) return Status::OK();
       }
       if (!party->MayWait()) {
@@ -314,9 +314,9 @@ CompactionWork::RunControl CompactionWork::ControlOf(const std::atomic<bool>* ca
 // No other step runs in the family meanwhile: plans depend on what lies between the levels.
 Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range, Party* party) {
   ColumnFamily* const family = call.family;
-  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+  const Planner planner = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                               bool*) {
-    return PickLevelMove(ground.version, ground.shape, range, call.options->target_level, plan);
+    return PickLevelMove(view.version, view.shape, range, call.options->target_level, plan);
   };
   std::unique_ptr<CompactionPlan> plan;
   VARVE_RETURN_IF_ERROR(AwaitPlan(party, ControlOf(call.options->canceled),
@@ -363,11 +363,11 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   DbLock lock(&state_.mu);
   Party party(this, TreeAdmission::Kind::kAtOnce, family);
-  const Planner planner = [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan,
+  const Planner planner = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                               bool*) -> Status {
     state_.mu.AssertHeld();
-    VARVE_RETURN_IF_ERROR(PickCompactFiles(ground.version, ground.shape, *ground.options, call,
-                                           ground.running, plan));
+    VARVE_RETURN_IF_ERROR(
+        PickCompactFiles(view.version, view.shape, *view.options, call, view.running, plan));
     CompactionPlan& chosen = **plan;
     chosen.trivial_move = chosen.trivial_move && options.allow_trivial_move;
     if (options.compression != kDisableCompressionOption) {

@@ -17,10 +17,10 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
   control.only_deletes = true;
   return RunAtOnce(
       family,
-      [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+      [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan, bool*) {
         state_.mu.AssertHeld();
         auto deletion = std::make_unique<CompactionPlan>();
-        PickFilesInRanges(ground.version, ranges, n, include_end, deletion.get());
+        PickFilesInRanges(view.version, ranges, n, include_end, deletion.get());
         if (deletion->inputs.empty()) return Status::OK();
         for (const CompactionInputLevel& level : deletion->inputs) {
           for (const FileRef& file : level.files) family->NoteDroppedWithFiles(file->largest_seq);
@@ -37,10 +37,10 @@ Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& ran
   control.only_deletes = true;
   return RunAtOnce(
       family,
-      [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+      [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan, bool*) {
         state_.mu.AssertHeld();
         // Later readers see the deletion or a newer state.
-        if (state_.snapshots.OldestHeld() >= deleted_at) *plan = PickDeleted(ground.version, range);
+        if (state_.snapshots.OldestHeld() >= deleted_at) *plan = PickDeleted(view.version, range);
         return Status::OK();
       },
       control);
@@ -49,9 +49,9 @@ Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& ran
 Status CompactionWork::PromoteL0(ColumnFamily* family, int target_level) {
   return RunAtOnce(
       family,
-      [&](const PlanGround& ground, std::unique_ptr<CompactionPlan>* plan, bool*) {
+      [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan, bool*) {
         state_.mu.AssertHeld();
-        return PickPromotion(ground.version, target_level, plan);
+        return PickPromotion(view.version, target_level, plan);
       },
       RunControl());
 }

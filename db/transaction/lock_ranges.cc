@@ -233,7 +233,7 @@ bool LockRanges::SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) {
 LockRanges::Held LockRanges::TryHold(HeldRange* mine) {
   MutexLock lock(&mu_);
   if (!mine->linked) return Held::kGone;
-  if (AnyHeld(mine->range.span(), mine->owner)) return Held::kBarred;
+  if (AnyHeld(mine->range.span(), mine->owner)) return Held::kBlocked;
   mine->yields_to.clear();
   mine->pending = false;
   std::erase(pending_, mine);
@@ -265,19 +265,19 @@ bool LockRanges::AnyPending(const LockOwner* owner, Matches matches) {
   return false;
 }
 
-bool LockRanges::BarsKey(const LockOwner* owner, const KeySpan& key) {
+bool LockRanges::HasConflictAt(const LockOwner* owner, const KeySpan& key) {
   return AnyHeld(key, owner) || AnyPending(owner, [&](const HeldRange& range) {
            mu_.AssertHeld();
            return range.range.span().Overlaps(key) && !Yields(range, owner->id());
          });
 }
 
-bool LockRanges::Bars(const LockOwner* owner, const FamilyRange& key) {
+bool LockRanges::HasConflict(const LockOwner* owner, const FamilyRange& key) {
   MutexLock lock(&mu_);
-  return BarsKey(owner, key.span());
+  return HasConflictAt(owner, key.span());
 }
 
-bool LockRanges::Bars(const HeldRange& mine) {
+bool LockRanges::HasConflict(const HeldRange& mine) {
   MutexLock lock(&mu_);
   const KeySpan wanted = mine.range.span();
   return AnyHeld(wanted, mine.owner) || AnyPending(mine.owner, [&](const HeldRange& range) {
@@ -292,7 +292,7 @@ bool LockRanges::Bars(const HeldRange& mine) {
 bool LockRanges::Enter(HeldLock* key, const Comparator* comparator) {
   MutexLock lock(&mu_);
   const LockKey& at = key->key;
-  if (BarsKey(key->owner, KeySpan::OfKey(at.family, comparator, at.key))) return false;
+  if (HasConflictAt(key->owner, KeySpan::OfKey(at.family, comparator, at.key))) return false;
   const auto family = families_.find(at.family);
   if (family == families_.end() || family->second.order == KeyOrder::kNone) return true;
   if (key->place_in_order.load(std::memory_order_relaxed) == 0) {

@@ -73,10 +73,10 @@ class LockRanges {
   void Remove(HeldRange* range) VARVE_EXCLUDES(mu_);
   // Sets the owners of keys in a pending range. Returns false if the range is gone.
   bool SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) VARVE_EXCLUDES(mu_);
-  // Makes a pending range held. Returns kBarred, with nothing changed, if an overlapping range has
+  // Makes a pending range held. Returns kBlocked, with nothing changed, if an overlapping range has
   // become held meanwhile, of an owner to which this one had yielded. Returns kGone if its owner
   // has expired and the range was taken away.
-  enum class Held { kYes, kBarred, kGone };
+  enum class Held { kYes, kBlocked, kGone };
   Held TryHold(HeldRange* range) VARVE_EXCLUDES(mu_);
 
   // Must be called after a key was locked, without the latch. Returns false if a range of another
@@ -85,9 +85,9 @@ class LockRanges {
   // Removes a key that was in order here and is no longer locked.
   void Leave(HeldLock* key) VARVE_EXCLUDES(mu_);
   // True if a range of another owner conflicts with a wanted key.
-  bool Bars(const LockOwner* owner, const FamilyRange& key) VARVE_EXCLUDES(mu_);
+  bool HasConflict(const LockOwner* owner, const FamilyRange& key) VARVE_EXCLUDES(mu_);
   // True if a range of another owner conflicts with this range, which was added.
-  bool Bars(const HeldRange& range) VARVE_EXCLUDES(mu_);
+  bool HasConflict(const HeldRange& range) VARVE_EXCLUDES(mu_);
 
   // Says how keys in a range are found, and who must put them in order.
   enum class KeyOrder {
@@ -147,7 +147,7 @@ class LockRanges {
     LockedKeys keys;
   };
 
-  bool BarsKey(const LockOwner* owner, const KeySpan& key) VARVE_REQUIRES(mu_);
+  bool HasConflictAt(const LockOwner* owner, const KeySpan& key) VARVE_REQUIRES(mu_);
   // True if a held range of another owner than `owner` overlaps.
   bool AnyHeld(const KeySpan& wanted, const LockOwner* owner) VARVE_REQUIRES(mu_);
   HeldRange* FindHeld(const KeySpan& wanted, const LockOwner* owner) VARVE_REQUIRES(mu_);

@@ -264,10 +264,11 @@ Status LockTable::ReasonToGiveUp(LockOwner* owner, const LockPatience& patience,
 
 Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
                                 const LockPatience& patience, LockClock* clock) {
-  const auto barred = [&] {
-    return range != nullptr ? ranges_.Bars(*range) : ranges_.Bars(owner, wanted.range);
+  const auto blocked = [&] {
+    return range != nullptr ? ranges_.HasConflict(*range)
+                            : ranges_.HasConflict(owner, wanted.range);
   };
-  if (!barred()) return Status::OK();
+  if (!blocked()) return Status::OK();
   if (patience.timeout_micros == 0) return Status::TimedOut(Status::kLockTimeout);
   const BorrowedSleeper sleeper(&sleepers_);
   const WaitScope seen(this, owner->id(), wanted);
@@ -275,12 +276,12 @@ Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* 
   Status s;
   while (s.ok()) {
     LockRanges::Waiting waiting(&ranges_, sleeper.get(), &wanted.range);
-    if (!barred()) return Status::OK();
+    if (!blocked()) return Status::OK();
     s = sleeper.get()->Sleep(waiting.state(),
                              clock->MicrosToSleep(ranges_.NextExpiry(owner, wanted.range)));
     if (s.ok()) s = ReasonToGiveUp(owner, patience, clock);
   }
-  return barred() ? s : Status::OK();
+  return blocked() ? s : Status::OK();
 }
 
 Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
@@ -303,7 +304,7 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
 Status LockTable::HoldRange(HeldRange* range, const LockPatience& patience) {
   LockClock clock(patience);
   for (;;) {
-    if (ranges_.Bars(*range)) {
+    if (ranges_.HasConflict(*range)) {
       YieldToHoldersWithin(range);
       Wait wanted;
       wanted.exclusive = wanted.on_ranges = true;

@@ -14,7 +14,7 @@ namespace varve {
 
 namespace {
 
-Status Gone(const std::string& path) {
+Status LogIsMissing(const std::string& path) {
   return Status::NotFound(path, "is not there any more");
 }
 
@@ -48,7 +48,7 @@ Status LogFiles::Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) cons
   const std::string path = LogFileName(engine_.context.WalDirectory(), number);
   IOStatus s = OpenAt(path, number, tail);
   if (IsMissing(s)) s = OpenAt(LogArchive(engine_.context).PathOf(number), number, tail);
-  return IsMissing(s) ? Gone(path) : Status(s);
+  return IsMissing(s) ? LogIsMissing(path) : Status(s);
 }
 
 Status LogFiles::View(uint64_t number, LogSet::LogView* view, bool* settled) const {
@@ -66,7 +66,7 @@ Status LogFiles::View(uint64_t number, LogSet::LogView* view, bool* settled) con
   }
   view->synced_bytes = view->bytes;
   view->recovered = true;
-  return IsMissing(s) ? Gone(path) : Status(s);
+  return IsMissing(s) ? LogIsMissing(path) : Status(s);
 }
 
 }  // namespace varve

@@ -25,7 +25,7 @@ using BlockSlot = std::atomic<CacheEntry*>;
 
 // An entry, which lies in front of its object or in memory of its own (StandaloneEntry).
 //
-// It is in the table; or gone, but referenced; or retired: a thread is about to free it, once no
+// It is in the table; or removed, but referenced; or retired: a thread is about to free it, once no
 // reader can be looking at it. An entry never goes back to an earlier state.
 //
 // Members without a remark are constant once readers can find the entry.
@@ -34,8 +34,8 @@ struct CacheEntry {
   static constexpr uint8_t kLongKey = kInlineKeyBytes + 1;
 
   // Flags of `state`; its other bits are the number of references.
-  static constexpr uint32_t kGone = uint32_t{1} << 31;     // not in the table; no new references
-  static constexpr uint32_t kRetired = uint32_t{1} << 30;  // gone and without references
+  static constexpr uint32_t kRemoved = uint32_t{1} << 31;  // not in the table; no new references
+  static constexpr uint32_t kRetired = uint32_t{1} << 30;  // removed and without references
   static constexpr uint32_t kRefs = kRetired - 1;
 
   // Older neighbour in the bucket. Does not change when the entry leaves the table, as a reader may
@@ -77,19 +77,21 @@ struct CacheEntry {
   }
   void SetPriority(Cache::Priority p) { priority = static_cast<uint8_t>(p) & 0x7f; }
   [[nodiscard]] bool Has(Cache::Priority p) const { return priority == static_cast<uint8_t>(p); }
-  [[nodiscard]] bool gone() const { return (state.load(std::memory_order_relaxed) & kGone) != 0; }
+  [[nodiscard]] bool removed() const {
+    return (state.load(std::memory_order_relaxed) & kRemoved) != 0;
+  }
   [[nodiscard]] inline Cache::ObjectPtr value();
 
   // Marks the entry as used; called by readers.
   void Touch() {
     if (!used.load(std::memory_order_relaxed)) used.store(true, std::memory_order_relaxed);
   }
-  // Adds a reference; called by a reader within an epoch. Returns false if the entry is gone.
+  // Adds a reference; called by a reader within an epoch. Returns false if the entry is removed.
   [[nodiscard]] bool TryRef() {
     uint32_t now = state.load(std::memory_order_relaxed);
     do {
-      VARVE_ASSERT((now & kRetired) == 0 || (now & kGone) != 0);
-      if ((now & kGone) != 0) return false;
+      VARVE_ASSERT((now & kRetired) == 0 || (now & kRemoved) != 0);
+      if ((now & kRemoved) != 0) return false;
       VARVE_ASSERT((now & kRefs) != kRefs);
     } while (!state.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
                                           std::memory_order_relaxed));

@@ -3,8 +3,8 @@
 // A shard of the block cache is a hash table (cache_table.h), the sum of its entries' charges, and
 // a hand that chooses what to evict (CLOCK). Finding, referencing and adding an entry take no lock.
 // Removing one takes the shard's lock, and its memory is freed only when no reader can be looking
-// at it: readers run inside an epoch (util/sync/epoch.h), and removed entries wait in a list
-// (Limbo in the names of functions).
+// at it: readers run inside an epoch (util/sync/epoch.h), and retired entries wait in a list
+// (RetiredList).
 //
 //      Lookup, Insert: no lock            hand_, under mu_
 //                  |                         |
@@ -14,9 +14,9 @@
 //                e           e -> e            e <==== BlockSlot of a table's index (at most one)
 //
 //    states of an entry:
-//      in the table --- evicted while unreferenced -----------------> retired --> freed
-//          |                                                            ^    (readers left)
-//          +--- removed while referenced --> gone --- last Release -----+
+//      in the table --- evicted while unreferenced ----------------------> retired --> freed
+//          |                                                                 ^    (readers left)
+//          +--- taken out while referenced --> removed --- last Release -----+
 //
 // The hand visits bucket after bucket. It passes over referenced entries, gives entries that were
 // used since its last visit two more rounds, counts down the rounds of others, and evicts those
@@ -26,18 +26,18 @@
 // is a system call.
 //
 // Invariants; 1 to 6 are those of table/README.md.
-// 1. An entry is in the table; or gone, but referenced; or retired, and about to be freed. It never
-//    goes back to an earlier state.
+// 1. An entry is in the table; or removed, but referenced; or retired, and about to be freed. It
+//    never goes back to an earlier state.
 // 2. An entry leaves the table only under the lock.
 // 3. A reference is released once, by its holder.
-// 4. At most one slot refers to an entry, and is cleared before the entry waits. Slots are
-//    followed only inside an epoch.
-// 5. Every charge is given back. The usage counts entries until they are freed, so those that
-//    wait count, too.
+// 4. At most one slot refers to an entry, and is cleared before the entry is in a retired list.
+//    Slots are followed only inside an epoch.
+// 5. Every charge is given back. The usage counts entries until they are freed, so retired ones
+//    count, too.
 // 6. The shards live until the cache is gone and the last entry that was removed while referenced
 //    has been released. Such an entry has a share in all shards (CacheShards); entries in the table
 //    have none.
-// 7. A waiting entry is freed only if the stamp of its list is below what the epochs allow.
+// 7. A retired entry is freed only if the stamp of its list is below what the epochs allow.
 //    Stamps of a list never decrease: the newest one counts for all of its entries.
 // 8. Deleters, which are the user's code, run without the lock.
 
@@ -105,10 +105,10 @@ CacheShard::~CacheShard() {
   {
     MutexLock lock(&mu_);
     // Readers had left when the cache was destroyed, and found nothing since.
-    for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, UINT64_MAX, &doomed);
+    for (RetiredList& retired : retired_lists_) TakeFreeable(&retired, UINT64_MAX, &doomed);
   }
   // Invariant 5: every charge was given back.
-  VARVE_ASSERT(table_.size() == 0 && usage() == 0 && limbo_usage() == 0);
+  VARVE_ASSERT(table_.size() == 0 && usage() == 0 && retired_usage() == 0);
   FreeAll(doomed);
 }
 
@@ -184,7 +184,7 @@ void CacheShard::Clear() {
   MutexLock lock(&mu_);
   table_.ForEach([this](CacheEntry* entry) {
     mu_.AssertHeld();
-    MakeGone(entry);
+    Remove(entry);
   });
 }
 
@@ -194,48 +194,49 @@ void CacheShard::LeaveTable(CacheEntry* entry) {
   TakeSlotBack(entry);
 }
 
-void CacheShard::AddToLimbo(CacheEntry* entry) {
+void CacheShard::Retire(CacheEntry* entry) {
   VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) ==
-               (CacheEntry::kGone | CacheEntry::kRetired));  // Invariant 1.
-  VARVE_ASSERT(entry->link == nullptr);                      // Invariant 4.
-  Limbo& limbo = limbo_[1];
+               (CacheEntry::kRemoved | CacheEntry::kRetired));  // Invariant 1.
+  VARVE_ASSERT(entry->link == nullptr);                         // Invariant 4.
+  RetiredList& retired = retired_lists_[1];
   const uint64_t stamp = Epoch::Stamp();
-  VARVE_ASSERT(limbo.stamp <= stamp);  // Invariant 7.
-  if (limbo.stamp != stamp && limbo_[0].first == nullptr) std::swap(limbo_[0], limbo);
-  limbo.stamp = stamp;
+  VARVE_ASSERT(retired.stamp <= stamp);  // Invariant 7.
+  if (retired.stamp != stamp && retired_lists_[0].first == nullptr)
+    std::swap(retired_lists_[0], retired);
+  retired.stamp = stamp;
   const size_t charge = ChargeOf(*entry);
-  limbo.usage += charge;
-  limbo_usage_.fetch_add(charge, std::memory_order_relaxed);
+  retired.usage += charge;
+  retired_usage_.fetch_add(charge, std::memory_order_relaxed);
   waiting_->bytes.fetch_add(charge, std::memory_order_relaxed);
-  entry->link = limbo.first;
-  limbo.first = entry;
+  entry->link = retired.first;
+  retired.first = entry;
 }
 
-void CacheShard::EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) {
-  if (limbo->first == nullptr || limbo->stamp >= below) return;
-  VARVE_ASSERT(usage() >= limbo->usage && limbo_usage() >= limbo->usage);  // Invariant 5.
-  usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
-  limbo_usage_.fetch_sub(limbo->usage, std::memory_order_relaxed);
-  waiting_->bytes.fetch_sub(limbo->usage, std::memory_order_relaxed);
-  CacheEntry* last = limbo->first;
+void CacheShard::TakeFreeable(RetiredList* retired, uint64_t below, CacheEntry** doomed) {
+  if (retired->first == nullptr || retired->stamp >= below) return;
+  VARVE_ASSERT(usage() >= retired->usage && retired_usage() >= retired->usage);  // Invariant 5.
+  usage_.fetch_sub(retired->usage, std::memory_order_relaxed);
+  retired_usage_.fetch_sub(retired->usage, std::memory_order_relaxed);
+  waiting_->bytes.fetch_sub(retired->usage, std::memory_order_relaxed);
+  CacheEntry* last = retired->first;
   while (last->link != nullptr) last = NextDoomed(last);
   last->link = *doomed;
-  *doomed = limbo->first;
-  *limbo = Limbo();
+  *doomed = retired->first;
+  *retired = RetiredList();
 }
 
-void CacheShard::EmptyLimbo(CacheEntry** doomed) {
-  EmptyLimbo(Epoch::FreeBelow(), doomed);
+void CacheShard::TakeFreeable(CacheEntry** doomed) {
+  TakeFreeable(Epoch::FreeBelow(), doomed);
 }
 
-void CacheShard::EmptyLimbo(uint64_t below, CacheEntry** doomed) {
-  for (Limbo& limbo : limbo_) EmptyLimbo(&limbo, below, doomed);
+void CacheShard::TakeFreeable(uint64_t below, CacheEntry** doomed) {
+  for (RetiredList& retired : retired_lists_) TakeFreeable(&retired, below, doomed);
   table_.FreeOld(below);
 }
 
 void CacheShard::TakeDropped(uint64_t below, CacheEntry** doomed) {
-  if (limbo_usage() == 0 || !mu_.TryLock()) return;
-  EmptyLimbo(below, doomed);
+  if (retired_usage() == 0 || !mu_.TryLock()) return;
+  TakeFreeable(below, doomed);
   mu_.Unlock();
 }
 
@@ -244,22 +245,22 @@ void CacheShard::FreeWaitingIfMany() {
   if (waiting_->bytes.load(std::memory_order_relaxed) > many) all_->FreeWaiting(*waiting_, many);
 }
 
-void CacheShard::MakeGone(CacheEntry* entry) {
-  VARVE_ASSERT(!entry->gone());  // Invariant 1.
+void CacheShard::Remove(CacheEntry* entry) {
+  VARVE_ASSERT(!entry->removed());  // Invariant 1.
   LeaveTable(entry);
   // This must come last: the last Release may follow at once, and an entry that it retires must be
   // unreachable.
   uint32_t now = entry->state.load(std::memory_order_relaxed);
   uint32_t then = 0;
   do {
-    then = now == 0 ? CacheEntry::kGone | CacheEntry::kRetired : now | CacheEntry::kGone;
+    then = now == 0 ? CacheEntry::kRemoved | CacheEntry::kRetired : now | CacheEntry::kRemoved;
   } while (!entry->state.compare_exchange_weak(now, then, std::memory_order_acq_rel,
                                                std::memory_order_relaxed));
   if (now == 0) {
-    AddToLimbo(entry);
+    Retire(entry);
   } else {
     all_->Ref();
-    gone_usage_ += ChargeOf(*entry);
+    removed_usage_ += ChargeOf(*entry);
   }
 }
 
@@ -280,11 +281,11 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
       return;
     }
     if (!entry->state.compare_exchange_strong(
-            unreferenced, CacheEntry::kGone | CacheEntry::kRetired, std::memory_order_acq_rel)) {
+            unreferenced, CacheEntry::kRemoved | CacheEntry::kRetired, std::memory_order_acq_rel)) {
       return;
     }
     LeaveTable(entry);
-    AddToLimbo(entry);
+    Retire(entry);
     evicted = true;
   });
   return evicted;
@@ -309,8 +310,8 @@ bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
     table_.PrefetchBucket(bucket + 1);
     in_vain = SweepBucket(bucket, search) ? 0 : in_vain + 1;
   }
-  if (limbo_usage() != 0) EmptyLimbo(Epoch::KnownFree(), doomed);
-  if (effort == Effort::kAll && limbo_usage() != 0 && usage() > capacity) EmptyLimbo(doomed);
+  if (retired_usage() != 0) TakeFreeable(Epoch::KnownFree(), doomed);
+  if (effort == Effort::kAll && retired_usage() != 0 && usage() > capacity) TakeFreeable(doomed);
   return usage() <= capacity;
 }
 
@@ -345,7 +346,7 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   const Effort effort = strict ? Effort::kAll : Effort::kSome;
   bool fits = (!strict || charge <= capacity) && MakeRoom(effort, must);
   // A reader that does not leave must not make evicted entries pile up.
-  const bool waits = strict ? charge <= capacity : limbo_usage() > capacity / 2;
+  const bool waits = strict ? charge <= capacity : retired_usage() > capacity / 2;
   if (!fits && waits && !Epoch::Inside()) {
     Epoch::WaitForReaders();
     FreeDropped(Epoch::KnownFree());
@@ -416,8 +417,8 @@ void CacheShard::DropHidden(const CacheEntry* entry) {
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
-    while (CacheEntry* const hidden = table_.HiddenBy(entry)) MakeGone(hidden);
-    EmptyLimbo(Epoch::KnownFree(), &doomed);
+    while (CacheEntry* const hidden = table_.HiddenBy(entry)) Remove(hidden);
+    TakeFreeable(Epoch::KnownFree(), &doomed);
   }
   FreeAll(doomed);
   FreeWaitingIfMany();
@@ -428,7 +429,7 @@ void CacheShard::GrowTable() {
   if (!mu_.TryLock()) return;
   CacheEntry* doomed = nullptr;
   if (table_.crowded()) {
-    EmptyLimbo(&doomed);
+    TakeFreeable(&doomed);
     table_.Grow();
   }
   mu_.Unlock();
@@ -436,14 +437,14 @@ void CacheShard::GrowTable() {
 }
 
 CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
-  for (int gone = 0; gone < 2;) {
+  for (int removed = 0; removed < 2;) {
     {
       const Epoch::Guard guard;
       CacheEntry* entry = nullptr;
       if (table_.Find(key, hash, &entry) == CacheTable::Outcome::kDone) {
         if (entry == nullptr || entry->TryRef()) return entry;
         // The entry was evicted, or another took its place, which the next attempt will find.
-        gone++;
+        removed++;
         continue;
       }
     }
@@ -456,7 +457,7 @@ void CacheShard::Attach(CacheEntry* entry, BlockSlot* slot) {
   MutexLock lock(&mu_);
   VARVE_ASSERT((entry->state.load(std::memory_order_relaxed) & CacheEntry::kRefs) != 0);
   // An entry that is not embedded is not followed by a block.
-  if (entry->gone() || entry->embedded == 0 || entry->link != nullptr) return;
+  if (entry->removed() || entry->embedded == 0 || entry->link != nullptr) return;
   CacheEntry* none = nullptr;
   if (!slot->compare_exchange_strong(none, entry, std::memory_order_acq_rel)) return;
   entry->link = slot;
@@ -471,26 +472,26 @@ void CacheShard::Detach(CacheEntry* entry, BlockSlot* slot) {
 
 void CacheShard::Drop(CacheEntry* entry, BlockSlot* slot) {
   MutexLock lock(&mu_);
-  if (entry->link == slot) MakeGone(entry);
+  if (entry->link == slot) Remove(entry);
 }
 
 void CacheShard::FreeDropped(uint64_t below) {
-  if (limbo_usage() == 0) return;
+  if (retired_usage() == 0) return;
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
-    EmptyLimbo(below, &doomed);
+    TakeFreeable(below, &doomed);
   }
   FreeAll(doomed);
 }
 
-bool CacheShard::FreeLimbo() {
+bool CacheShard::FreeRetired() {
   CacheEntry* doomed = nullptr;
   bool all = false;
   {
     MutexLock lock(&mu_);
-    EmptyLimbo(&doomed);
-    all = limbo_[0].first == nullptr && limbo_[1].first == nullptr;
+    TakeFreeable(&doomed);
+    all = retired_lists_[0].first == nullptr && retired_lists_[1].first == nullptr;
   }
   FreeAll(doomed);
   return all;
@@ -501,7 +502,8 @@ bool CacheShard::DropReference(CacheEntry* entry, bool* last) {
   uint32_t then = 0;
   do {
     VARVE_ASSERT((now & CacheEntry::kRefs) != 0);  // Invariant 3.
-    then = now == (CacheEntry::kGone | 1) ? CacheEntry::kGone | CacheEntry::kRetired : now - 1;
+    then =
+        now == (CacheEntry::kRemoved | 1) ? CacheEntry::kRemoved | CacheEntry::kRetired : now - 1;
   } while (!entry->state.compare_exchange_weak(now, then, std::memory_order_acq_rel,
                                                std::memory_order_relaxed));
   *last = then == 0;
@@ -514,7 +516,7 @@ bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
   }
   bool last = false;
   if (!DropReference(entry, &last)) return false;
-  FreeGone(entry);
+  FreeRemoved(entry);
   return true;
 }
 
@@ -523,22 +525,22 @@ bool CacheShard::ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref) {
   if (erase_if_last_ref || FarOverCapacity()) return ReleaseUnwanted(entry, erase_if_last_ref);
   bool last = false;
   if (DropReference(entry, &last)) {
-    FreeGone(entry);
+    FreeRemoved(entry);
     return true;
   }
   if (last) MakeRoom(Effort::kSome, /*must=*/false);
   return false;
 }
 
-void CacheShard::FreeGone(CacheEntry* entry) {
+void CacheShard::FreeRemoved(CacheEntry* entry) {
   const bool only_memory = entry->embedded != 0;
   CacheEntry* doomed = nullptr;
   {
     MutexLock lock(&mu_);
-    VARVE_ASSERT(gone_usage_ >= ChargeOf(*entry));  // Invariant 5.
-    gone_usage_ -= ChargeOf(*entry);
-    AddToLimbo(entry);
-    if (only_memory) EmptyLimbo(Epoch::KnownFree(), &doomed);
+    VARVE_ASSERT(removed_usage_ >= ChargeOf(*entry));  // Invariant 5.
+    removed_usage_ -= ChargeOf(*entry);
+    Retire(entry);
+    if (only_memory) TakeFreeable(Epoch::KnownFree(), &doomed);
   }
   FreeAll(doomed);
   if (only_memory) {
@@ -550,9 +552,9 @@ void CacheShard::FreeGone(CacheEntry* entry) {
 }
 
 void CacheShard::FreeNow() {
-  if (FreeLimbo() || Epoch::Inside()) return;
+  if (FreeRetired() || Epoch::Inside()) return;
   Epoch::WaitForReaders();
-  FreeLimbo();
+  FreeRetired();
 }
 
 bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
@@ -566,17 +568,17 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
       VARVE_ASSERT((now & CacheEntry::kRefs) != 0);  // Invariant 3.
       last = (now & CacheEntry::kRefs) == 1;
     } while (!entry->state.compare_exchange_weak(
-        now, last ? CacheEntry::kGone | CacheEntry::kRetired : now - 1, std::memory_order_acq_rel,
-        std::memory_order_relaxed));
+        now, last ? CacheEntry::kRemoved | CacheEntry::kRetired : now - 1,
+        std::memory_order_acq_rel, std::memory_order_relaxed));
     if (!last) return false;
-    if ((now & CacheEntry::kGone) != 0) {
-      gone_usage_ -= ChargeOf(*entry);
+    if ((now & CacheEntry::kRemoved) != 0) {
+      removed_usage_ -= ChargeOf(*entry);
       all_->Unref();  // not the last share
     } else {
       LeaveTable(entry);
     }
-    AddToLimbo(entry);
-    if (at_once) EmptyLimbo(&doomed);
+    Retire(entry);
+    if (at_once) TakeFreeable(&doomed);
   }
   FreeAll(doomed);
   if (!at_once) FreeWaitingIfMany();
@@ -589,12 +591,12 @@ void CacheShard::Erase(const Slice& key, uint64_t hash) {
     MutexLock lock(&mu_);
     CacheEntry* entry = nullptr;
     while (table_.Find(key, hash, &entry) == CacheTable::Outcome::kDone && entry != nullptr) {
-      MakeGone(entry);
+      Remove(entry);
       found = true;
     }
   }
   // The entry may also have been evicted before, and may wait for a reader that has left since.
-  if (found || limbo_usage() != 0) FreeNow();
+  if (found || retired_usage() != 0) FreeNow();
 }
 
 void CacheShard::SetCapacity(size_t capacity) {
@@ -608,14 +610,14 @@ void CacheShard::EraseUnreferenced() {
     MutexLock lock(&mu_);
     const Search anything{.recency = false, .priorities = false};
     for (size_t i = 0; i < table_.bucket_count(); i++) SweepBucket(i, anything);
-    EmptyLimbo(&doomed);
+    TakeFreeable(&doomed);
   }
   FreeAll(doomed);
 }
 
 size_t CacheShard::PinnedUsage() {
   MutexLock lock(&mu_);
-  size_t sum = gone_usage_;
+  size_t sum = removed_usage_;
   table_.ForEach([&](const CacheEntry* entry) {
     const uint32_t state = entry->state.load(std::memory_order_relaxed);
     if ((state & CacheEntry::kRefs) != 0) sum += ChargeOf(*entry);

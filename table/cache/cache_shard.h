@@ -72,8 +72,8 @@ class alignas(64) CacheShard final : private ForkWatch {
   }
   // Returns the entry with one reference added, or null.
   CacheEntry* Lookup(const Slice& key, uint64_t hash);
-  // Makes `slot` refer to `entry`, which the caller references. Does nothing if the entry is gone
-  // or another slot refers to it.
+  // Makes `slot` refer to `entry`, which the caller references. Does nothing if the entry is
+  // removed or another slot refers to it.
   void Attach(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
   // Undoes Attach for an entry that was loaded from the slot within the current epoch. Afterwards
   // the shard does not use the slot.
@@ -112,7 +112,9 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Returns the part of usage() that is referenced. Visits all entries.
   [[nodiscard]] size_t PinnedUsage() VARVE_EXCLUDES(mu_);
   // Returns the part of usage() that was evicted and waits for readers.
-  [[nodiscard]] size_t limbo_usage() const { return limbo_usage_.load(std::memory_order_relaxed); }
+  [[nodiscard]] size_t retired_usage() const {
+    return retired_usage_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] size_t entry_count() const { return table_.size(); }
   [[nodiscard]] size_t bucket_count() const { return table_.bucket_count(); }
   // Returns the entry's charge, which with `charge_metadata` includes the entry itself.
@@ -152,28 +154,28 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Releases a reference to an entry that is to be dropped with its last reference. Requires a
   // share in all shards.
   bool ReleaseUnwanted(CacheEntry* entry, bool at_once) VARVE_EXCLUDES(mu_);
-  // Drops a reference. Returns true if it was the last one of an entry that is gone, which then
+  // Drops a reference. Returns true if it was the last one of an entry that is removed, which then
   // belongs to the caller. Otherwise *last says if the entry has no references left, and this shard
   // may be deleted already.
   static bool DropReference(CacheEntry* entry, bool* last);
   // Frees the waiting retired entries. Returns false if readers are in the way.
-  bool FreeLimbo() VARVE_EXCLUDES(mu_);
-  // Like FreeLimbo, but waits for readers if this thread may wait: an object may stand for more
+  bool FreeRetired() VARVE_EXCLUDES(mu_);
+  // Like FreeRetired, but waits for readers if this thread may wait: an object may stand for more
   // than memory, such as an open file.
   void FreeNow() VARVE_EXCLUDES(mu_);
-  // Frees an entry that was gone before and is now marked retired, and gives up its share in all
+  // Frees an entry that was removed before and is now marked retired, and gives up its share in all
   // shards.
-  void FreeGone(CacheEntry* entry) VARVE_EXCLUDES(mu_);
+  void FreeRemoved(CacheEntry* entry) VARVE_EXCLUDES(mu_);
   // Takes an entry out of the table; it is freed with its last reference.
-  void MakeGone(CacheEntry* entry) VARVE_REQUIRES(mu_);
+  void Remove(CacheEntry* entry) VARVE_REQUIRES(mu_);
   // Unlinks an entry from the table and clears its slot.
   void LeaveTable(CacheEntry* entry) VARVE_REQUIRES(mu_);
   static void TakeSlotBack(CacheEntry* entry);
   // Makes an entry wait to be freed. Requires that it is retired and not in the table.
-  void AddToLimbo(CacheEntry* entry) VARVE_REQUIRES(mu_);
+  void Retire(CacheEntry* entry) VARVE_REQUIRES(mu_);
   // Moves the entries that no reader can have any more to *doomed. Costs a system call.
-  void EmptyLimbo(CacheEntry** doomed) VARVE_REQUIRES(mu_);
-  void EmptyLimbo(uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  void TakeFreeable(CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  void TakeFreeable(uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // Returns how much of the capacity is left free for retired entries that wait, so that readers
   // are asked once for many entries. The capacity may change between two calls, so a decision must
   // read it only once.
@@ -198,23 +200,23 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Returns the bytes that are not of waiting retired entries.
   [[nodiscard]] size_t LiveUsage() const {
     const size_t all = usage();
-    const size_t limbo = limbo_usage();
-    return all > limbo ? all - limbo : 0;
+    const size_t retired = retired_usage();
+    return all > retired ? all - retired : 0;
   }
 
   // Dropped entries, newest first. All may be freed once `stamp`, that of the newest, has passed.
-  struct Limbo {
+  struct RetiredList {
     CacheEntry* first = nullptr;
     uint64_t stamp = 0;
     size_t usage = 0;
   };
-  void EmptyLimbo(Limbo* limbo, uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
+  void TakeFreeable(RetiredList* retired, uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
 
   CacheTable table_;
   CacheShards* all_ = nullptr;
   // Relaxed, as these are only settings and sums.
   std::atomic<size_t> usage_{0};
-  std::atomic<size_t> limbo_usage_{0};
+  std::atomic<size_t> retired_usage_{0};
   std::atomic<size_t> high_usage_{0};  // bytes of entries with high priority
   std::atomic<size_t> low_usage_{0};
   alignas(64) std::atomic<size_t> capacity_{0};
@@ -228,12 +230,13 @@ class alignas(64) CacheShard final : private ForkWatch {
   MemoryAllocator* allocator_ = nullptr;
 
   alignas(64) Mutex mu_{kCacheShardRank};
-  std::atomic<size_t> hand_{0};                  // the bucket visited last; changed under the lock
-  size_t gone_usage_ VARVE_GUARDED_BY(mu_) = 0;  // bytes of entries that are gone, but referenced
+  std::atomic<size_t> hand_{0};  // the bucket visited last; changed under the lock
+  size_t removed_usage_ VARVE_GUARDED_BY(mu_) =
+      0;  // bytes of entries that are removed, but referenced
   // New entries go to the second list. If that has an older stamp, it becomes the first, provided
   // that the first is empty: so an entry that arrives while readers are asked does not make earlier
   // ones wait longer.
-  Limbo limbo_[2] VARVE_GUARDED_BY(mu_);
+  RetiredList retired_lists_[2] VARVE_GUARDED_BY(mu_);
 };
 
 }  // namespace varve

@@ -247,7 +247,7 @@ size_t ClockCache::GetPinnedUsage() const {
 
 size_t ClockCache::GetWaitingUsage() const {
   size_t sum = 0;
-  for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].limbo_usage();
+  for (size_t i = 0; i < shard_count_; i++) sum += first_shard_[i].retired_usage();
   return sum;
 }
 

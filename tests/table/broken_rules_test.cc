@@ -175,7 +175,7 @@ const std::vector<Breach> kOfCache = {
        loose.slot = nullptr;
        loose.shard.TakeSlotsBack();
      }},
-    {"!entry->gone()",
+    {"!entry->removed()",
      [] {
        LooseShard loose;
        StandaloneEntry* const entry = loose.Add();

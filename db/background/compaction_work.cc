@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "db/background/compaction_party.h"
+#include "db/background/compaction_participant.h"
 #include "db/background/new_tables.h"
 #include "db/background/work_paces.h"
 #include "db/engine/events.h"
@@ -148,7 +148,7 @@ bool CompactionWork::MayRunAutomatic() const {
 }
 
 bool CompactionWork::MayPlanFor(const ColumnFamily& family) const {
-  return tree_.MayPlan(TreeAdmission::Party(TreeAdmission::Kind::kJob, &family));
+  return tree_.MayPlan(TreeAdmission::Participant(TreeAdmission::Kind::kJob, &family));
 }
 
 void CompactionWork::Dispatch() {
@@ -258,7 +258,7 @@ bool CompactionWork::OpenTombstones(ColumnFamily* family) {
 Status CompactionWork::RunAutomatic(const std::shared_ptr<ColumnFamily>& family) try {
   const bool opened = OpenTombstones(family.get());
   if (family->dropped()) return Status::OK();
-  Party job(this, TreeAdmission::Kind::kJob, family.get());
+  Participant job(this, TreeAdmission::Kind::kJob, family.get());
   if (!MayRunAutomatic() || !job.Ask()) {
     Schedule(family.get());  // it has left the queue
     return Status::OK();
@@ -451,10 +451,10 @@ void CompactionWork::CountRun(ColumnFamily* family, const CompactionPlan& plan,
   family->work.Level(plan.output_level).Add(work);
 }
 
-Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan,
+Status CompactionWork::RunPlan(Participant* participant, std::unique_ptr<CompactionPlan> plan,
                                const RunControl& control, CompactionResult* result) {
   state_.mu.AssertHeld();
-  ColumnFamily* const family = party->family();
+  ColumnFamily* const family = participant->family();
   VARVE_ASSERT(!plan->inputs.empty() && plan->output_level < family->current()->num_levels());
   const int job_id = state_.NextJobId();
   const SpaceHold space(context_.table_space(), *plan);
@@ -466,7 +466,7 @@ Status CompactionWork::RunPlan(Party* party, std::unique_ptr<CompactionPlan> pla
   List(*plan, job_id, &listed);
   Status s;
   {
-    const Step step(party, plan.get());
+    const Step step(participant, plan.get());
     // Another thread may compact other files of the family meanwhile.
     Schedule(family);
     listed.Enter(ThreadStatus::STAGE_COMPACTION_RUN);

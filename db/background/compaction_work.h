@@ -145,7 +145,7 @@ class CompactionWork final : public CompactionScheduler {
   using Planner = std::function<Status(const PlanningView& view,
                                        std::unique_ptr<CompactionPlan>* plan, bool* conflict)>;
   // A participant that changes the family's tree.
-  class Party;
+  class Participant;
   class Step;
   class ManualTurn;
   class Followed;
@@ -167,8 +167,8 @@ class CompactionWork final : public CompactionScheduler {
   static PlanningView PlanningViewOf(const ColumnFamily& family) VARVE_REQUIRES(kDbMutex);
   // Executes a plan made in this hold: marks its inputs, runs it, installs its result. Releases the
   // mutex while it works; destroys the plan.
-  Status RunPlan(Party* party, std::unique_ptr<CompactionPlan> plan, const RunControl& control,
-                 CompactionResult* result) VARVE_REQUIRES(kDbMutex);
+  Status RunPlan(Participant* participant, std::unique_ptr<CompactionPlan> plan,
+                 const RunControl& control, CompactionResult* result) VARVE_REQUIRES(kDbMutex);
   Status Execute(ColumnFamily* family, const CompactionPlan& plan, const RunControl& control,
                  int job_id, CompactionResult* result) VARVE_REQUIRES(kDbMutex);
   Status Install(ColumnFamily* family, const CompactionPlan& plan, const CompactionResult& result)
@@ -205,18 +205,18 @@ class CompactionWork final : public CompactionScheduler {
   // --- Manual compactions (manual_compaction.cc). `called_back`: called from a flush or a
   // compaction, which it must not wait for.
   Status FlushForRange(const ManualCall& call, bool called_back) VARVE_EXCLUDES(kDbMutex);
-  Status WalkLevels(const ManualCall& call, const RangeCall& range, Party* party)
+  Status WalkLevels(const ManualCall& call, const RangeCall& range, Participant* participant)
       VARVE_REQUIRES(kDbMutex);
-  Status MoveLevel(const ManualCall& call, const RangeCall& range, Party* party)
+  Status MoveLevel(const ManualCall& call, const RangeCall& range, Participant* participant)
       VARVE_REQUIRES(kDbMutex);
-  Status MoveWhatIsDue(const ManualCall& call, Party* party) VARVE_REQUIRES(kDbMutex);
+  Status MoveWhatIsDue(const ManualCall& call, Participant* participant) VARVE_REQUIRES(kDbMutex);
   // Waits until the participant may plan and no other plan conflicts. Sets *plan to null if there
   // is nothing to do.
-  Status AwaitPlan(Party* party, const RunControl& control, TreeAdmission::Extent extent,
-                   const Planner& planner, std::unique_ptr<CompactionPlan>* plan)
-      VARVE_REQUIRES(kDbMutex);
+  Status AwaitPlan(Participant* participant, const RunControl& control,
+                   TreeAdmission::Extent extent, const Planner& planner,
+                   std::unique_ptr<CompactionPlan>* plan) VARVE_REQUIRES(kDbMutex);
   // Waits for a plan, and executes it. Sets *ran if there was one.
-  Status RunStep(Party* party, const Planner& planner, const RunControl& control,
+  Status RunStep(Participant* participant, const Planner& planner, const RunControl& control,
                  CompactionResult* result, bool* ran) VARVE_REQUIRES(kDbMutex);
   // Runs one step on files that the plan names, without waiting for a turn.
   Status RunAtOnce(ColumnFamily* family, const Planner& planner, const RunControl& control)

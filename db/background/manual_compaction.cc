@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "db/background/compaction_party.h"
+#include "db/background/compaction_participant.h"
 #include "db/background/compaction_work.h"
 #include "db/compaction/input_span.h"
 #include "db/version/obsolete_file_queue.h"
@@ -196,24 +196,25 @@ Status CompactionWork::RunCall(const ManualCall& call) {
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   VARVE_RETURN_IF_ERROR(FlushForRange(call, called_back));
   DbLock lock(&state_.mu);
-  Party party(this,
-              options.exclusive_manual_compaction ? TreeAdmission::Kind::kAlone
-                                                  : TreeAdmission::Kind::kCall,
-              call.family);
+  Participant participant(this,
+                          options.exclusive_manual_compaction ? TreeAdmission::Kind::kAlone
+                                                              : TreeAdmission::Kind::kCall,
+                          call.family);
   RangeCall range;
   range.begin = call.begin;
   range.end = call.end;
   range.skip_last_level = options.bottommost_level_compaction == BottommostLevelCompaction::kSkip;
   range.max_subcompactions = options.max_subcompactions;
   if (call.trim_ts.empty()) range.path_id = options.target_path_id;
-  VARVE_RETURN_IF_ERROR(WalkLevels(call, range, &party));
-  return options.change_level ? MoveLevel(call, range, &party) : MoveWhatIsDue(call, &party);
+  VARVE_RETURN_IF_ERROR(WalkLevels(call, range, &participant));
+  return options.change_level ? MoveLevel(call, range, &participant)
+                              : MoveWhatIsDue(call, &participant);
 }
 
 // Moves files out of a level that is too full over an empty one: a background compaction would do
 // that soon, but a program might close the database before. Considers only existing files, so that
 // this ends.
-Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Party* party) {
+Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Participant* participant) {
   const uint64_t next_number = state_.versions->next_file_number();
   const auto is_older = [&](const CompactionInputLevel& level) {
     return std::ranges::all_of(level.files,
@@ -232,14 +233,15 @@ Status CompactionWork::MoveWhatIsDue(const ManualCall& call, Party* party) {
   const RunControl control = ControlOf(call.options->canceled);
   for (bool ran = true; ran;) {
     CompactionResult result;
-    VARVE_RETURN_IF_ERROR(RunStep(party, planner, control, &result, &ran));
+    VARVE_RETURN_IF_ERROR(RunStep(participant, planner, control, &result, &ran));
   }
   return Status::OK();
 }
 
 // Works step by step, until everything that was in the range at the beginning is in the right
 // level, and rewritten as the call requires.
-Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range, Party* party) {
+Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range,
+                                  Participant* participant) {
   const Followed followed(
       this, call.family,
       Remainder(DutyOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
@@ -258,26 +260,26 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
   control.trim_ts = call.trim_ts;
   for (bool ran = true; ran;) {
     CompactionResult result;
-    VARVE_RETURN_IF_ERROR(RunStep(party, plan_step, control, &result, &ran));
+    VARVE_RETURN_IF_ERROR(RunStep(participant, plan_step, control, &result, &ran));
   }
   return Status::OK();
 }
 
-Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
+Status CompactionWork::AwaitPlan(Participant* participant, const RunControl& control,
                                  TreeAdmission::Extent extent, const Planner& planner,
                                  std::unique_ptr<CompactionPlan>* plan) try {
-  const ColumnFamily& family = *party->family();
+  const ColumnFamily& family = *participant->family();
   VARVE_ASSERT(*plan == nullptr);
   const auto await = [&]() -> Status {
     state_.mu.AssertHeld();
     for (;;) {
       VARVE_RETURN_IF_ERROR(ManualObstacle(family, control));
-      if (party->Ask(extent)) {
+      if (participant->Ask(extent)) {
         bool conflict = false;
         VARVE_RETURN_IF_ERROR(planner(PlanningViewOf(family), plan, &conflict));
         if (!conflict) return Status::OK();
       }
-      if (!party->MayWait()) {
+      if (!participant->MayWait()) {
         return HeldUp("compaction", "another one,");
       }
       state_.work.AwaitWorkFor(kPollMicros);
@@ -285,7 +287,7 @@ Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
   };
   const Status s = await();
   if (!s.ok() || *plan == nullptr) {
-    party->Withdraw();
+    participant->Withdraw();
     Dispatch();
   }
   return s;
@@ -293,15 +295,16 @@ Status CompactionWork::AwaitPlan(Party* party, const RunControl& control,
   return CaughtException();
 }
 
-Status CompactionWork::RunStep(Party* party, const Planner& planner, const RunControl& control,
-                               CompactionResult* result, bool* ran) {
+Status CompactionWork::RunStep(Participant* participant, const Planner& planner,
+                               const RunControl& control, CompactionResult* result, bool* ran) {
   std::unique_ptr<CompactionPlan> plan;
   *ran = false;
-  VARVE_RETURN_IF_ERROR(AwaitPlan(party, control, TreeAdmission::Extent::kPlan, planner, &plan));
+  VARVE_RETURN_IF_ERROR(
+      AwaitPlan(participant, control, TreeAdmission::Extent::kPlan, planner, &plan));
   if (plan == nullptr) return Status::OK();
   *ran = true;
   const Counted working(&manual_working_);
-  return RunPlan(party, std::move(plan), control, result);
+  return RunPlan(participant, std::move(plan), control, result);
 }
 
 CompactionWork::RunControl CompactionWork::ControlOf(const std::atomic<bool>* cancelled) const {
@@ -312,19 +315,20 @@ CompactionWork::RunControl CompactionWork::ControlOf(const std::atomic<bool>* ca
 }
 
 // No other step runs in the family meanwhile: plans depend on what lies between the levels.
-Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range, Party* party) {
+Status CompactionWork::MoveLevel(const ManualCall& call, const RangeCall& range,
+                                 Participant* participant) {
   ColumnFamily* const family = call.family;
   const Planner planner = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                               bool*) {
     return PickLevelMove(view.version, view.shape, range, call.options->target_level, plan);
   };
   std::unique_ptr<CompactionPlan> plan;
-  VARVE_RETURN_IF_ERROR(AwaitPlan(party, ControlOf(call.options->canceled),
+  VARVE_RETURN_IF_ERROR(AwaitPlan(participant, ControlOf(call.options->canceled),
                                   TreeAdmission::Extent::kFamily, planner, &plan));
   if (plan == nullptr) return Status::OK();
   const Counted working(&manual_working_);
   {
-    const Step step(party, plan.get());
+    const Step step(participant, plan.get());
     VARVE_RETURN_IF_ERROR(Guarded([&] {
       state_.mu.AssertHeld();
       return Install(family, *plan, CompactionResult());
@@ -362,7 +366,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   const ManualTurn turn(this, *family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   DbLock lock(&state_.mu);
-  Party party(this, TreeAdmission::Kind::kAtOnce, family);
+  Participant participant(this, TreeAdmission::Kind::kAtOnce, family);
   const Planner planner = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                               bool*) -> Status {
     state_.mu.AssertHeld();
@@ -387,7 +391,7 @@ Status CompactionWork::CompactFiles(ColumnFamily* family, const CompactionOption
   control.info = info;
   CompactionResult result;
   bool ran = false;
-  const Status s = RunStep(&party, planner, control, &result, &ran);
+  const Status s = RunStep(&participant, planner, control, &result, &ran);
   if (s.ok() && output_names != nullptr) {
     for (const NewFile& file : result.outputs) {
       output_names->push_back(family->table_paths().FileName(file));
@@ -401,10 +405,10 @@ Status CompactionWork::RunAtOnce(ColumnFamily* family, const Planner& planner,
   const ManualTurn turn(this, *family, control);
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   DbLock lock(&state_.mu);
-  Party party(this, TreeAdmission::Kind::kAtOnce, family);
+  Participant participant(this, TreeAdmission::Kind::kAtOnce, family);
   CompactionResult result;
   bool ran = false;
-  return RunStep(&party, planner, control, &result, &ran);
+  return RunStep(&participant, planner, control, &result, &ran);
 }
 
 Status CompactionWork::SuggestRange(ColumnFamily* family, const Slice* begin, const Slice* end) {

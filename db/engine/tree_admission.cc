@@ -19,26 +19,26 @@ void Remove(std::vector<T>* all, T one) {
 
 }  // namespace
 
-void TreeAdmission::Enter(Party* party) {
+void TreeAdmission::Enter(Participant* participant) {
   // Reserves memory, so that later calls need none.
   line_.reserve(parties_ + 1);
   alone_.reserve(parties_ + 1);
   steps_.reserve(parties_ + 1);
   waiting_.reserve(parties_ + 1);
   parties_++;
-  if (party->kind_ != Kind::kAlone) return;
-  party->ticket_ = next_ticket_++;
-  alone_.push_back(party);
+  if (participant->kind_ != Kind::kAlone) return;
+  participant->ticket_ = next_ticket_++;
+  alone_.push_back(participant);
 }
 
-void TreeAdmission::Leave(Party* party) {
-  VARVE_ASSERT(std::find(steps_.begin(), steps_.end(), party) == steps_.end());
+void TreeAdmission::Leave(Participant* participant) {
+  VARVE_ASSERT(std::find(steps_.begin(), steps_.end(), participant) == steps_.end());
   VARVE_ASSERT(parties_ > 0);
   parties_--;
-  const bool held_others_up = party->in_line_ || party->kind_ == Kind::kAlone;
-  Remove<const Party*>(&line_, party);
-  Remove<const Party*>(&alone_, party);
-  Remove<const Party*>(&waiting_, party);
+  const bool held_others_up = participant->in_line_ || participant->kind_ == Kind::kAlone;
+  Remove<const Participant*>(&line_, participant);
+  Remove<const Participant*>(&alone_, participant);
+  Remove<const Participant*>(&waiting_, participant);
   if (held_others_up) return Change();
   changed_();
 }
@@ -49,36 +49,39 @@ void TreeAdmission::Change() {
   changed_();
 }
 
-bool TreeAdmission::Ask(Party* party, Extent extent) {
-  party->extent_ = extent;
-  Remove<const Party*>(&waiting_, party);
-  if (!party->in_line_ && (party->kind_ == Kind::kCall || party->kind_ == Kind::kAlone)) {
-    if (party->kind_ == Kind::kCall) party->ticket_ = next_ticket_++;
-    party->in_line_ = true;
-    const auto later = [](const Party* a, const Party* b) { return a->ticket_ < b->ticket_; };
-    line_.insert(std::upper_bound(line_.begin(), line_.end(), party, later), party);
+bool TreeAdmission::Ask(Participant* participant, Extent extent) {
+  participant->extent_ = extent;
+  Remove<const Participant*>(&waiting_, participant);
+  if (!participant->in_line_ &&
+      (participant->kind_ == Kind::kCall || participant->kind_ == Kind::kAlone)) {
+    if (participant->kind_ == Kind::kCall) participant->ticket_ = next_ticket_++;
+    participant->in_line_ = true;
+    const auto later = [](const Participant* a, const Participant* b) {
+      return a->ticket_ < b->ticket_;
+    };
+    line_.insert(std::upper_bound(line_.begin(), line_.end(), participant, later), participant);
   }
-  return MayPlan(*party);
+  return MayPlan(*participant);
 }
 
-void TreeAdmission::Withdraw(Party* party) {
-  Remove<const Party*>(&line_, party);
-  party->in_line_ = false;
+void TreeAdmission::Withdraw(Participant* participant) {
+  Remove<const Participant*>(&line_, participant);
+  participant->in_line_ = false;
   Change();
 }
 
-void TreeAdmission::Begin(Party* party) {
-  VARVE_ASSERT(MayPlan(*party));
-  Remove<const Party*>(&line_, party);
-  party->in_line_ = false;
-  steps_.push_back(party);
+void TreeAdmission::Begin(Participant* participant) {
+  VARVE_ASSERT(MayPlan(*participant));
+  Remove<const Participant*>(&line_, participant);
+  participant->in_line_ = false;
+  steps_.push_back(participant);
   // The line is shorter by one participant.
   Change();
 }
 
-void TreeAdmission::End(Party* party) {
-  VARVE_ASSERT(std::find(steps_.begin(), steps_.end(), party) != steps_.end());
-  Remove<Party*>(&steps_, party);
+void TreeAdmission::End(Participant* participant) {
+  VARVE_ASSERT(std::find(steps_.begin(), steps_.end(), participant) != steps_.end());
+  Remove<Participant*>(&steps_, participant);
   Change();
 }
 
@@ -89,50 +92,52 @@ void TreeAdmission::Continue() {
 
 bool TreeAdmission::HasStep(std::thread::id thread) const {
   return std::any_of(steps_.begin(), steps_.end(),
-                     [&](const Party* step) { return step->thread_ == thread; });
+                     [&](const Participant* step) { return step->thread_ == thread; });
 }
 
-bool TreeAdmission::OthersHaveSteps(const Party& party) const {
+bool TreeAdmission::OthersHaveSteps(const Participant& participant) const {
   return std::any_of(steps_.begin(), steps_.end(),
-                     [&](const Party* step) { return step->thread_ != party.thread_; });
+                     [&](const Participant* step) { return step->thread_ != participant.thread_; });
 }
 
-bool TreeAdmission::MayWait(Party* party) {
+bool TreeAdmission::MayWait(Participant* participant) {
   // Its own thread is alone until the call from whose callback it comes returns.
-  const auto own = [&](const Party* alone) {
-    return alone != party && alone->thread_ == party->thread_;
+  const auto own = [&](const Participant* alone) {
+    return alone != participant && alone->thread_ == participant->thread_;
   };
   if (std::any_of(alone_.begin(), alone_.end(), own)) return false;
-  if (!HasStep(party->thread_)) return true;
-  waiting_.push_back(party);
+  if (!HasStep(participant->thread_)) return true;
+  waiting_.push_back(participant);
   FindThoseThatEnd();
-  if (AnyEndsFor(*party)) return true;
+  if (AnyEndsFor(*participant)) return true;
   waiting_.pop_back();
   return false;
 }
 
 // Answers as far as this object knows: only a plan can tell which of the family's steps use its
 // files.
-bool TreeAdmission::WaitsFor(const Party& party, const Party& step) {
-  return step.thread_ != party.thread_ &&
-         (party.kind_ == Kind::kAlone || step.family_ == party.family_);
+bool TreeAdmission::WaitsFor(const Participant& participant, const Participant& step) {
+  return step.thread_ != participant.thread_ &&
+         (participant.kind_ == Kind::kAlone || step.family_ == participant.family_);
 }
 
-bool TreeAdmission::AnyEndsFor(const Party& party) const {
-  return std::any_of(steps_.begin(), steps_.end(),
-                     [&](const Party* step) { return step->ends_ && WaitsFor(party, *step); });
+bool TreeAdmission::AnyEndsFor(const Participant& participant) const {
+  return std::any_of(steps_.begin(), steps_.end(), [&](const Participant* step) {
+    return step->ends_ && WaitsFor(participant, *step);
+  });
 }
 
 // Marks the steps that end: those whose threads wait for nothing, or for steps that end.
 void TreeAdmission::FindThoseThatEnd() {
-  const auto waiter_of = [&](const Party& step) {
-    return std::find_if(waiting_.begin(), waiting_.end(),
-                        [&](const Party* party) { return party->thread_ == step.thread_; });
+  const auto waiter_of = [&](const Participant& step) {
+    return std::find_if(waiting_.begin(), waiting_.end(), [&](const Participant* participant) {
+      return participant->thread_ == step.thread_;
+    });
   };
-  for (Party* step : steps_) step->ends_ = waiter_of(*step) == waiting_.end();
+  for (Participant* step : steps_) step->ends_ = waiter_of(*step) == waiting_.end();
   for (bool found = true; found;) {
     found = false;
-    for (Party* step : steps_) {
+    for (Participant* step : steps_) {
       if (step->ends_ || !AnyEndsFor(**waiter_of(*step))) continue;
       step->ends_ = found = true;
     }
@@ -141,42 +146,42 @@ void TreeAdmission::FindThoseThatEnd() {
 
 // True if the participant's extent allows a step. Plans run in parallel, and files are added beside
 // plans.
-bool TreeAdmission::FamilyIsFree(const Party& party) const {
-  return std::none_of(steps_.begin(), steps_.end(), [&](const Party* step) {
-    return step->family_ == party.family_ &&
-           (step->extent_ != Extent::kPlan || party.extent_ == Extent::kFamily);
+bool TreeAdmission::FamilyIsFree(const Participant& participant) const {
+  return std::none_of(steps_.begin(), steps_.end(), [&](const Participant* step) {
+    return step->family_ == participant.family_ &&
+           (step->extent_ != Extent::kPlan || participant.extent_ == Extent::kFamily);
   });
 }
 
 // Participants that were in line before it have their steps first; later ones, and those without a
 // ticket, wait until it has left. So it is alone from its first step on.
-bool TreeAdmission::MayBeAlone(const Party& party) const {
-  const bool first = line_.empty() || line_.front()->ticket_ >= party.ticket_;
-  return alone_.front() == &party && first && steps_.empty();
+bool TreeAdmission::MayBeAlone(const Participant& participant) const {
+  const bool first = line_.empty() || line_.front()->ticket_ >= participant.ticket_;
+  return alone_.front() == &participant && first && steps_.empty();
 }
 
-bool TreeAdmission::MayGoBeforeThoseInLine(const Party& party) const {
-  for (const Party* other : line_) {
-    if (other == &party) return true;
-    if (other->family_ != party.family_) continue;
-    if (party.kind_ != Kind::kAtOnce || other->extent_ == Extent::kFamily) return false;
+bool TreeAdmission::MayGoBeforeThoseInLine(const Participant& participant) const {
+  for (const Participant* other : line_) {
+    if (other == &participant) return true;
+    if (other->family_ != participant.family_) continue;
+    if (participant.kind_ != Kind::kAtOnce || other->extent_ == Extent::kFamily) return false;
   }
   return true;
 }
 
-bool TreeAdmission::MayPlan(const Party& party) const {
-  if (!FamilyIsFree(party)) return false;
+bool TreeAdmission::MayPlan(const Participant& participant) const {
+  if (!FamilyIsFree(participant)) return false;
   // Participants that wait for the end of this thread's step must not be waited for. A job is never
   // called from a callback.
-  if (party.kind_ != Kind::kJob && HasStep(party.thread_)) {
-    return party.kind_ != Kind::kAlone || !OthersHaveSteps(party);
+  if (participant.kind_ != Kind::kJob && HasStep(participant.thread_)) {
+    return participant.kind_ != Kind::kAlone || !OthersHaveSteps(participant);
   }
-  if (paused_ > 0 && party.kind_ != Kind::kAtOnce) return false;
-  if (party.kind_ == Kind::kAlone) return MayBeAlone(party);
+  if (paused_ > 0 && participant.kind_ != Kind::kAtOnce) return false;
+  if (participant.kind_ == Kind::kAlone) return MayBeAlone(participant);
   // Additions run even beside a lone participant, as flushes do.
-  if (party.kind_ == Kind::kAtOnce && party.extent_ == Extent::kAddition) return true;
-  if (!alone_.empty() && alone_.front()->ticket_ < party.ticket_) return false;
-  return MayGoBeforeThoseInLine(party);
+  if (participant.kind_ == Kind::kAtOnce && participant.extent_ == Extent::kAddition) return true;
+  if (!alone_.empty() && alone_.front()->ticket_ < participant.ticket_) return false;
+  return MayGoBeforeThoseInLine(participant);
 }
 
 }  // namespace varve

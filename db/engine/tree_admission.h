@@ -35,12 +35,12 @@ class TreeAdmission {
 
   // A participant that changes the tree of a family. Its owner must not move it from Enter to
   // Leave.
-  class Party {
+  class Participant {
    public:
-    Party(Kind kind, const void* family, std::thread::id thread = std::this_thread::get_id())
+    Participant(Kind kind, const void* family, std::thread::id thread = std::this_thread::get_id())
         : kind_(kind), family_(family), thread_(thread) {}
-    Party(const Party&) = delete;
-    Party& operator=(const Party&) = delete;
+    Participant(const Participant&) = delete;
+    Participant& operator=(const Participant&) = delete;
 
    private:
     friend class TreeAdmission;
@@ -61,26 +61,26 @@ class TreeAdmission {
   TreeAdmission& operator=(const TreeAdmission&) = delete;
 
   // Registers a participant. One of kind kAlone is in line from here on.
-  void Enter(Party* party);
+  void Enter(Participant* participant);
   // Unregisters a participant whose step has ended, or that had none.
-  void Leave(Party* party);
+  void Leave(Participant* participant);
 
   // True if the participant may plan in this hold. Calls enter the line with this question, and
   // stay there, before jobs and later calls of their family, until they begin a step or withdraw.
-  [[nodiscard]] bool Ask(Party* party, Extent extent = Extent::kPlan);
+  [[nodiscard]] bool Ask(Participant* participant, Extent extent = Extent::kPlan);
   // Leaves the line: there was nothing to do, or the call gives up.
-  void Withdraw(Party* party);
+  void Withdraw(Participant* participant);
   // Begins a step; must be called in the hold of the yes.
-  void Begin(Party* party);
+  void Begin(Participant* participant);
   // Ends a step: its change is in force, or never will be.
-  void End(Party* party);
+  void End(Participant* participant);
 
   // Returns what Ask would return.
-  [[nodiscard]] bool MayPlan(const Party& party) const;
+  [[nodiscard]] bool MayPlan(const Participant& participant) const;
   // Must be asked after a no. A participant whose thread has a step (the call comes from a callback
   // there) must not wait for that step, nor for steps whose threads wait for it: returns false if
   // it would wait forever. Otherwise it counts as waiting until something changes.
-  [[nodiscard]] bool MayWait(Party* party);
+  [[nodiscard]] bool MayWait(Participant* participant);
 
   // While paused, jobs and calls begin no step.
   void Pause() { paused_++; }
@@ -93,20 +93,20 @@ class TreeAdmission {
  private:
   void Change();
   [[nodiscard]] bool HasStep(std::thread::id thread) const;
-  [[nodiscard]] bool OthersHaveSteps(const Party& party) const;
-  [[nodiscard]] static bool WaitsFor(const Party& party, const Party& step);
-  [[nodiscard]] bool AnyEndsFor(const Party& party) const;
+  [[nodiscard]] bool OthersHaveSteps(const Participant& participant) const;
+  [[nodiscard]] static bool WaitsFor(const Participant& participant, const Participant& step);
+  [[nodiscard]] bool AnyEndsFor(const Participant& participant) const;
   void FindThoseThatEnd();
-  [[nodiscard]] bool FamilyIsFree(const Party& party) const;
-  [[nodiscard]] bool MayBeAlone(const Party& party) const;
-  [[nodiscard]] bool MayGoBeforeThoseInLine(const Party& party) const;
+  [[nodiscard]] bool FamilyIsFree(const Participant& participant) const;
+  [[nodiscard]] bool MayBeAlone(const Participant& participant) const;
+  [[nodiscard]] bool MayGoBeforeThoseInLine(const Participant& participant) const;
 
   const std::function<void()> changed_;
   size_t parties_ = 0;
-  std::vector<const Party*> line_;     // ordered by ticket
-  std::vector<const Party*> alone_;    // are, or want to be, alone; ordered by ticket
-  std::vector<Party*> steps_;          // participants whose steps are running
-  std::vector<const Party*> waiting_;  // called in steps; told no since the last change
+  std::vector<const Participant*> line_;     // ordered by ticket
+  std::vector<const Participant*> alone_;    // are, or want to be, alone; ordered by ticket
+  std::vector<Participant*> steps_;          // participants whose steps are running
+  std::vector<const Participant*> waiting_;  // called in steps; told no since the last change
   uint64_t next_ticket_ = 0;
   int paused_ = 0;
 };

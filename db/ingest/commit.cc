@@ -119,21 +119,21 @@ Status IngestCommit::RunSteps() {
 
 Status IngestCommit::EnterTrees() {
   for (const auto& part : parts_) {
-    e_.tree.Enter(&part->party);
+    e_.tree.Enter(&part->participant);
     part->entered = true;
     const auto extent = part->replaced == nullptr ? TreeAdmission::Extent::kAddition
                                                   : TreeAdmission::Extent::kFamily;
-    while (!e_.tree.Ask(&part->party, extent) || e_.state.ingest_windows.Awaited()) {
+    while (!e_.tree.Ask(&part->participant, extent) || e_.state.ingest_windows.Awaited()) {
       if (e_.lifecycle.shutting_down()) {
         return Status::ShutdownInProgress("IngestExternalFile: the database is being closed");
       }
-      if (!e_.tree.MayWait(&part->party)) {
+      if (!e_.tree.MayWait(&part->participant)) {
         return Status::Busy("IngestExternalFile",
                             "called back from a change of the tree that it would wait for");
       }
       e_.state.work.AwaitWork();
     }
-    e_.tree.Begin(&part->party);
+    e_.tree.Begin(&part->participant);
     part->in_step = true;
   }
   return Status::OK();
@@ -143,8 +143,8 @@ void IngestCommit::LeaveTrees() noexcept {
   BestEffort([this] {
     e_.state.mu.AssertHeld();
     for (const auto& part : parts_) {
-      if (part->in_step) e_.tree.End(&part->party);
-      if (part->entered) e_.tree.Leave(&part->party);
+      if (part->in_step) e_.tree.End(&part->participant);
+      if (part->entered) e_.tree.Leave(&part->participant);
       part->in_step = part->entered = false;
       if (!part->family->dropped()) e_.jobs->compaction.Schedule(part->family.get());
     }

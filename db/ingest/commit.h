@@ -72,8 +72,9 @@ class IngestCommit {
         : family(share.family),
           options(share.options),
           replaced(share.replaced.has_value() ? &*share.replaced : nullptr),
-          party(replaced == nullptr ? TreeAdmission::Kind::kAtOnce : TreeAdmission::Kind::kCall,
-                family.get()) {}
+          participant(
+              replaced == nullptr ? TreeAdmission::Kind::kAtOnce : TreeAdmission::Kind::kCall,
+              family.get()) {}
 
     std::shared_ptr<ColumnFamily> family;
     IngestExternalFileOptions options;
@@ -88,7 +89,7 @@ class IngestCommit {
     // Tables added to the tree without an open reader.
     std::vector<std::pair<int, FileRef>> closed;
     bool in_force = false;
-    TreeAdmission::Party party;
+    TreeAdmission::Participant participant;
     bool entered = false;
     bool in_step = false;
   };

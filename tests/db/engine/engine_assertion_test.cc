@@ -44,16 +44,16 @@ TEST_F(EngineAssertionTest, EachRuleFires) {
       {"paused_ > 0", [](Engine& e) VARVE_REQUIRES(kDbMutex) { e.tree.Continue(); }},
       {"steps_.end\\(\\)",
        [](Engine& e) VARVE_REQUIRES(kDbMutex) {
-         TreeAdmission::Party party(TreeAdmission::Kind::kJob, nullptr);
-         e.tree.Enter(&party);
-         e.tree.End(&party);
+         TreeAdmission::Participant participant(TreeAdmission::Kind::kJob, nullptr);
+         e.tree.Enter(&participant);
+         e.tree.End(&participant);
        }},
-      {"MayPlan\\(\\*party\\)",
+      {"MayPlan\\(\\*participant\\)",
        [](Engine& e) VARVE_REQUIRES(kDbMutex) {
-         TreeAdmission::Party party(TreeAdmission::Kind::kJob, nullptr);
-         e.tree.Enter(&party);
+         TreeAdmission::Participant participant(TreeAdmission::Kind::kJob, nullptr);
+         e.tree.Enter(&participant);
          e.tree.Pause();
-         e.tree.Begin(&party);
+         e.tree.Begin(&participant);
        }},
       {"lifecycle_ == nullptr",
        [](Engine& e) VARVE_REQUIRES(kDbMutex) {

@@ -89,7 +89,7 @@ class World {
   enum class Place { kNotYet, kOutside, kBetween, kInStep, kLeaving, kDone };
   struct Actor {
     std::thread::id id;
-    std::unique_ptr<TreeAdmission::Party> party;
+    std::unique_ptr<TreeAdmission::Participant> participant;
     Place place = Place::kOutside;
     int left = 0;
     int rank = -1;  // rank of arrival, while it is in line
@@ -133,9 +133,9 @@ class World {
     if (script.pauses) return MovePauser(&actor);
     switch (actor.place) {
       case Place::kOutside:
-        actor.party = std::make_unique<TreeAdmission::Party>(script.kind, &families_[script.family],
-                                                             actor.id);
-        admission_.Enter(actor.party.get());
+        actor.participant = std::make_unique<TreeAdmission::Participant>(
+            script.kind, &families_[script.family], actor.id);
+        admission_.Enter(actor.participant.get());
         actor.left = script.steps;
         actor.place = Place::kBetween;
         if (script.kind == Kind::kAlone) actor.rank = next_rank_++;
@@ -144,7 +144,7 @@ class World {
         Plan(i);
         break;
       case Place::kInStep:
-        admission_.End(actor.party.get());
+        admission_.End(actor.participant.get());
         actor.place = --actor.left > 0 ? Place::kBetween : Place::kLeaving;
         break;
       case Place::kLeaving:
@@ -159,9 +159,10 @@ class World {
   bool MayGoOn(size_t i) const {
     const Script& script = scripts_[i];
     if (script.pauses) return !admission_.AnyStep();
-    const TreeAdmission::Party job(script.kind, &families_[script.family], actors_[i].id);
-    const TreeAdmission::Party& party = script.kind == Kind::kJob ? job : *actors_[i].party;
-    return admission_.MayPlan(party) && !ConflictsWithAStep(i);
+    const TreeAdmission::Participant job(script.kind, &families_[script.family], actors_[i].id);
+    const TreeAdmission::Participant& participant =
+        script.kind == Kind::kJob ? job : *actors_[i].participant;
+    return admission_.MayPlan(participant) && !ConflictsWithAStep(i);
   }
 
   // Its own thread's step is in its way, or in that of those in its way.
@@ -200,10 +201,10 @@ class World {
     Actor& actor = actors_[i];
     const bool in_line = script.kind == Kind::kCall || script.kind == Kind::kAlone;
     if (in_line && actor.rank < 0) actor.rank = next_rank_++;
-    const bool yes = admission_.Ask(actor.party.get(), script.extent);
+    const bool yes = admission_.Ask(actor.participant.get(), script.extent);
     const bool conflict = yes && ConflictsWithAStep(i);
     if (yes && !conflict && script.idle) {
-      admission_.Withdraw(actor.party.get());
+      admission_.Withdraw(actor.participant.get());
       actor.rank = script.kind == Kind::kAlone ? actor.rank : -1;
       actor.waits = false;
       actor.place = Place::kLeaving;
@@ -212,16 +213,16 @@ class World {
     if (yes && !conflict) return Begin(i);
     if (script.kind == Kind::kJob || (yes && script.kind == Kind::kAtOnce)) {
       // The job is scheduled again when something changes; files named by hand are refused.
-      admission_.Leave(actor.party.get());
-      actor.party.reset();
+      admission_.Leave(actor.participant.get());
+      actor.participant.reset();
       actor.asleep = script.kind == Kind::kJob;
       actor.place = script.kind == Kind::kJob ? Place::kOutside : Place::kDone;
       changed_ = false;  // its own leaving is no news
       return;
     }
-    if (!admission_.MayWait(actor.party.get())) {
+    if (!admission_.MayWait(actor.participant.get())) {
       if (!IsInItsOwnWay(i)) Fail(i, "is refused though nothing of its own is in its way");
-      admission_.Withdraw(actor.party.get());
+      admission_.Withdraw(actor.participant.get());
       actor.waits = false;
       actor.place = Place::kLeaving;
       return;
@@ -244,7 +245,7 @@ class World {
   void Begin(size_t i) {
     Actor& actor = actors_[i];
     Check(i);
-    admission_.Begin(actor.party.get());
+    admission_.Begin(actor.participant.get());
     actor.place = Place::kInStep;
     actor.waits = false;
     if (scripts_[i].kind == Kind::kAlone) {
@@ -290,8 +291,8 @@ class World {
 
   void Leave(size_t i) {
     Actor& actor = actors_[i];
-    admission_.Leave(actor.party.get());
-    actor.party.reset();
+    admission_.Leave(actor.participant.get());
+    actor.participant.reset();
     actor.rank = -1;
     actor.began = false;
     actor.waits = false;

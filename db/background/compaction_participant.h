@@ -16,22 +16,22 @@
 namespace varve {
 
 // Registers a participant of the admission while the object lives.
-class CompactionWork::Party {
+class CompactionWork::Participant {
  public:
-  Party(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)
+  Participant(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)
       VARVE_REQUIRES(kDbMutex)
       : work_(work), family_(family), member_(kind, family) {
     work_->tree_.Enter(&member_);
   }
-  ~Party() VARVE_REQUIRES(kDbMutex) {
+  ~Participant() VARVE_REQUIRES(kDbMutex) {
     work_->tree_.Leave(&member_);
     work_->Report(Guarded([this] {
       work_->state_.mu.AssertHeld();
       work_->Dispatch();
     }));
   }
-  Party(const Party&) = delete;
-  Party& operator=(const Party&) = delete;
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
 
   ColumnFamily* family() const { return family_; }
   [[nodiscard]] bool Ask(TreeAdmission::Extent extent = TreeAdmission::Extent::kPlan)
@@ -46,23 +46,24 @@ class CompactionWork::Party {
 
   CompactionWork* const work_;
   ColumnFamily* const family_;
-  TreeAdmission::Party member_;
+  TreeAdmission::Participant member_;
 };
 
 // A running plan: while the object lives, no other plan takes its inputs. It must be created in the
 // hold in which the plan was made.
 class CompactionWork::Step {
  public:
-  Step(Party* party, CompactionPlan* plan) VARVE_REQUIRES(kDbMutex) : party_(party), plan_(plan) {
-    party_->family_->running_compactions.push_back(plan);
-    party_->work_->tree_.Begin(&party_->member_);
+  Step(Participant* participant, CompactionPlan* plan) VARVE_REQUIRES(kDbMutex)
+      : participant_(participant), plan_(plan) {
+    participant_->family_->running_compactions.push_back(plan);
+    participant_->work_->tree_.Begin(&participant_->member_);
     Mark(true);
   }
   ~Step() VARVE_REQUIRES(kDbMutex) {
     Mark(false);
-    const size_t erased = std::erase(party_->family_->running_compactions, plan_);
+    const size_t erased = std::erase(participant_->family_->running_compactions, plan_);
     VARVE_ASSERT(erased == 1);
-    party_->work_->tree_.End(&party_->member_);
+    participant_->work_->tree_.End(&participant_->member_);
   }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
@@ -77,7 +78,7 @@ class CompactionWork::Step {
     }
   }
 
-  Party* const party_;
+  Participant* const participant_;
   CompactionPlan* const plan_;
 };
 

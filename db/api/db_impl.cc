@@ -525,11 +525,11 @@ const Snapshot* DbImpl::GetSnapshot() {
 }
 
 const Snapshot* DbImpl::CheckedSnapshot() {
-  return TakeSnapshot(UINT64_MAX, /*holds_traces=*/true);
+  return TakeSnapshot(UINT64_MAX, /*holds_evidence=*/true);
 }
 
 const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) {
-  return TakeSnapshot(timestamp, /*holds_traces=*/false);
+  return TakeSnapshot(timestamp, /*holds_evidence=*/false);
 }
 
 bool DbImpl::HoldsIngestionsUp() const {
@@ -541,7 +541,7 @@ bool DbImpl::HoldsIngestionsUp() const {
          Duty::Find(Duty::kManifest, engine_->state.versions.get()) != nullptr;
 }
 
-const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_traces) try {
+const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_evidence) try {
   if (!CheckOpen().ok()) return nullptr;
   int64_t now = 0;
   engine_->context.clock()->GetCurrentTime(&now).PermitUncheckedError();
@@ -556,7 +556,7 @@ const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_traces) try 
   }
   if (engine_->lifecycle.closed()) return nullptr;  // Close has counted snapshots.
   return engine_->state.snapshots.Acquire(engine_->state.versions->last_sequence(), now, timestamp,
-                                          holds_traces);
+                                          holds_evidence);
 } catch (...) {
   return nullptr;
 }

@@ -216,8 +216,8 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   }
   void CountTransaction(uint64_t updates) override;
   SequenceNumber WaitForAllWrites() override;
-  TraceHolds::Slot* HoldTraces(const void* holder) override;
-  void ReleaseTraces(TraceHolds::Slot* slot) override;
+  EvidenceHolds::Slot* HoldEvidence(const void* holder) override;
+  void ReleaseEvidence(EvidenceHolds::Slot* slot) override;
   const Comparator* ComparatorOf(uint32_t family) override;
   std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) override;
   Status PrepareSection(const WriteOptions& options, const std::string& name,
@@ -248,7 +248,7 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
   Status CheckWritable() const;
   Status CheckWritable(const OpenCall& call) const;
   Status CheckNotForked() const { return engine_->lifecycle.CheckNotForked(); }
-  const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_traces);
+  const Snapshot* TakeSnapshot(uint64_t timestamp, bool holds_evidence);
   // True if the thread runs in a callback that an ingestion may wait for, and so cannot wait for
   // one.
   bool HoldsIngestionsUp() const;

@@ -141,17 +141,17 @@ void DbImpl::CountTransaction(uint64_t updates) {
   RecordInHistogram(engine_->context.statistics(), NUM_OP_PER_TRANSACTION, updates);
 }
 
-TraceHolds::Slot* DbImpl::HoldTraces(const void* holder) {
+EvidenceHolds::Slot* DbImpl::HoldEvidence(const void* holder) {
   if (!CheckOpen().ok()) return nullptr;
   engine_->state.commit->WaitUntilVisible();
   const SequenceNumber visible = engine_->state.versions->last_sequence();
-  return engine_->state.snapshots.HoldTraces(visible, holder);
+  return engine_->state.snapshots.HoldEvidence(visible, holder);
 }
 
-void DbImpl::ReleaseTraces(TraceHolds::Slot* slot) {
+void DbImpl::ReleaseEvidence(EvidenceHolds::Slot* slot) {
   if (!CheckNotForked().ok()) return;
   bool awaited = false;
-  engine_->state.snapshots.ReleaseTraces(slot, &awaited);
+  engine_->state.snapshots.ReleaseEvidence(slot, &awaited);
   if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();
 }
 

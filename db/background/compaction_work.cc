@@ -295,7 +295,7 @@ CompactionContext CompactionWork::MakeContext(ColumnFamily* family, const Compac
   context.icmp = &family->icmp();
   context.options = family->options();
   context.table_cache = family->shared_table_cache();
-  context.snapshots = state_.snapshots.Pinned(&context.traces_since);
+  context.snapshots = state_.snapshots.Pinned(&context.conflict_check_floor);
   context.history = {family->versions()->full_history_ts_low, control.trim_ts};
   context.output =
       MakeTableOutputContext(context_, dynamic_, *family, *context.options, Env::IO_LOW);

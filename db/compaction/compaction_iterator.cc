@@ -62,7 +62,7 @@ CompactionIterator::CompactionIterator(InternalIterator* input, TombstoneSet* to
     : input_(input),
       tombstones_(tombstones),
       options_(options),
-      rules_({options_.snapshots, options_.bottommost, options_.traces_since}),
+      rules_({options_.snapshots, options_.bottommost, options_.conflict_check_floor}),
       has_tombstones_(tombstones != nullptr && !tombstones->empty()),
       timestamp_bytes_(options.icmp->timestamp_size()) {
   VARVE_ASSERT(std::ranges::is_sorted(options_.snapshots));
@@ -565,7 +565,7 @@ CompactionIterator::Step CompactionIterator::FilterOperand() {
       return RemoveOperand();
     case Decision::kRemoveAndSkipUntil:
       if (!MaySkip()) return Step::kEmit;
-      if (LeavesTraces()) return RemoveOperand();
+      if (KeepsEvidence()) return RemoveOperand();
       counts_.dropped_by_filter += collected_->size();
       SkipUntil();
       return Step::kDropped;
@@ -577,7 +577,7 @@ CompactionIterator::Step CompactionIterator::FilterOperand() {
 // Keeps conflict evidence for readers that ask if the key was changed. Later compactions call the
 // filter again, so the operand is not merged with others meanwhile.
 CompactionIterator::Step CompactionIterator::RemoveOperand() {
-  if (UnpackSequence(last_trailer_) > options_.traces_since) {
+  if (UnpackSequence(last_trailer_) > options_.conflict_check_floor) {
     operand_stays_ = true;
     return Step::kEmit;
   }
@@ -605,7 +605,7 @@ CompactionIterator::Step CompactionIterator::AskFilter(SequenceNumber sequence, 
     case Decision::kRemoveAndSkipUntil:
       if (!MaySkip()) return Step::kEmit;
       // Skipped entries leave no conflict evidence, so the filter is called for each key.
-      if (LeavesTraces()) return RemoveByFilter(sequence, kTypeDeletion, stripe);
+      if (KeepsEvidence()) return RemoveByFilter(sequence, kTypeDeletion, stripe);
       SkipUntil();
       return Step::kDropped;
     default:

@@ -69,7 +69,7 @@ struct CompactionIteratorOptions {
   std::vector<SequenceNumber> snapshots;        // ascending
   // These two are as in DropRules::Options.
   bool bottommost = false;
-  SequenceNumber traces_since = kMaxSequenceNumber;
+  SequenceNumber conflict_check_floor = kMaxSequenceNumber;
   EntryChecks checks;
   DeeperLevels* deeper = nullptr;  // null: every key may exist deeper, unless bottommost
   const CompactionFilter* filter = nullptr;
@@ -230,8 +230,10 @@ class CompactionIterator {
   bool EmitEmptied();
   Step FilterOperand();
   Step RemoveOperand();
-  // True if a reader may ask if a key was changed (DropRules::Options::traces_since).
-  [[nodiscard]] bool LeavesTraces() const { return options_.traces_since != kMaxSequenceNumber; }
+  // True if a reader may ask if a key was changed (DropRules::Options::conflict_check_floor).
+  [[nodiscard]] bool KeepsEvidence() const {
+    return options_.conflict_check_floor != kMaxSequenceNumber;
+  }
   Step AskFilter(SequenceNumber sequence, ValueType type, size_t stripe);
   Step Refuse(CompactionFilter::Decision decision);
   CompactionFilter::Decision CallFilter(CompactionFilter::ValueType type);

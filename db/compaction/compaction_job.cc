@@ -288,7 +288,7 @@ Status Job::RunPiece(Piece* piece) {
   CompactionIteratorOptions options;
   options.icmp = context_.icmp;
   options.snapshots = snapshots_;
-  options.traces_since = context_.traces_since;
+  options.conflict_check_floor = context_.conflict_check_floor;
   options.bottommost = plan_.bottommost;
   options.checks = context_.checks;
   options.deeper = &deeper;

@@ -34,8 +34,8 @@ struct CompactionContext {
   const InternalKeyComparator* icmp = nullptr;
   std::shared_ptr<const ColumnFamilyOptions> options;
   std::shared_ptr<TableCache> table_cache;
-  std::vector<SequenceNumber> snapshots;             // ascending, as of the job's start
-  SequenceNumber traces_since = kMaxSequenceNumber;  // see DropRules::Options
+  std::vector<SequenceNumber> snapshots;                     // ascending, as of the job's start
+  SequenceNumber conflict_check_floor = kMaxSequenceNumber;  // see DropRules::Options
   HistoryBounds history;
   TableOutputContext output;
   TableBuildOptions build;                    // template; file number and times are set per output

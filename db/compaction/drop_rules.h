@@ -30,9 +30,10 @@ class DropRules {
     std::span<const SequenceNumber> snapshots;
     // True: no level beneath the output holds any key of the inputs.
     bool bottommost = false;
-    // A reader will ask if a key was changed after this; kMaxSequenceNumber: none will. One of the
-    // snapshots, or at least as new as the first.
-    SequenceNumber traces_since = kMaxSequenceNumber;
+    // Compaction keeps evidence of changes newer than this sequence number, so that transactions
+    // can validate; kMaxSequenceNumber: none is kept. One of the snapshots, or at least as new as
+    // the first.
+    SequenceNumber conflict_check_floor = kMaxSequenceNumber;
   };
 
   enum class Verdict : uint8_t {
@@ -57,7 +58,7 @@ class DropRules {
   void StartKey() {
     base_stripe_ = kNoStripe;
     pair_stripe_ = kNoStripe;
-    trace_stripe_ = kNoStripe;
+    evidence_stripe_ = kNoStripe;
   }
 
   [[nodiscard]] size_t StripeOf(SequenceNumber sequence) const {
@@ -116,14 +117,15 @@ class DropRules {
     const bool buried = base_stripe_ == stripe;  // newer entries of the stripe decide what is read
     if (buried && base_deletes_) return Verdict::kHidden;
     // One entry per stripe is enough as conflict evidence.
-    const bool is_trace = !buried && pair_stripe_ != stripe &&
-                          (sequence > options_.traces_since || trace_stripe_ == stripe);
+    const bool is_evidence =
+        !buried && pair_stripe_ != stripe &&
+        (sequence > options_.conflict_check_floor || evidence_stripe_ == stripe);
     if (next.present && StripeOf(next.sequence) == stripe) {
       switch (next.type) {
         case kTypeSingleDeletion:
           // For readers both have the same effect.
-          if (!is_trace) return Verdict::kHidden;
-          trace_stripe_ = stripe;
+          if (!is_evidence) return Verdict::kHidden;
+          evidence_stripe_ = stripe;
           return Verdict::kKeep;
         case kTypeDeletion:
           return buried ? JudgeBuried(stripe, may_exist_deeper) : Verdict::kBroken;
@@ -139,7 +141,7 @@ class DropRules {
       if (buried) return Verdict::kDropPair;
       pair_stripe_ = stripe;
       // Without its value a SingleDelete would be above older entries, which may be a Delete.
-      return is_trace ? Verdict::kKeepPair : Verdict::kDropPair;
+      return is_evidence ? Verdict::kKeepPair : Verdict::kDropPair;
     }
     if (stripe == 0 && !may_exist_deeper()) return Verdict::kExpired;
     return Verdict::kKeep;
@@ -184,7 +186,7 @@ class DropRules {
   size_t pair_stripe_ = kNoStripe;
   // Stripe of a SingleDelete that was kept as conflict evidence above an older one, which then must
   // stay too.
-  size_t trace_stripe_ = kNoStripe;
+  size_t evidence_stripe_ = kNoStripe;
 };
 
 }  // namespace varve

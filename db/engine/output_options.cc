@@ -64,7 +64,7 @@ TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::str
 void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbState* state,
                     ColumnFamily& family, TableFileCreationReason reason, int base_level,
                     FlushInput* input) {
-  input->snapshots = state->snapshots.Pinned(&input->traces_since);
+  input->snapshots = state->snapshots.Pinned(&input->conflict_check_floor);
   input->full_history_ts_low = family.versions()->full_history_ts_low;
   input->options = family.options();
   input->info_log = context.info_log();

@@ -80,7 +80,7 @@ Status RunGuarded(const FlushInput& input, FlushResult* result) {
   CompactionIteratorOptions options;
   options.icmp = input.icmp;
   options.snapshots = input.snapshots;
-  options.traces_since = input.traces_since;
+  options.conflict_check_floor = input.conflict_check_floor;
   options.history.full_history_ts_low = ts_low;
   options.checks = input.checks;
   options.filter = filter.get();

@@ -15,10 +15,10 @@
 namespace varve {
 
 struct FlushInput {
-  std::vector<std::shared_ptr<MemTable>> memtables;  // oldest first, frozen
-  std::vector<SequenceNumber> snapshots;             // ascending
-  SequenceNumber traces_since = kMaxSequenceNumber;  // see DropRules::Options
-  std::string full_history_ts_low;                   // see HistoryBounds
+  std::vector<std::shared_ptr<MemTable>> memtables;          // oldest first, frozen
+  std::vector<SequenceNumber> snapshots;                     // ascending
+  SequenceNumber conflict_check_floor = kMaxSequenceNumber;  // see DropRules::Options
+  std::string full_history_ts_low;                           // see HistoryBounds
   std::shared_ptr<const ColumnFamilyOptions> options;
   const InternalKeyComparator* icmp = nullptr;
   TableOutputContext output;

@@ -43,7 +43,7 @@ void LiveSnapshots::PutFree(SnapshotImpl* snapshot) {
 }
 
 const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp,
-                                       bool holds_traces) {
+                                       bool holds_evidence) {
   MutexLock lock(&mu_);
   // The map entry comes first: if there is no memory for it, nothing was taken.
   const auto place = by_sequence_.emplace_hint(by_sequence_.end(), seq, nullptr);
@@ -59,7 +59,7 @@ const Snapshot* LiveSnapshots::Acquire(SequenceNumber seq, int64_t unix_seconds,
   snapshot->sequence_ = seq;
   snapshot->unix_seconds_ = unix_seconds;
   snapshot->timestamp_ = timestamp;
-  snapshot->holds_traces_ = holds_traces;
+  snapshot->holds_evidence_ = holds_evidence;
   snapshot->place_ = place;
   snapshot->owner_.store(this, std::memory_order_release);
   return snapshot;
@@ -98,23 +98,24 @@ bool LiveSnapshots::AwaitOldest(SequenceNumber seq) {
   return true;
 }
 
-std::vector<SequenceNumber> LiveSnapshots::Pinned(SequenceNumber* traces_since) const {
+std::vector<SequenceNumber> LiveSnapshots::Pinned(SequenceNumber* conflict_check_floor) const {
   MutexLock lock(&mu_);
-  const auto with_traces = std::ranges::find_if(
-      by_sequence_, [](const auto& held) { return held.second->holds_traces_; });
-  const SequenceNumber traces = VARVE_CANARY(kForgetTraces) ? kMaxSequenceNumber : traces_.Oldest();
-  if (traces_since != nullptr) {
-    *traces_since =
-        with_traces == by_sequence_.end() ? traces : std::min(traces, with_traces->first);
+  const auto with_evidence = std::ranges::find_if(
+      by_sequence_, [](const auto& held) { return held.second->holds_evidence_; });
+  const SequenceNumber evidence =
+      VARVE_CANARY(kForgetEvidence) ? kMaxSequenceNumber : evidence_holds_.Oldest();
+  if (conflict_check_floor != nullptr) {
+    *conflict_check_floor =
+        with_evidence == by_sequence_.end() ? evidence : std::min(evidence, with_evidence->first);
   }
   std::vector<SequenceNumber> pinned;
   for (const auto& [sequence, snapshot] : by_sequence_) {
     if (pinned.empty() || pinned.back() != sequence) pinned.push_back(sequence);
   }
   if (VARVE_CANARY(kForgetSnapshot) && !pinned.empty()) pinned.pop_back();
-  if (traces == kMaxSequenceNumber) return pinned;
-  const auto at = std::ranges::lower_bound(pinned, traces);
-  if (at == pinned.end() || *at != traces) pinned.insert(at, traces);
+  if (evidence == kMaxSequenceNumber) return pinned;
+  const auto at = std::ranges::lower_bound(pinned, evidence);
+  if (at == pinned.end() || *at != evidence) pinned.insert(at, evidence);
   return pinned;
 }
 

@@ -14,7 +14,7 @@
 #include "varve/types.h"
 
 #include "db/lock_ranks.h"
-#include "db/read/trace_holds.h"
+#include "db/read/evidence_holds.h"
 #include "util/key/internal_key.h"
 #include "util/sync/mutex.h"
 
@@ -47,7 +47,7 @@ class alignas(64) SnapshotImpl final : public Snapshot {
   SequenceNumber sequence_ = 0;
   int64_t unix_seconds_ = 0;
   uint64_t timestamp_ = UINT64_MAX;
-  bool holds_traces_ = false;
+  bool holds_evidence_ = false;
   std::multimap<SequenceNumber, SnapshotImpl*>::iterator place_;  // position in the owner's map
   SnapshotImpl* next_free_ = nullptr;
 };
@@ -61,9 +61,9 @@ class LiveSnapshots {
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
-  // Takes a snapshot. With `holds_traces` it also holds conflict evidence.
+  // Takes a snapshot. With `holds_evidence` it also holds conflict evidence.
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX,
-                          bool holds_traces = false) VARVE_EXCLUDES(mu_);
+                          bool holds_evidence = false) VARVE_EXCLUDES(mu_);
   // Returns false if the snapshot is not ours (already released, or of another database). Sets
   // *awaited (may be null) to true once, if a caller of AwaitOldest is to be told now.
   bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);
@@ -78,16 +78,17 @@ class LiveSnapshots {
                this;
   }
   // Returns the distinct pinned numbers, ascending. The oldest hold of conflict evidence is one of
-  // them; it is stored in *traces_since (may be null), or kMaxSequenceNumber if there is none.
-  std::vector<SequenceNumber> Pinned(SequenceNumber* traces_since = nullptr) const
+  // them; it is stored in *conflict_check_floor (may be null), or kMaxSequenceNumber if there is
+  // none.
+  std::vector<SequenceNumber> Pinned(SequenceNumber* conflict_check_floor = nullptr) const
       VARVE_EXCLUDES(mu_);
-  // Takes a hold of conflict evidence, without a lock. Returns null as TraceHolds::Take does.
-  TraceHolds::Slot* HoldTraces(SequenceNumber since, const void* holder) {
-    return traces_.Take(since, holder);
+  // Takes a hold of conflict evidence, without a lock. Returns null as EvidenceHolds::Take does.
+  EvidenceHolds::Slot* HoldEvidence(SequenceNumber since, const void* holder) {
+    return evidence_holds_.Take(since, holder);
   }
   // Releases a hold of conflict evidence. Sets *awaited as Release does.
-  void ReleaseTraces(TraceHolds::Slot* slot, bool* awaited) {
-    TraceHolds::Release(slot);
+  void ReleaseEvidence(EvidenceHolds::Slot* slot, bool* awaited) {
+    EvidenceHolds::Release(slot);
     // Either the waiting caller sees the free slot, or this thread sees that a caller waits.
     if (awaited_.load(std::memory_order_seq_cst) != kMaxSequenceNumber) [[unlikely]]
       *awaited = TakeAwaited();
@@ -104,14 +105,16 @@ class LiveSnapshots {
   SequenceNumber Oldest() const VARVE_REQUIRES(mu_) {
     return by_sequence_.empty() ? kMaxSequenceNumber : by_sequence_.begin()->first;
   }
-  SequenceNumber Held() const VARVE_REQUIRES(mu_) { return std::min(Oldest(), traces_.Oldest()); }
+  SequenceNumber Held() const VARVE_REQUIRES(mu_) {
+    return std::min(Oldest(), evidence_holds_.Oldest());
+  }
   // Returns true, once, if the awaited condition holds.
   bool TakeAwaited() VARVE_EXCLUDES(mu_);
   bool TakeAwaitedLocked() VARVE_REQUIRES(mu_);
   SnapshotImpl* TakeFree() VARVE_REQUIRES(mu_);
   void PutFree(SnapshotImpl* snapshot) VARVE_REQUIRES(mu_);
 
-  TraceHolds traces_;
+  EvidenceHolds evidence_holds_;
   mutable Mutex mu_{lock_ranks::kSnapshots};
   std::multimap<SequenceNumber, SnapshotImpl*> by_sequence_ VARVE_GUARDED_BY(mu_);
   SnapshotImpl* free_ VARVE_GUARDED_BY(mu_) = nullptr;

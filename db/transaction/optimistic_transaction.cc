@@ -85,8 +85,8 @@ Status OptimisticTransaction::HoldEvidence() {
     return Status::OK();
   }
   if (evidence_since_ != kMaxSequenceNumber) return Status::OK();
-  traces_ = host_->HoldTraces(this);
-  if (traces_ != nullptr) {
+  evidence_hold_ = host_->HoldEvidence(this);
+  if (evidence_hold_ != nullptr) {
     evidence_since_ = db_->GetLatestSequenceNumber();
     return Status::OK();
   }
@@ -230,7 +230,7 @@ void OptimisticTransaction::ForgetUses() {
   uses_.clear();
   marks_.clear();
   evidence_.clear();
-  if (traces_ != nullptr) host_->ReleaseTraces(std::exchange(traces_, nullptr));
+  if (evidence_hold_ != nullptr) host_->ReleaseEvidence(std::exchange(evidence_hold_, nullptr));
   evidence_since_ = kMaxSequenceNumber;
 }
 

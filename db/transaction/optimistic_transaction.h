@@ -89,10 +89,10 @@ class OptimisticTransaction final : public TransactionBase {
   TransactionState state_ = STARTED;
   uint64_t committed_at_ = 0;
   TrackedKeys tracked_;
-  // Every change after this sequence number leaves evidence, held by traces_ and by the snapshots
-  // in evidence_, the last of which is the oldest.
+  // Every change after this sequence number leaves evidence, held by evidence_hold_ and by the
+  // snapshots in evidence_, the last of which is the oldest.
   SequenceNumber evidence_since_ = kMaxSequenceNumber;
-  TraceHolds::Slot* traces_ = nullptr;
+  EvidenceHolds::Slot* evidence_hold_ = nullptr;
   std::vector<std::shared_ptr<const Snapshot>> evidence_;
   std::vector<StampLimit> limits_;  // During a commit.
   std::vector<TrackedUse> uses_;    // While there are save points.

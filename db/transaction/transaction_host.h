@@ -12,7 +12,7 @@
 #include "varve/status.h"
 #include "varve/types.h"
 
-#include "db/read/trace_holds.h"
+#include "db/read/evidence_holds.h"
 
 namespace varve {
 
@@ -80,9 +80,9 @@ class TransactionHost {
   // Returns a snapshot that returns this timestamp; nullptr like GetSnapshot.
   virtual const Snapshot* TimestampedSnapshot(uint64_t timestamp) = 0;
   // Makes compactions keep evidence of each change after the visible sequence number at the return,
-  // until ReleaseTraces. Returns null if the caller must take a snapshot instead.
-  virtual TraceHolds::Slot* HoldTraces(const void* holder) = 0;
-  virtual void ReleaseTraces(TraceHolds::Slot* slot) = 0;
+  // until ReleaseEvidence. Returns null if the caller must take a snapshot instead.
+  virtual EvidenceHolds::Slot* HoldEvidence(const void* holder) = 0;
+  virtual void ReleaseEvidence(EvidenceHolds::Slot* slot) = 0;
   // Returns nullptr if there is no such column family.
   virtual const Comparator* ComparatorOf(uint32_t family) = 0;
   // Returns a handle that must be destroyed before the database; nullptr if there is no such column

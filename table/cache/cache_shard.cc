@@ -368,7 +368,7 @@ bool CacheShard::Welcomes(size_t charge) {
     return true;
   }
   if (FarOverCapacity()) return false;
-  if (WaitingHasRoom(charge) || VARVE_CANARY(kLimboWithoutEnd)) return true;
+  if (WaitingHasRoom(charge) || VARVE_CANARY(kRetireWithoutEnd)) return true;
   all_->FreeWaiting(*waiting_, 0);
   return WaitingHasRoom(charge);
 }

@@ -95,7 +95,7 @@ struct Setting {
   std::vector<SequenceNumber> snapshots;
   bool bottommost = false;
   const MergeOperator* merge = nullptr;
-  SequenceNumber traces_since = kMaxSequenceNumber;
+  SequenceNumber conflict_check_floor = kMaxSequenceNumber;
 };
 
 History Compact(const History& history, const Setting& setting) {
@@ -119,7 +119,7 @@ History Compact(const History& history, const Setting& setting) {
   options.icmp = &icmp;
   options.snapshots = setting.snapshots;
   options.bottommost = setting.bottommost;
-  options.traces_since = setting.traces_since;
+  options.conflict_check_floor = setting.conflict_check_floor;
   options.merge = MergeCaller(setting.merge, nullptr, nullptr);
   CompactionIterator iterator(&input, &covering, options);
   History result;

@@ -374,7 +374,7 @@ TEST_F(MergeCompactionTest, AnOperandStaysAsATraceThoughTheFilterRemovesIt) {
   options_.snapshots = {7};
   const std::vector<Entry> entries = {{"a", 9, kTypeMerge, "2"}, {"a", 6, kTypeValue, "1"}};
   EXPECT_EQ(Run(entries).find("a@9"), std::string::npos);
-  options_.traces_since = 7;
+  options_.conflict_check_floor = 7;
   EXPECT_NE(Run(entries).find("a@9+2"), std::string::npos);
 }
 
@@ -387,11 +387,11 @@ TEST_F(MergeCompactionTest, AnOperandThatStaysAsATraceIsMergedWithNothing) {
       });
   options_.filter = &filter;
   options_.snapshots = {7};
-  options_.traces_since = 7;
+  options_.conflict_check_floor = 7;
   const std::vector<Entry> entries = {
       {"a", 10, kTypeMerge, "3"}, {"a", 9, kTypeMerge, "2"}, {"a", 8, kTypeValue, "1"}};
   EXPECT_EQ(Run(entries), "a@10+3 a@9+2 a@8=1 ");
-  options_.traces_since = kMaxSequenceNumber;
+  options_.conflict_check_floor = kMaxSequenceNumber;
   EXPECT_EQ(Run(entries), "a@10=1,3 ");
 }
 
@@ -403,11 +403,11 @@ TEST_F(MergeCompactionTest, WhereTracesAreHeldNothingIsSkipped) {
   });
   options_.filter = &filter;
   options_.snapshots = {5};
-  options_.traces_since = 5;
+  options_.conflict_check_floor = 5;
   const std::vector<Entry> entries = {{"a", 9, kTypeMerge, "2"}, {"b", 8, kTypeValue, "1"}};
   EXPECT_EQ(Run(entries), "a@9+2 b@8- ");
   EXPECT_FALSE(counts_.skipped);
-  options_.traces_since = kMaxSequenceNumber;
+  options_.conflict_check_floor = kMaxSequenceNumber;
   EXPECT_EQ(Run(entries), "");
   EXPECT_TRUE(counts_.skipped);
 }

@@ -116,20 +116,20 @@ TEST(LiveSnapshotsTest, TheOldestHoldOfTracesIsPinned) {
   LiveSnapshots snapshots;
   const Snapshot* const snapshot = snapshots.Acquire(20, 200);
   const int holders[2] = {};
-  TraceHolds::Slot* const late = snapshots.HoldTraces(30, &holders[0]);
+  EvidenceHolds::Slot* const late = snapshots.HoldEvidence(30, &holders[0]);
   ASSERT_NE(late, nullptr);
   EXPECT_THAT(snapshots.Pinned(), ElementsAre(20, 30));
-  TraceHolds::Slot* const early = snapshots.HoldTraces(10, &holders[1]);
+  EvidenceHolds::Slot* const early = snapshots.HoldEvidence(10, &holders[1]);
   ASSERT_NE(early, nullptr);
   EXPECT_THAT(snapshots.Pinned(), ElementsAre(10, 20));
   EXPECT_EQ(20u, snapshots.oldest());
   EXPECT_EQ(10u, snapshots.OldestHeld());
   EXPECT_EQ(1u, snapshots.count());
   bool awaited = false;
-  snapshots.ReleaseTraces(early, &awaited);
+  snapshots.ReleaseEvidence(early, &awaited);
   EXPECT_THAT(snapshots.Pinned(), ElementsAre(20, 30));
   EXPECT_TRUE(snapshots.Release(snapshot));
-  snapshots.ReleaseTraces(late, &awaited);
+  snapshots.ReleaseEvidence(late, &awaited);
   EXPECT_THAT(snapshots.Pinned(), IsEmpty());
   EXPECT_FALSE(awaited);
 }
@@ -137,36 +137,37 @@ TEST(LiveSnapshotsTest, TheOldestHoldOfTracesIsPinned) {
 TEST(LiveSnapshotsTest, WhoAwaitsIsToldByTheLastHoldOrSnapshot) {
   LiveSnapshots snapshots;
   const int holder = 0;
-  TraceHolds::Slot* const slot = snapshots.HoldTraces(10, &holder);
+  EvidenceHolds::Slot* const slot = snapshots.HoldEvidence(10, &holder);
   const Snapshot* const snapshot = snapshots.Acquire(12, 1);
   EXPECT_FALSE(snapshots.AwaitOldest(15));
   bool awaited = false;
-  snapshots.ReleaseTraces(slot, &awaited);
+  snapshots.ReleaseEvidence(slot, &awaited);
   EXPECT_FALSE(awaited);
   EXPECT_TRUE(snapshots.Release(snapshot, &awaited));
   EXPECT_TRUE(awaited);
 
-  TraceHolds::Slot* const last = snapshots.HoldTraces(10, &holder);
+  EvidenceHolds::Slot* const last = snapshots.HoldEvidence(10, &holder);
   EXPECT_FALSE(snapshots.AwaitOldest(15));
   EXPECT_TRUE(snapshots.AwaitOldest(10));
   awaited = false;
-  snapshots.ReleaseTraces(last, &awaited);
+  snapshots.ReleaseEvidence(last, &awaited);
   EXPECT_TRUE(awaited);
 }
 
 TEST(LiveSnapshotsTest, HoldsOfTracesAreFew) {
   LiveSnapshots snapshots;
   const int holder = 0;
-  std::vector<TraceHolds::Slot*> slots;
-  while (TraceHolds::Slot* const slot = snapshots.HoldTraces(5, &holder)) slots.push_back(slot);
+  std::vector<EvidenceHolds::Slot*> slots;
+  while (EvidenceHolds::Slot* const slot = snapshots.HoldEvidence(5, &holder))
+    slots.push_back(slot);
   EXPECT_GT(slots.size(), 1u);
   EXPECT_LE(slots.size(), 64u);
   bool awaited = false;
-  for (TraceHolds::Slot* const slot : slots) snapshots.ReleaseTraces(slot, &awaited);
-  TraceHolds::Slot* const again = snapshots.HoldTraces(6, &holder);
+  for (EvidenceHolds::Slot* const slot : slots) snapshots.ReleaseEvidence(slot, &awaited);
+  EvidenceHolds::Slot* const again = snapshots.HoldEvidence(6, &holder);
   ASSERT_NE(again, nullptr);
   EXPECT_THAT(snapshots.Pinned(), ElementsAre(6));
-  snapshots.ReleaseTraces(again, &awaited);
+  snapshots.ReleaseEvidence(again, &awaited);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// TraceHolds: requests that compactions keep evidence of each change after a sequence number, for
-// conflict checks. A snapshot does so too; a hold takes no lock and no memory, and keeps no version
-// for reading.
+// EvidenceHolds: requests that compactions keep evidence of each change after a sequence number,
+// for conflict checks. A snapshot does so too; a hold takes no lock and no memory, and keeps no
+// version for reading.
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ namespace varve {
 // knows of the hold, or nothing in its inputs is newer than what the holder read.
 //
 // Thread safety: any thread; a slot is released once, by its holder.
-class TraceHolds {
+class EvidenceHolds {
  public:
   struct alignas(64) Slot {
     std::atomic<SequenceNumber> since{kMaxSequenceNumber};  // kMaxSequenceNumber: free

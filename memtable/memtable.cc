@@ -17,10 +17,10 @@
 #include "memtable/dynamic_bloom.h"
 #include "memtable/entry.h"
 #include "memtable/entry_arena.h"
+#include "memtable/invalidated_sequences.h"
 #include "memtable/memtable_rep.h"
 #include "memtable/protected_entries.h"
 #include "memtable/range_deletes.h"
-#include "memtable/voided_sequences.h"
 #include "util/base/assert.h"
 #include "util/base/canary.h"
 #include "util/base/status_macros.h"
@@ -121,7 +121,7 @@ struct MemTable::State {
   static constexpr unsigned kProtected = 4;  // Set at construction.
   std::atomic<unsigned> special{0};
   // Written before kLeavesOut is set, which publishes it.
-  std::shared_ptr<const VoidedSequences> left_out;
+  std::shared_ptr<const InvalidatedSequences> left_out;
   std::optional<DynamicBloom> bloom;
   bool filter_whole_keys = false;
   // The prefix extractor failed for a key. Set before its entry is inserted, which publishes it.
@@ -277,14 +277,14 @@ Status MemTable::State::AddProtected(std::span<const MemTableEntry> entries) {
   return rep->Add({stored, entries.size()});
 }
 
-void MemTable::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
+void MemTable::LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated) {
   State& state = *state_;
-  VARVE_ASSERT(!state.LeavesOut() || state.left_out == voided);
+  VARVE_ASSERT(!state.LeavesOut() || state.left_out == invalidated);
   const bool empty = Empty();
-  state.range_deletes.LeaveOut(voided);
+  state.range_deletes.LeaveOut(invalidated);
   // A table with an object is not empty, so it is switched before there can be another object.
   if (state.LeavesOut() || empty) return;
-  state.left_out = voided;
+  state.left_out = invalidated;
   state.special.fetch_or(State::kLeavesOut, std::memory_order_release);
 }
 

@@ -13,8 +13,8 @@
 
 #include "varve/status.h"
 
+#include "memtable/invalidated_sequences.h"
 #include "memtable/memtable_rep.h"
-#include "memtable/voided_sequences.h"
 #include "util/iter/internal_iterator.h"
 #include "util/key/internal_key.h"
 #include "util/key/point_lookup.h"
@@ -74,7 +74,7 @@ class MemTable {
   // Hides all entries of these sequences from reads and walks from now on, those added later
   // included. Requires that no Add of theirs is in progress. May be called repeatedly, always with
   // the same object, by one thread at a time. Allocates no memory.
-  void LeaveOut(const std::shared_ptr<const VoidedSequences>& voided);
+  void LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated);
   // Sets *count to the number of point entries left out. Visits each entry if anything is left out.
   // Returns MemoryLimit as Get does.
   Status CountLeftOut(uint64_t* count) const;

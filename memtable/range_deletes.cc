@@ -36,22 +36,23 @@ void RangeDeletes::Add(const Slice& begin, const Slice& end, SequenceNumber seq)
   count_.fetch_add(1, std::memory_order_release);
 }
 
-void RangeDeletes::LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) {
+void RangeDeletes::LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated) {
   MutexLock lock(&mu_);
-  uint64_t gone = std::erase_if(added_, [&](const auto& t) { return voided->Contains(t.seq); });
+  uint64_t gone =
+      std::erase_if(added_, [&](const auto& t) { return invalidated->Contains(t.seq); });
   uint64_t in_lists = 0;
   if (const Readable* const readable = readable_.load(std::memory_order_relaxed)) {
     for (const List& list : readable->lists) {
       for (size_t i = 0; i < list->tombstone_count(); i++) {
-        if (voided->Contains(list->tombstone(i).seq)) in_lists++;
+        if (invalidated->Contains(list->tombstone(i).seq)) in_lists++;
       }
     }
   }
-  VARVE_ASSERT(in_lists >= voided_in_lists_);
-  gone += in_lists - voided_in_lists_;
+  VARVE_ASSERT(in_lists >= invalidated_in_lists_);
+  gone += in_lists - invalidated_in_lists_;
   VARVE_ASSERT(gone <= count_.load(std::memory_order_relaxed));
-  voided_ = voided;
-  voided_in_lists_ = in_lists;
+  invalidated_ = invalidated;
+  invalidated_in_lists_ = in_lists;
   changes_.fetch_add(1, std::memory_order_release);
   count_.fetch_sub(gone, std::memory_order_release);
 }
@@ -91,12 +92,14 @@ RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
   *kept = before == nullptr ? 0 : before->lists.size();
   for (; *kept > 0; --*kept) {
     const FragmentedTombstones& last = *before->lists[*kept - 1];
-    if (voided_in_lists_ == 0 && last.tombstone_count() > kShrinkFactor * tombstones.size()) break;
+    if (invalidated_in_lists_ == 0 && last.tombstone_count() > kShrinkFactor * tombstones.size())
+      break;
     for (size_t i = 0; i < last.tombstone_count(); i++) tombstones.push_back(last.tombstone(i));
   }
-  if (voided_in_lists_ > 0) {
-    std::erase_if(tombstones,
-                  [&voided = *voided_](const auto& t) { return voided.Contains(t.seq); });
+  if (invalidated_in_lists_ > 0) {
+    std::erase_if(tombstones, [&invalidated = *invalidated_](const auto& t) {
+      return invalidated.Contains(t.seq);
+    });
   }
   return FragmentedTombstones::Build(std::move(tombstones), icmp_);
 }
@@ -121,7 +124,7 @@ void RangeDeletes::TakeOver() const {
   for (const List& list : next->lists) bytes += list->MemoryUsage();
   Replace(std::move(next), large);
   std::vector<RangeTombstone>().swap(added_);
-  voided_in_lists_ = 0;
+  invalidated_in_lists_ = 0;
   bytes_.store(bytes, std::memory_order_relaxed);
 }
 

@@ -14,8 +14,8 @@
 #include "varve/slice.h"
 #include "varve/types.h"
 
+#include "memtable/invalidated_sequences.h"
 #include "memtable/lock_ranks.h"
-#include "memtable/voided_sequences.h"
 #include "util/key/internal_key.h"
 #include "util/key/range_tombstone.h"
 #include "util/sync/mutex.h"
@@ -45,7 +45,7 @@ class RangeDeletes {
   void Add(const Slice& begin, const Slice& end, SequenceNumber seq) VARVE_EXCLUDES(mu_);
 
   // Removes the tombstones of these sequences, of which none is being added. Allocates no memory.
-  void LeaveOut(const std::shared_ptr<const VoidedSequences>& voided) VARVE_EXCLUDES(mu_);
+  void LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated) VARVE_EXCLUDES(mu_);
 
   // Reports the newest visible tombstone over the key. This and Lists include everything whose Add
   // returned before the call, and throw std::bad_alloc and what the comparator throws.
@@ -85,8 +85,8 @@ class RangeDeletes {
       VARVE_GUARDED_BY(mu_);
   // Invalidated tombstones that are in lists are not visible to any reader yet; the next read
   // removes them.
-  std::shared_ptr<const VoidedSequences> voided_ VARVE_GUARDED_BY(mu_);
-  mutable uint64_t voided_in_lists_ VARVE_GUARDED_BY(mu_) = 0;
+  std::shared_ptr<const InvalidatedSequences> invalidated_ VARVE_GUARDED_BY(mu_);
+  mutable uint64_t invalidated_in_lists_ VARVE_GUARDED_BY(mu_) = 0;
   std::atomic<uint64_t> count_{0};
   // Number of additions and of calls that left some out. Release publishes them.
   std::atomic<uint64_t> changes_{0};

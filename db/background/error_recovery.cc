@@ -207,7 +207,7 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   VARVE_RETURN_IF_ERROR(with_.flush.FlushNow(pinned, FlushReason::kErrorRecovery));
   InstallSuperVersions();
   VARVE_RETURN_IF_ERROR(MakeOldLogsObsolete());
-  with_.errors.ForgetVoided();
+  with_.errors.ForgetInvalidated();
   return Lift(severity);
 }
 

@@ -19,7 +19,7 @@ namespace {
 // Number of invalidated ranges, each of one batch. A writer whose insertion fails returns only when
 // writes are refused, so there is one per writing thread, and each may have begun another before.
 // With more threads, as unordered writes allow, an excess counts as damage (OnInsertError).
-constexpr size_t kMostVoided = 2 * CommitRing::kSlots;
+constexpr size_t kMostInvalidated = 2 * CommitRing::kSlots;
 
 }  // namespace
 
@@ -31,10 +31,11 @@ ErrorHandler::ErrorHandler(DbMutex* mu, const DbContext& context, const Lifecycl
       work_(*work),
       refused_(std::move(refused)),
       state_(static_cast<uint64_t>(std::max(0, context.options().max_bgerror_resume_count))),
-      voided_(std::make_shared<VoidedSequences>(kMostVoided)) {}
+      invalidated_(std::make_shared<InvalidatedSequences>(kMostInvalidated)) {}
 
-void ErrorHandler::ForgetVoided() {
-  if (!voided_->empty()) voided_ = std::make_shared<VoidedSequences>(kMostVoided);
+void ErrorHandler::ForgetInvalidated() {
+  if (!invalidated_->empty())
+    invalidated_ = std::make_shared<InvalidatedSequences>(kMostInvalidated);
 }
 
 Status ErrorHandler::WriteRefusal() {
@@ -79,7 +80,8 @@ void ErrorHandler::Report(const Status& error, BackgroundErrorReason reason) {
   const bool recoverable = ErrorState::Judge(error, reason) == ErrorState::Severity::kHard;
   if (state_.recoveries() != recoveries && recoverable) return;
   // A batch that is partly in memory does not become complete because a listener cleared the error.
-  if (!voided_->empty() && ErrorState::Judge(judged, reason) < ErrorState::Judge(error, reason)) {
+  if (!invalidated_->empty() &&
+      ErrorState::Judge(judged, reason) < ErrorState::Judge(error, reason)) {
     judged = ErrorState::Judged(error, reason);
   }
   if (judged.ok()) return;

@@ -15,7 +15,7 @@
 #include "db/engine/job_interfaces.h"
 #include "db/engine/lifecycle.h"
 #include "db/engine/work_signal.h"
-#include "memtable/voided_sequences.h"
+#include "memtable/invalidated_sequences.h"
 
 namespace varve {
 
@@ -62,11 +62,11 @@ class ErrorHandler {
 
   // Returns the sequence numbers that memtables omit since the last recovery; each memtable shares
   // them. Not null.
-  const std::shared_ptr<VoidedSequences>& voided() const VARVE_REQUIRES(kDbMutex) {
-    return voided_;
+  const std::shared_ptr<InvalidatedSequences>& invalidated() const VARVE_REQUIRES(kDbMutex) {
+    return invalidated_;
   }
   // Called when those memtables are in tables.
-  void ForgetVoided() VARVE_REQUIRES(kDbMutex);
+  void ForgetInvalidated() VARVE_REQUIRES(kDbMutex);
 
  private:
   // Starts recovery. `question` is that of ErrorState::TakeQuestion, 0 if listeners are not to be
@@ -81,7 +81,7 @@ class ErrorHandler {
   const std::function<void()> refused_;
   RecoveryStarter* recovery_ = nullptr;
   ErrorState state_;
-  std::shared_ptr<VoidedSequences> voided_ VARVE_GUARDED_BY(kDbMutex);
+  std::shared_ptr<InvalidatedSequences> invalidated_ VARVE_GUARDED_BY(kDbMutex);
   std::atomic<bool> refuses_writes_{false};  // changed under the mutex
 };
 

@@ -155,9 +155,9 @@ Status WriteHost::OnInsertError(const Status& status, SequenceNumber first, Sequ
   VARVE_ASSERT(!status.ok() && first <= last);
   state_.logs->NoteDoubtful();
   DbLock lock(&state_.mu);
-  const bool noted = errors_.voided()->Add(first, last);
+  const bool noted = errors_.invalidated()->Add(first, last);
   for (const auto& [id, family] : state_.families.all()) {
-    if (!VARVE_CANARY(kKeepHalfInsertion)) family->mem()->LeaveOut(errors_.voided());
+    if (!VARVE_CANARY(kKeepHalfInsertion)) family->mem()->LeaveOut(errors_.invalidated());
   }
   return errors_.Reported(
       noted ? status : Status::Corruption("write: more failed than can be told apart"),

@@ -132,7 +132,8 @@ class LeftOutTest : public EachRepresentation {
 
   const InternalKeyComparator order_{BytewiseComparator()};
   const std::unique_ptr<MemTable> mem_;
-  const std::shared_ptr<VoidedSequences> voided_ = std::make_shared<VoidedSequences>(2);
+  const std::shared_ptr<InvalidatedSequences> invalidated_ =
+      std::make_shared<InvalidatedSequences>(2);
 };
 
 TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
@@ -145,8 +146,8 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
   Put(154, ScatteredKey(1));
   EXPECT_FALSE(mem_->RangeTombstones().empty());
   const auto before = mem_->NewIterator();
-  ASSERT_TRUE(voided_->Add(101, 153));
-  mem_->LeaveOut(voided_);
+  ASSERT_TRUE(invalidated_->Add(101, 153));
+  mem_->LeaveOut(invalidated_);
   uint64_t left_out = 0;
   ASSERT_TRUE(mem_->CountLeftOut(&left_out).ok());
   EXPECT_EQ(left_out, 52u);
@@ -168,31 +169,31 @@ TEST_P(LeftOutTest, NobodyFindsWhatIsLeftOutNorMissesWhatIsOlderOrNewer) {
   // More of them follow, and a later entry.
   Put(155, "late");
   ASSERT_TRUE(mem_->Add(156, kTypeRangeDeletion, "a", "z").ok());
-  ASSERT_TRUE(voided_->Add(155, 156));
-  mem_->LeaveOut(voided_);
+  ASSERT_TRUE(invalidated_->Add(155, 156));
+  mem_->LeaveOut(invalidated_);
   EXPECT_EQ(Get("late"), "(unknown)");
   EXPECT_EQ(Get(ScatteredKey(2)), "2");
   ASSERT_TRUE(mem_->Add(157, kTypeRangeDeletion, "a", "z").ok());
   EXPECT_EQ(Get(ScatteredKey(2)), "(deleted)");
-  EXPECT_FALSE(voided_->Add(200, 201)) << "there is room for two";
+  EXPECT_FALSE(invalidated_->Add(200, 201)) << "there is room for two";
 }
 
 // If only tombstones came in, they are removed, and other writes may get the next sequence numbers.
 TEST_P(LeftOutTest, ATableWhoseTombstonesAreLeftOutIsNotEmpty) {
   ASSERT_TRUE(mem_->Add(1, kTypeRangeDeletion, "a", "z").ok());
-  ASSERT_TRUE(voided_->Add(1, 3));
-  mem_->LeaveOut(voided_);
+  ASSERT_TRUE(invalidated_->Add(1, 3));
+  mem_->LeaveOut(invalidated_);
   EXPECT_FALSE(mem_->Empty());
   EXPECT_EQ(mem_->entry_count(), 0U);
 }
 
 TEST_P(LeftOutTest, ATableWithNothingToLeaveOutRemembersNothing) {
-  ASSERT_TRUE(voided_->Add(1, 3));
-  mem_->LeaveOut(voided_);
+  ASSERT_TRUE(invalidated_->Add(1, 3));
+  mem_->LeaveOut(invalidated_);
   EXPECT_TRUE(mem_->Empty());
   Put(4, "k");
   Put(5, "l");
-  const auto later = std::make_shared<VoidedSequences>(1);
+  const auto later = std::make_shared<InvalidatedSequences>(1);
   ASSERT_TRUE(later->Add(5, 5));
   mem_->LeaveOut(later);
   EXPECT_EQ(Get("k"), "4");

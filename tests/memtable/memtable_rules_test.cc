@@ -122,15 +122,16 @@ std::vector<BrokenRule> Rules(Breakage* b) {
          (void)(*SortedEntryArray::Merge(nullptr, one, b->order, b->arena))[1];
        },
        "slots_.size"},
-      {"voided sequences backwards", [] { VoidedSequences(1).Add(5, 4); }, "first <= last"},
-      {"other voided sequences",
+      {"invalidated sequences backwards", [] { InvalidatedSequences(1).Add(5, 4); },
+       "first <= last"},
+      {"other invalidated sequences",
        [b] {
          MemTable mem(b->order, {}, 1);
          (void)mem.Add(1, kTypeValue, "k", "v");
-         mem.LeaveOut(std::make_shared<VoidedSequences>(1));
-         mem.LeaveOut(std::make_shared<VoidedSequences>(1));
+         mem.LeaveOut(std::make_shared<InvalidatedSequences>(1));
+         mem.LeaveOut(std::make_shared<InvalidatedSequences>(1));
        },
-       "left_out == voided"},
+       "left_out == invalidated"},
   };
 }
 

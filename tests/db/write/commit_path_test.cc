@@ -229,7 +229,7 @@ TEST_P(CommitPathTest, AFailureOfTheLogInsertsNothingAndUsesNoSequenceTwice) {
   EXPECT_EQ(host_->published(), 4u);
 }
 
-TEST_P(CommitPathTest, AFailedInsertionIsVoidedBeforeVisibilityPassesIt) {
+TEST_P(CommitPathTest, AFailedInsertionIsInvalidatedBeforeVisibilityPassesIt) {
   ASSERT_TRUE(Put("a").ok());
   EXPECT_TRUE(CommitPut(path_.get(), {}, "fail", 3).IsMemoryLimit());
   EXPECT_EQ(host_->insert_errors, 1);

@@ -114,7 +114,8 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
     std::lock_guard<std::mutex> lock(mu_);
     EXPECT_GE(sequence, published());
     for (SequenceNumber s = published() + 1; s <= sequence && !allow_gaps; s++) {
-      EXPECT_EQ(inserted_.count(s) + voided_.count(s), 1u) << s << " is published and not there";
+      EXPECT_EQ(inserted_.count(s) + invalidated_.count(s), 1u)
+          << s << " is published and not there";
     }
     published_.store(sequence, std::memory_order_release);
   }
@@ -124,8 +125,8 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
   }
   Status OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) override {
     std::lock_guard<std::mutex> lock(mu_);
-    EXPECT_LT(published(), first) << "it was visible before it was voided";
-    for (SequenceNumber s = first; s <= last; s++) voided_.insert(s);
+    EXPECT_LT(published(), first) << "it was visible before it was invalidated";
+    for (SequenceNumber s = first; s <= last; s++) invalidated_.insert(s);
     insert_errors++;
     return status;
   }
@@ -178,7 +179,7 @@ class WatchingHost : public CommitHost, public wal::CommitLog {
   std::atomic<bool> reserving_{false};
   std::vector<std::string> records_;
   std::set<SequenceNumber> inserted_;
-  std::set<SequenceNumber> voided_;
+  std::set<SequenceNumber> invalidated_;
   std::atomic<SequenceNumber> published_;
   const SequenceNumber last_;
   int blocked_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memtable/voided_sequences.h"
+#include "memtable/invalidated_sequences.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,8 +16,8 @@ namespace {
 class IteratorWithout final : public InternalIterator {
  public:
   IteratorWithout(std::unique_ptr<InternalIterator> walk,
-                  std::shared_ptr<const VoidedSequences> voided)
-      : walk_(std::move(walk)), voided_(std::move(voided)) {}
+                  std::shared_ptr<const InvalidatedSequences> invalidated)
+      : walk_(std::move(walk)), invalidated_(std::move(invalidated)) {}
 
   void SeekToFirst() override {
     walk_->SeekToFirst();
@@ -50,7 +50,7 @@ class IteratorWithout final : public InternalIterator {
 
  private:
   bool IsVoid() const {
-    return walk_->Valid() && voided_->Contains(UnpackSequence(ExtractTrailer(walk_->key())));
+    return walk_->Valid() && invalidated_->Contains(UnpackSequence(ExtractTrailer(walk_->key())));
   }
   void PassForward() {
     while (IsVoid()) walk_->Next();
@@ -68,15 +68,15 @@ class IteratorWithout final : public InternalIterator {
   }
 
   const std::unique_ptr<InternalIterator> walk_;
-  const std::shared_ptr<const VoidedSequences> voided_;
+  const std::shared_ptr<const InvalidatedSequences> invalidated_;
 };
 
 }  // namespace
 
-VoidedSequences::VoidedSequences(size_t most_ranges)
+InvalidatedSequences::InvalidatedSequences(size_t most_ranges)
     : most_(most_ranges), ranges_(std::make_unique_for_overwrite<Range[]>(most_ranges)) {}
 
-bool VoidedSequences::Add(SequenceNumber first, SequenceNumber last) {
+bool InvalidatedSequences::Add(SequenceNumber first, SequenceNumber last) {
   VARVE_ASSERT(first <= last);
   const size_t count = count_.load(std::memory_order_relaxed);
   if (count == most_) return false;
@@ -85,15 +85,16 @@ bool VoidedSequences::Add(SequenceNumber first, SequenceNumber last) {
   return true;
 }
 
-bool VoidedSequences::Contains(SequenceNumber seq) const {
+bool InvalidatedSequences::Contains(SequenceNumber seq) const {
   const size_t count = count_.load(std::memory_order_acquire);
   return std::any_of(ranges_.get(), ranges_.get() + count,
                      [seq](const Range& range) { return range.first <= seq && seq <= range.last; });
 }
 
 std::unique_ptr<InternalIterator> NewIteratorWithout(
-    std::unique_ptr<InternalIterator> walk, std::shared_ptr<const VoidedSequences> voided) {
-  return std::make_unique<IteratorWithout>(std::move(walk), std::move(voided));
+    std::unique_ptr<InternalIterator> walk,
+    std::shared_ptr<const InvalidatedSequences> invalidated) {
+  return std::make_unique<IteratorWithout>(std::move(walk), std::move(invalidated));
 }
 
 }  // namespace varve

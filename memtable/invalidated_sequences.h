@@ -17,11 +17,11 @@ namespace varve {
 // Allocates memory only at construction, because sequences are added when there is none.
 //
 // Thread safety: one thread at a time may call Add; the others may be called from any thread.
-class VoidedSequences {
+class InvalidatedSequences {
  public:
-  explicit VoidedSequences(size_t most_ranges);
-  VoidedSequences(const VoidedSequences&) = delete;
-  VoidedSequences& operator=(const VoidedSequences&) = delete;
+  explicit InvalidatedSequences(size_t most_ranges);
+  InvalidatedSequences(const InvalidatedSequences&) = delete;
+  InvalidatedSequences& operator=(const InvalidatedSequences&) = delete;
 
   // Adds a range, both ends included. Returns false, with nothing changed, if there is no room.
   bool Add(SequenceNumber first, SequenceNumber last);
@@ -42,7 +42,8 @@ class VoidedSequences {
 };
 
 // Returns the walk without entries of these sequences.
-std::unique_ptr<InternalIterator> NewIteratorWithout(std::unique_ptr<InternalIterator> walk,
-                                                     std::shared_ptr<const VoidedSequences> voided);
+std::unique_ptr<InternalIterator> NewIteratorWithout(
+    std::unique_ptr<InternalIterator> walk,
+    std::shared_ptr<const InvalidatedSequences> invalidated);
 
 }  // namespace varve

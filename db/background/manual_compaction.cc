@@ -60,17 +60,17 @@ class Counted {
 
 // Returns what a call has to do with its range. A filter or full_history_ts_low only affects
 // entries that are rewritten.
-Remainder::Duty DutyOf(const CompactRangeOptions& call, const ColumnFamilyOptions& family,
+Remainder::Goal GoalOf(const CompactRangeOptions& call, const ColumnFamilyOptions& family,
                        bool trims) {
   using Bottommost = BottommostLevelCompaction;
   const Bottommost bottommost = call.bottommost_level_compaction;
   if (bottommost == Bottommost::kForce || bottommost == Bottommost::kForceOptimized) {
-    return Remainder::Duty::kRewriteAtBottom;
+    return Remainder::Goal::kRewriteAtBottom;
   }
   const bool filtered = family.compaction_filter != nullptr ||
                         family.compaction_filter_factory != nullptr ||
                         call.full_history_ts_low != nullptr || trims;
-  return filtered ? Remainder::Duty::kRewrite : Remainder::Duty::kSink;
+  return filtered ? Remainder::Goal::kRewrite : Remainder::Goal::kSink;
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ Status CompactionWork::WalkLevels(const ManualCall& call, const RangeCall& range
                                   Participant* participant) {
   const Followed followed(
       this, call.family,
-      Remainder(DutyOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
+      Remainder(GoalOf(*call.options, *call.family->options(), !call.trim_ts.empty()), call.trim_ts,
                 state_.versions->next_file_number(), state_.NextJobId()));
   const Planner plan_step = [&](const PlanningView& view, std::unique_ptr<CompactionPlan>* plan,
                                 bool* conflict) {

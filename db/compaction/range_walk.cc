@@ -64,10 +64,10 @@ std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const L
     if (request.output_level >= version->num_levels()) return nullptr;
     // A table that is only moved stays unwritten, and is rewritten later in the last level.
     request.allow_trivial_move =
-        remainder.duty() == Remainder::Duty::kSink ||
-        (remainder.duty() == Remainder::Duty::kRewriteAtBottom && first < last);
+        remainder.goal() == Remainder::Goal::kSink ||
+        (remainder.goal() == Remainder::Goal::kRewriteAtBottom && first < last);
   } else {
-    if (call.skip_last_level || remainder.duty() == Remainder::Duty::kSink) return nullptr;
+    if (call.skip_last_level || remainder.goal() == Remainder::Goal::kSink) return nullptr;
     request.output_level = first;
     request.allow_trivial_move = false;
     request.remainder = &remainder;

@@ -17,7 +17,7 @@ namespace varve {
 // Thread safety: none; guarded by the DB mutex.
 class Remainder {
  public:
-  enum class Duty : uint8_t {
+  enum class Goal : uint8_t {
     kSink,             // everything that existed goes down to the last level
     kRewrite,          // sinks, and is rewritten once, by any compaction
     kRewriteAtBottom,  // sinks, and is rewritten in the last level
@@ -35,8 +35,8 @@ class Remainder {
 
   // Covers the contents of tables with numbers below `end`. Jobs from `first_job` on begin after
   // this.
-  Remainder(Duty duty, std::string trim_ts, uint64_t end, int first_job)
-      : duty_(duty), trim_ts_(std::move(trim_ts)), end_(end), first_job_(first_job) {}
+  Remainder(Goal goal, std::string trim_ts, uint64_t end, int first_job)
+      : goal_(goal), trim_ts_(std::move(trim_ts)), end_(end), first_job_(first_job) {}
 
   void Note(const Work& work);
 
@@ -46,18 +46,18 @@ class Remainder {
   }
   // True if such data in the table still has to be rewritten.
   [[nodiscard]] bool IsUnwritten(uint64_t number) const {
-    return duty_ != Duty::kSink && (number < end_ || unwritten_.find(number) != unwritten_.end());
+    return goal_ != Goal::kSink && (number < end_ || unwritten_.find(number) != unwritten_.end());
   }
-  [[nodiscard]] Duty duty() const { return duty_; }
+  [[nodiscard]] Goal goal() const { return goal_; }
 
  private:
   // True if such a job rewrites its inputs as the call needs it.
   [[nodiscard]] bool Suffices(const Work& work) const {
     return work.job_id >= first_job_ && (trim_ts_.empty() || work.trim_ts == trim_ts_) &&
-           (duty_ == Duty::kRewrite || work.bottommost || work.in_place);
+           (goal_ == Goal::kRewrite || work.bottommost || work.in_place);
   }
 
-  const Duty duty_;
+  const Goal goal_;
   const std::string trim_ts_;
   const uint64_t end_;
   const int first_job_;

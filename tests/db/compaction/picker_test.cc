@@ -357,7 +357,7 @@ TEST_F(PickerTest, ManualInPlaceLeavesNewFilesAndRewritesRunsOnly) {
   ManualCompactionRequest request;
   request.start_level = 3;
   request.output_level = 3;
-  const Remainder remainder(Remainder::Duty::kRewrite, "", /*end=*/11, /*first_job=*/1);
+  const Remainder remainder(Remainder::Goal::kRewrite, "", /*end=*/11, /*first_job=*/1);
   request.remainder = &remainder;
   EXPECT_EQ(PickManual(request), "L3: 1 2; to L3, bottommost");
 }

@@ -148,10 +148,10 @@ void WalkOnce(uint64_t seed) {
     tree.Add(level, std::min(a, b), std::min<char>(std::max(a, b), std::min(a, b) + 3), contents);
   };
   for (int i = 0; i < 12; i++) add(static_cast<int>(random.Below(kWalkLevels)), {true, true});
-  const auto duty = static_cast<Remainder::Duty>(random.Below(3));
+  const auto goal = static_cast<Remainder::Goal>(random.Below(3));
   const std::string mark = random.OneIn(2) ? "mark" : "";
   constexpr int kFirstJob = 10;
-  Remainder remainder(duty, mark, tree.next_number(), kFirstJob);
+  Remainder remainder(goal, mark, tree.next_number(), kFirstJob);
   RangeCall call;
   const std::string text_begin(1, letter());
   const std::string text_end(1, static_cast<char>(text_begin[0] + 4));
@@ -231,7 +231,7 @@ void WalkOnce(uint64_t seed) {
     for (const FileMetaData* file : version->level(level).Overlapping(call.begin, call.end)) {
       const Contents& contents = tree.contents()[file->number];
       EXPECT_TRUE(!contents.old || level == last) << file->number << " in " << tree.Text();
-      EXPECT_TRUE(!contents.unmarked || duty == Remainder::Duty::kSink)
+      EXPECT_TRUE(!contents.unmarked || goal == Remainder::Goal::kSink)
           << file->number << " in " << tree.Text();
     }
   }
@@ -245,7 +245,7 @@ TEST(RangeWalkTest, AllThatWasThereGoesDownAndIsRewrittenWhateverOthersDo) {
 }
 
 TEST(RemainderTest, WhatACompactionOfBeforeWritesIsStillToBeDone) {
-  Remainder remainder(Remainder::Duty::kRewrite, "7", /*end=*/10, /*first_job=*/5);
+  Remainder remainder(Remainder::Goal::kRewrite, "7", /*end=*/10, /*first_job=*/5);
   Remainder::Work work;
   work.inputs = {3, 12};
   work.outputs = {13};

@@ -10,8 +10,8 @@
 
 #include <atomic>
 
+#include "db/active_work.h"
 #include "db/lock_ranks.h"
-#include "db/thread_duties.h"
 #include "util/metrics/perf_counters.h"
 #include "util/sync/mutex.h"
 
@@ -34,17 +34,17 @@ class DbMutex final : public Mutex {
   // Throws where the thread holds it already: a function of a user's that was called under it, as a
   // comparator may be, calls the database.
   void Lock() VARVE_ACQUIRE(kDbMutex) VARVE_NO_THREAD_SAFETY_ANALYSIS {
-    if (duties::mutex == this) [[unlikely]]
+    if (active_work::mutex == this) [[unlikely]]
       throw RefusedCall{HeldUp("database", "the database's mutex,")};
     if (PerfLevelAtLeast(kEnableTime) || statistics_.load(std::memory_order_relaxed) != nullptr) {
       LockTimed();
     } else {
       Mutex::Lock();
     }
-    duties::mutex = this;
+    active_work::mutex = this;
   }
   void Unlock() VARVE_RELEASE(kDbMutex) VARVE_NO_THREAD_SAFETY_ANALYSIS {
-    duties::mutex = nullptr;
+    active_work::mutex = nullptr;
     Mutex::Unlock();
   }
 

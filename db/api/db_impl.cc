@@ -311,9 +311,9 @@ DbImpl::~DbImpl() {
 
 Status DbImpl::Close() try {
   Status s = CheckNotForked();
-  if (s.ok()) s = RefuseHeldUp("Close", Duty::kCommit, engine_->state.commit.get());
+  if (s.ok()) s = RefuseHeldUp("Close", ActiveWork::kCommit, engine_->state.commit.get());
   if (s.ok() && !VARVE_CANARY(kWaitInCallback)) {
-    s = RefuseHeldUp("Close", Duty::kAny, &engine_->lifecycle);
+    s = RefuseHeldUp("Close", ActiveWork::kAny, &engine_->lifecycle);
   }
   return s.ok() ? CloseEngine(engine_.get(), WhenHeld::kRefuse) : s;
 } catch (...) {
@@ -329,7 +329,7 @@ Status DbImpl::CheckOpen(const OpenCall& call) const {
 Status DbImpl::CheckWritable(const OpenCall& call) const {
   Status s = CheckOpen(call);
   // Nearly all such calls change the MANIFEST, and would wait for their turn.
-  if (s.ok()) s = RefuseHeldUp("call", Duty::kManifest, engine_->state.versions.get());
+  if (s.ok()) s = RefuseHeldUp("call", ActiveWork::kManifest, engine_->state.versions.get());
   return s.ok() ? CheckWritable() : s;
 }
 
@@ -533,12 +533,14 @@ const Snapshot* DbImpl::TimestampedSnapshot(uint64_t timestamp) {
 }
 
 bool DbImpl::HoldsIngestionsUp() const {
-  if (duties::innermost == nullptr) [[likely]]
+  if (active_work::innermost == nullptr) [[likely]]
     return false;
-  constexpr uint32_t kOfLifecycle = Duty::kFlush | Duty::kIngestion | Duty::kRecovery;
-  return Duty::Find(kOfLifecycle, &engine_->lifecycle) != nullptr ||
-         Duty::Find(Duty::kCommit | Duty::kLog, engine_->state.commit.get()) != nullptr ||
-         Duty::Find(Duty::kManifest, engine_->state.versions.get()) != nullptr;
+  constexpr uint32_t kOfLifecycle =
+      ActiveWork::kFlush | ActiveWork::kIngestion | ActiveWork::kRecovery;
+  return ActiveWork::Find(kOfLifecycle, &engine_->lifecycle) != nullptr ||
+         ActiveWork::Find(ActiveWork::kCommit | ActiveWork::kLog, engine_->state.commit.get()) !=
+             nullptr ||
+         ActiveWork::Find(ActiveWork::kManifest, engine_->state.versions.get()) != nullptr;
 }
 
 const Snapshot* DbImpl::TakeSnapshot(uint64_t timestamp, bool holds_evidence) try {

@@ -142,7 +142,7 @@ Status DbImpl::WaitForWork(const WaitForCompactOptions& options) {
   const OpenCall call = EnterCall();
   Status s = CheckWritable(call);
   if (s.ok()) {
-    s = RefuseHeldUp("WaitForCompact", Duty::kFlush | Duty::kCompaction, &e.lifecycle);
+    s = RefuseHeldUp("WaitForCompact", ActiveWork::kFlush | ActiveWork::kCompaction, &e.lifecycle);
   }
   if (!s.ok()) return s;
   if (options.flush) {
@@ -251,7 +251,7 @@ Status DbImpl::PauseBackgroundWork() try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
-  constexpr uint32_t kWork = Duty::kFlush | Duty::kCompaction | Duty::kRecovery;
+  constexpr uint32_t kWork = ActiveWork::kFlush | ActiveWork::kCompaction | ActiveWork::kRecovery;
   s = RefuseHeldUp("PauseBackgroundWork", kWork, &e.lifecycle);
   if (!s.ok()) return s;
   DbLock lock(&e.state.mu);
@@ -319,7 +319,7 @@ void DbImpl::CancelAllBackgroundWork(bool wait) {
   e.errors.WriteRefusal().PermitUncheckedError();
   e.state.work.SignalAll();
   // The work that called this ends only after it has returned.
-  if (Duty::Find(Duty::kAny, &e.lifecycle) != nullptr) return;
+  if (ActiveWork::Find(ActiveWork::kAny, &e.lifecycle) != nullptr) return;
   while (wait && e.jobs->AnyLeft()) {
     e.state.work.AwaitWork();
   }

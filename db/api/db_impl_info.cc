@@ -176,7 +176,7 @@ Status DbImpl::OpenChangeStream(const ChangeStreamOptions& options,
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
   VARVE_RETURN_IF_ERROR(
-      RefuseHeldUp("OpenChangeStream", Duty::kManifest, engine_->state.versions.get()));
+      RefuseHeldUp("OpenChangeStream", ActiveWork::kManifest, engine_->state.versions.get()));
   return OpenNamedStream(engine_, options, stream);
 } catch (...) {
   return CaughtException();
@@ -186,7 +186,7 @@ Status DbImpl::DropChangeStream(const std::string& name) try {
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
   VARVE_RETURN_IF_ERROR(
-      RefuseHeldUp("DropChangeStream", Duty::kManifest, engine_->state.versions.get()));
+      RefuseHeldUp("DropChangeStream", ActiveWork::kManifest, engine_->state.versions.get()));
   return DropNamedStream(engine_.get(), name);
 } catch (...) {
   return CaughtException();

@@ -88,7 +88,7 @@ Status DbImpl::CommitFileIngestionHandles(const std::vector<FileIngestionHandle*
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
   const PerfTimer<&PerfContext::file_ingestion_nanos, kEnableTime> timer;
   // A callback that runs under the mutex is refused here: its ingestions stay prepared.
-  if (duties::mutex == &engine_->state.mu) {
+  if (active_work::mutex == &engine_->state.mu) {
     return HeldUp("CommitFileIngestionHandles", "the database's mutex,");
   }
   if (handles.empty()) {

@@ -83,7 +83,7 @@ Status DbImpl::CheckRemoval(const char* name, ColumnFamilyHandle* handle, Column
   if ((*family)->dropped()) return Status::ColumnFamilyDropped(name, (*family)->name());
   VARVE_RETURN_IF_ERROR(NoTimestamps(name, **family));
   // Otherwise the flush would be refused when the deletion is in force already.
-  return RefuseHeldUp(name, Duty::kFlush | Duty::kCompaction, &engine_->lifecycle);
+  return RefuseHeldUp(name, ActiveWork::kFlush | ActiveWork::kCompaction, &engine_->lifecycle);
 }
 
 Status DbImpl::WriteRemoval(ColumnFamilyHandle* handle, WriteBatch* batch) {

@@ -70,7 +70,7 @@ Status DbImpl::WriteWithCallback(const WriteOptions& options, WriteBatch* update
                                                    UserWriteCallback* callback) {
   Engine& e = *engine_;
   // The write might wait for room, which takes an edit of the MANIFEST to make.
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", Duty::kManifest, e.state.versions.get()));
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", ActiveWork::kManifest, e.state.versions.get()));
   if (options.low_pri) VARVE_RETURN_IF_ERROR(e.admission->YieldToCompaction(options, bytes));
   VARVE_RETURN_IF_ERROR(e.admission->Admit(options, bytes));
   e.admission->Charge(options.rate_limiter_priority, bytes);
@@ -203,8 +203,8 @@ Status DbImpl::FlushWAL(bool sync) try {
   Status s = CheckWritable(call);
   if (!s.ok()) return s;
   Engine& e = *engine_;
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp("FlushWAL", Duty::kLog, e.state.commit.get()));
-  const Duty duty(Duty::kLog, e.state.commit.get(), "the log,");
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("FlushWAL", ActiveWork::kLog, e.state.commit.get()));
+  const ActiveWork active(ActiveWork::kLog, e.state.commit.get(), "the log,");
   const uint64_t recoveries = e.errors.state().recoveries();
   s = e.state.logs->FlushBuffers();
   if (s.ok() && sync) {

@@ -189,7 +189,7 @@ void CompactionWork::RunOne(void* work) {
 }
 
 void CompactionWork::BackgroundCompaction() {
-  const Duty duty(Duty::kCompaction, &lifecycle_, "a compaction");
+  const ActiveWork active(ActiveWork::kCompaction, &lifecycle_, "a compaction");
   DbLock lock(&state_.mu);
   running_++;
   TaskSlot slot;

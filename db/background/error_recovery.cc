@@ -56,7 +56,7 @@ void ErrorRecovery::Hurry() {
 }
 
 void ErrorRecovery::RetryLoop() {
-  const Duty duty(Duty::kRecovery, &with_.lifecycle, "the recovery from an error,");
+  const ActiveWork active(ActiveWork::kRecovery, &with_.lifecycle, "the recovery from an error,");
   const uint64_t longest_pause =
       std::max(kFirstPauseMicros, with_.context.options().bgerror_resume_retry_interval);
   DbLock lock(&with_.state.mu);
@@ -101,8 +101,8 @@ Status ErrorRecovery::Resume() {
 }
 
 Status ErrorRecovery::TryOnce(bool asked) {
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp("resume", Duty::kFlush, &with_.lifecycle));
-  const Duty duty(Duty::kRecovery, &with_.lifecycle, "the recovery from an error,");
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("resume", ActiveWork::kFlush, &with_.lifecycle));
+  const ActiveWork active(ActiveWork::kRecovery, &with_.lifecycle, "the recovery from an error,");
   ErrorState& errors = with_.errors.state();
   Status old_error;
   ErrorState::Severity severity = ErrorState::Severity::kNone;
@@ -196,7 +196,7 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   }
   {
     // Ingestions fail, and end, while writes are stopped; none begins.
-    VARVE_RETURN_IF_ERROR(RefuseHeldUp("Resume", Duty::kIngestion, &with_.lifecycle));
+    VARVE_RETURN_IF_ERROR(RefuseHeldUp("Resume", ActiveWork::kIngestion, &with_.lifecycle));
     DbLock lock(&with_.state.mu);
     with_.state.ingest_windows.AwaitNone();
   }

@@ -157,7 +157,7 @@ void FlushWork::RunFreeMemory(void* work) {
 }
 
 void FlushWork::SwitchLargest() {
-  const Duty duty(Duty::kFlush, &lifecycle_, "a flush");
+  const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
   {
     const ExclusiveCommit exclusive(state_.commit.get());
     DbLock lock(&state_.mu);

@@ -233,7 +233,7 @@ void FlushWork::RunOne(void* work) {
 }
 
 void FlushWork::BackgroundFlush() {
-  const Duty duty(Duty::kFlush, &lifecycle_, "a flush");
+  const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
   DbLock lock(&state_.mu);
   running_++;
   // Memtables left by an error are flushed by its recovery: those of all families in one step.
@@ -417,7 +417,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
   if (apart && job.reason != FlushReason::kErrorRecovery) {
     DbUnlock unlock(&state_.mu);
     const uint64_t current = state_.logs->current_number();
-    const Duty log(Duty::kLog, state_.commit.get(), "the log,");
+    const ActiveWork log(ActiveWork::kLog, state_.commit.get(), "the log,");
     VARVE_RETURN_IF_ERROR(state_.logs->SyncClosed());
     state_.sections.NoteDurable(current);
   }
@@ -426,7 +426,7 @@ Status FlushWork::RunPicked(const Job& job, std::vector<FamilyFlush>* flushes, b
 }
 
 Status FlushWork::RunJob(const Job& job, Extent extent) {
-  const Duty duty(Duty::kFlush, &lifecycle_, "a flush");
+  const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
   std::vector<FamilyFlush> flushes;
   Status s = PickAll(job, extent, &flushes);
   if (flushes.empty()) return s;
@@ -576,7 +576,7 @@ Status FlushWork::SwitchAndFlush(const std::vector<ColumnFamily*>& families,
   std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
   Status s;
   if (options.wait && !VARVE_CANARY(kWaitInCallback)) {
-    s = RefuseHeldUp("flush", Duty::kFlush, &lifecycle_);
+    s = RefuseHeldUp("flush", ActiveWork::kFlush, &lifecycle_);
   }
   if (!s.ok()) return s;
   {
@@ -638,7 +638,8 @@ Status FlushWork::WaitForRoom(const std::vector<ColumnFamily*>& families) {
   };
   while (!lifecycle_.shutting_down() && errors_.state().severity() == ErrorState::Severity::kNone &&
          std::ranges::any_of(families, waits)) {
-    VARVE_RETURN_IF_ERROR(RefuseHeldUp("flush", Duty::kFlush | Duty::kCompaction, &lifecycle_));
+    VARVE_RETURN_IF_ERROR(
+        RefuseHeldUp("flush", ActiveWork::kFlush | ActiveWork::kCompaction, &lifecycle_));
     state_.work.AwaitWorkFor(kRoomPollMicros);
   }
   return Status::OK();
@@ -700,7 +701,7 @@ Status FlushWork::LeaveStampedLogs() {
 
 Status FlushWork::FlushTogether(const std::vector<std::shared_ptr<ColumnFamily>>& families,
                                 FlushReason reason) {
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp("flush", Duty::kFlush, &lifecycle_));
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("flush", ActiveWork::kFlush, &lifecycle_));
   std::vector<std::pair<ColumnFamily*, uint64_t>> targets;  // newest memtable id to be flushed
   {
     const ExclusiveCommit exclusive(state_.commit.get());

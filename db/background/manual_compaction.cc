@@ -80,7 +80,8 @@ Remainder::Goal GoalOf(const CompactRangeOptions& call, const ColumnFamilyOption
 class CompactionWork::ManualTurn {
  public:
   ManualTurn(CompactionWork* work, const ColumnFamily& family, const RunControl& control)
-      : work_(work), duty_(Duty::kCompaction, &work->lifecycle_, "a call that compacts,") {
+      : work_(work),
+        active_work_(ActiveWork::kCompaction, &work->lifecycle_, "a call that compacts,") {
     DbLock lock(&work_->state_.mu);
     obstacle_ = work_->ManualObstacle(family, control);
     if (obstacle_.ok()) work_->manual_calls_++;
@@ -102,7 +103,7 @@ class CompactionWork::ManualTurn {
 
  private:
   CompactionWork* const work_;
-  const Duty duty_;
+  const ActiveWork active_work_;
   Status obstacle_;
   const ObsoleteFileQueue::LeaveOpen leave_open_;  // plans are destroyed under the mutex
 };
@@ -190,8 +191,8 @@ Status CompactionWork::TrimHistory(ColumnFamily* family, const std::string& trim
 
 Status CompactionWork::RunCall(const ManualCall& call) {
   const CompactRangeOptions& options = *call.options;
-  constexpr uint32_t kWork = Duty::kFlush | Duty::kCompaction;
-  const bool called_back = Duty::Find(kWork, &lifecycle_) != nullptr;
+  constexpr uint32_t kWork = ActiveWork::kFlush | ActiveWork::kCompaction;
+  const bool called_back = ActiveWork::Find(kWork, &lifecycle_) != nullptr;
   const ManualTurn turn(this, *call.family, ControlOf(options.canceled));
   VARVE_RETURN_IF_ERROR(turn.obstacle());
   VARVE_RETURN_IF_ERROR(FlushForRange(call, called_back));
@@ -431,7 +432,7 @@ void CompactionWork::DisableManual() {
   manual_cancel_.store(true, std::memory_order_release);
   state_.work.SignalAll();
   // A compaction whose callback makes this call ends only after the call returns.
-  if (Duty::Find(Duty::kCompaction, &lifecycle_) != nullptr) return;
+  if (ActiveWork::Find(ActiveWork::kCompaction, &lifecycle_) != nullptr) return;
   while (manual_working_ > 0 || tree_.AnyWaiting()) state_.work.Wait();
 }
 

@@ -240,7 +240,7 @@ void ObsoleteFiles::RunPurge(void* self) {
 }
 
 void ObsoleteFiles::PurgeInJob() {
-  const Duty duty(Duty::kBackground, &with_.lifecycle, "the deletion of files,");
+  const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "the deletion of files,");
   // A later request needs another job.
   scheduled_.store(false, std::memory_order_release);
   const DbLock lock(&with_.state.mu);

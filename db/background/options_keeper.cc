@@ -113,7 +113,7 @@ Status OptionsKeeper::WriteUpTo(uint64_t change) {
   VARVE_ASSERT(change <= wanted_ && promised_ <= wanted_);
   while (told_ < change) {
     if (writing_) {
-      VARVE_RETURN_IF_ERROR(RefuseHeldUp("call", Duty::kOptions, this));
+      VARVE_RETURN_IF_ERROR(RefuseHeldUp("call", ActiveWork::kOptions, this));
       with_.state.work.Wait();
       continue;
     }
@@ -127,7 +127,7 @@ Status OptionsKeeper::WriteUpTo(uint64_t change) {
 }
 
 Status OptionsKeeper::WriteOne() {
-  const Duty duty(Duty::kOptions, this, "the writing of the OPTIONS file,");
+  const ActiveWork active(ActiveWork::kOptions, this, "the writing of the OPTIONS file,");
   const uint64_t wanted = wanted_;
   const uint64_t began = with_.context.MonotonicMicros();
   const Content content = Collect();

@@ -44,7 +44,7 @@ bool PeriodicWork::Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* 
 }
 
 uint64_t PeriodicWork::OnTime() noexcept {
-  const Duty duty(Duty::kBackground, &with_.lifecycle, "a job of the database,");
+  const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "a job of the database,");
   uint64_t wait = kLongestWaitMicros;
   if (with_.lifecycle.shutting_down()) return wait;
   const uint64_t now = with_.context.MonotonicMicros();

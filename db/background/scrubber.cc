@@ -64,7 +64,7 @@ bool Scrubber::SleepUntil(uint64_t micros) {
 }
 
 void Scrubber::Run() {
-  const Duty duty(Duty::kBackground, &with_.lifecycle, "the verification of tables,");
+  const ActiveWork active(ActiveWork::kBackground, &with_.lifecycle, "the verification of tables,");
   uint64_t next = with_.context.MonotonicMicros();
   while (SleepUntil(next)) {
     due_micros_ = with_.context.MonotonicMicros();

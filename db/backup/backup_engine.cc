@@ -15,12 +15,12 @@
 #include "varve/listener.h"
 #include "varve/system_clock.h"
 
+#include "db/active_work.h"
 #include "db/backup/backup_store.h"
 #include "db/backup/create_backup.h"
 #include "db/backup/live_tables.h"
 #include "db/backup/restore_backup.h"
 #include "db/backup/verify_backup.h"
-#include "db/thread_duties.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 
@@ -35,18 +35,18 @@ struct GuardedStore {
   std::shared_mutex mutex;
 };
 
-// The duty of a thread that has the mutex, and of threads that work for it: user code that they
-// call may call the engine, which would wait for itself.
-class EngineDuty {
+// The active work of a thread that has the mutex, and of threads that work for it: user code that
+// they call may call the engine, which would wait for itself.
+class ActiveEngineCall {
  public:
-  explicit EngineDuty(const GuardedStore* guarded)
-      : duty_(Duty::kCall, guarded, "a call of the same backup engine,") {}
+  explicit ActiveEngineCall(const GuardedStore* guarded)
+      : active_work_(ActiveWork::kCall, guarded, "a call of the same backup engine,") {}
   static Status Refuse(const char* call, const GuardedStore* guarded) {
-    return RefuseHeldUp(call, Duty::kCall, guarded);
+    return RefuseHeldUp(call, ActiveWork::kCall, guarded);
   }
 
  private:
-  const Duty duty_;
+  const ActiveWork active_work_;
 };
 
 // Finds the engine behind the interface that RestoreOptions::alternate_dirs has.
@@ -100,7 +100,7 @@ class ReadCalls : public Base, public HasStore {
   }
   void GetBackupInfo(std::vector<BackupInfo>* infos, bool details) const override {
     if (infos == nullptr) return;
-    ThrowIfHeldUp("GetBackupInfo", Duty::kCall, &guarded_);
+    ThrowIfHeldUp("GetBackupInfo", ActiveWork::kCall, &guarded_);
     const std::shared_lock lock(guarded_.mutex);
     infos->clear();
     for (const auto& [id, meta] : catalog().valid()) {
@@ -110,7 +110,7 @@ class ReadCalls : public Base, public HasStore {
   }
   void GetCorruptedBackups(std::vector<BackupID>* ids) const override {
     if (ids == nullptr) return;
-    ThrowIfHeldUp("GetCorruptedBackups", Duty::kCall, &guarded_);
+    ThrowIfHeldUp("GetCorruptedBackups", ActiveWork::kCall, &guarded_);
     const std::shared_lock lock(guarded_.mutex);
     ids->clear();
     for (const auto& [id, invalid] : catalog().invalid()) ids->push_back(id);
@@ -147,9 +147,9 @@ class ReadCalls : public Base, public HasStore {
   // Runs a call that only reads, beside others of its kind.
   template <typename Step>
   Status Shared(const char* call, Step step) const {
-    VARVE_RETURN_IF_ERROR(EngineDuty::Refuse(call, &guarded_));
+    VARVE_RETURN_IF_ERROR(ActiveEngineCall::Refuse(call, &guarded_));
     const std::shared_lock lock(guarded_.mutex);
-    const EngineDuty duty(&guarded_);
+    const ActiveEngineCall active(&guarded_);
     return Guarded(step);
   }
   Status NoBackup() const { return Status::NotFound(store().directory(), "has no valid backup"); }
@@ -206,9 +206,9 @@ class BackupEngineImpl final : public ReadCalls<BackupEngine> {
     moved.path = store().directory();
     BackupID id = 0;
     {
-      VARVE_RETURN_IF_ERROR(ToIoStatus(EngineDuty::Refuse("CreateNewBackup", &guarded_)));
+      VARVE_RETURN_IF_ERROR(ToIoStatus(ActiveEngineCall::Refuse("CreateNewBackup", &guarded_)));
       const std::unique_lock lock(guarded_.mutex);
-      const EngineDuty duty(&guarded_);
+      const ActiveEngineCall active(&guarded_);
       moved.status = Guarded([&] {
         return CreateBackup(guarded_.store.get(), &tables_, options, db, app_metadata, &id, &moved);
       });
@@ -237,9 +237,9 @@ class BackupEngineImpl final : public ReadCalls<BackupEngine> {
  private:
   template <typename Step>
   IOStatus Alone(const char* call, Step step) {
-    VARVE_RETURN_IF_ERROR(ToIoStatus(EngineDuty::Refuse(call, &guarded_)));
+    VARVE_RETURN_IF_ERROR(ToIoStatus(ActiveEngineCall::Refuse(call, &guarded_)));
     const std::unique_lock lock(guarded_.mutex);
-    const EngineDuty duty(&guarded_);
+    const ActiveEngineCall active(&guarded_);
     return ToIoStatus(Guarded(step));
   }
 

@@ -10,9 +10,9 @@
 #include "varve/env.h"
 #include "varve/statistics.h"
 
+#include "db/active_work.h"
 #include "db/copy/copy_host.h"
 #include "db/copy/copy_set.h"
-#include "db/thread_duties.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/env/durable_write.h"

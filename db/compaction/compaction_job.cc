@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "db/active_work.h"
 #include "db/compaction/compaction_iterator.h"
 #include "db/compaction/counted_input.h"
 #include "db/compaction/output_writer.h"
@@ -16,7 +17,6 @@
 #include "db/compaction/subcompaction_bounds.h"
 #include "db/compaction/surviving_tombstones.h"
 #include "db/read/version_iterators.h"
-#include "db/thread_duties.h"
 #include "db/version/version_builder.h"
 #include "table/iterator/merging_iterator.h"
 #include "util/base/assert.h"
@@ -354,8 +354,8 @@ void Job::RunPieces(std::vector<Piece>* pieces) {
   try {
     for (; begun < pieces->size(); begun++) {
       threads.emplace_back([this, piece = &(*pieces)[begun], pace = GiveWay::CurrentPace(),
-                            duty = duties::innermost] {
-        const DutiesOf own(duty);
+                            active = active_work::innermost] {
+        const ActiveWorkOf own(active);
         // Each thread follows the pace separately: the first may be over long before the others.
         const GiveWay at_pace(pace);
         RunPieceGuarded(piece);

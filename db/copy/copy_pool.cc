@@ -10,7 +10,7 @@
 #include "varve/rate_limiter.h"
 #include "varve/statistics.h"
 
-#include "db/thread_duties.h"
+#include "db/active_work.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
 #include "util/coding/crc32c.h"
@@ -288,11 +288,11 @@ Status CopyPool::Run(std::vector<CopyTask>* tasks) const {
   const bool caller_works = !options_.cpu_priority.has_value();
   std::vector<std::thread> helpers;
   helpers.reserve(threads);
-  const Duty* const duty = duties::innermost;
+  const ActiveWork* const active = active_work::innermost;
   try {
     while (helpers.size() + (caller_works ? 1 : 0) < threads) {
-      helpers.emplace_back([this, &run, duty] {
-        const DutiesOf of_caller(duty);
+      helpers.emplace_back([this, &run, active] {
+        const ActiveWorkOf of_caller(active);
         if (options_.cpu_priority.has_value()) (void)LowerCpuPriority(*options_.cpu_priority);
         CopyWorker(&run).Work();
       });

@@ -8,7 +8,8 @@
 //      on. Names are not durable: the maker of the directories syncs them.
 //   2. The target of a task that is not OK is deleted, if the pool has made it.
 //   3. Each thread uses one buffer, and keeps at most kUnsynced targets open.
-//   4. Threads of the pool have the duties of the caller (db/thread_duties.h), who waits for them.
+//   4. Threads of the pool have the active work of the caller (db/active_work.h), who waits for
+//   them.
 //   5. Files are written one after the other and then synced one after the other, so that a file
 //      system that commits all changes together does that once for many files.
 

@@ -36,8 +36,8 @@ Status CopySet::Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<C
   VARVE_ASSERT(!wanted.own_manifest || wanted.families.empty());
   DbState& state = engine->state;
   const auto owner = state.commit.get();
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, Duty::kLog | Duty::kCommit, owner));
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, Duty::kManifest, state.versions.get()));
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kLog | ActiveWork::kCommit, owner));
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kManifest, state.versions.get()));
   std::unique_ptr<CopySet> taken(new CopySet(engine));
   taken->sequence_ = state.versions->last_sequence();
   if (!engine->context.read_only()) {
@@ -183,7 +183,7 @@ void CopySet::AddTables() {
 
 Status CopySet::AddLogs() {
   {
-    const Duty duty(Duty::kLog, engine_->state.commit.get(), "the log,");
+    const ActiveWork active(ActiveWork::kLog, engine_->state.commit.get(), "the log,");
     VARVE_RETURN_IF_ERROR(LogSet::HandOver(&logs_));
   }
   for (const LogSet::PinnedLog& log : logs_) {

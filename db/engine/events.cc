@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/engine/events.h"
 
+#include "db/active_work.h"
 #include "db/column_family/column_family.h"
-#include "db/thread_duties.h"
 #include "util/base/caught_exception.h"
 #include "util/env/info_log.h"
 

@@ -6,7 +6,7 @@
 
 #include "varve/file_system_wrappers.h"
 
-#include "db/thread_duties.h"
+#include "db/active_work.h"
 #include "util/base/caught_exception.h"
 
 namespace varve {

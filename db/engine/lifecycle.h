@@ -13,10 +13,10 @@
 
 #include "varve/status.h"
 
+#include "db/active_work.h"
 #include "db/column_family/super_version_source.h"
 #include "db/db_mutex.h"
 #include "db/engine/open_calls.h"
-#include "db/thread_duties.h"
 #include "util/base/assert.h"
 
 namespace varve {
@@ -81,7 +81,8 @@ class OpenCall {
  public:
   explicit OpenCall(Lifecycle* lifecycle)
       : calls_(!lifecycle->closed() && lifecycle->calls().Enter() ? &lifecycle->calls() : nullptr) {
-    if (calls_ != nullptr) duty_.emplace(Duty::kCall, lifecycle, "a call of the database,");
+    if (calls_ != nullptr)
+      active_work_.emplace(ActiveWork::kCall, lifecycle, "a call of the database,");
   }
   ~OpenCall() {
     if (calls_ != nullptr) calls_->Leave();
@@ -94,7 +95,7 @@ class OpenCall {
 
  private:
   OpenCalls* const calls_;
-  std::optional<Duty> duty_;
+  std::optional<ActiveWork> active_work_;
 };
 
 }  // namespace varve

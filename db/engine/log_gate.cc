@@ -8,7 +8,8 @@
 namespace varve {
 
 Status LogGate::Lock() {
-  VARVE_RETURN_IF_ERROR(RefuseHeldUp("LockWAL", Duty::kFlush | Duty::kIngestion, &lifecycle_));
+  VARVE_RETURN_IF_ERROR(
+      RefuseHeldUp("LockWAL", ActiveWork::kFlush | ActiveWork::kIngestion, &lifecycle_));
   {
     DbLock lock(&state_.mu);
     while (locking_) state_.work.Wait();
@@ -23,7 +24,7 @@ Status LogGate::Lock() {
   }
   Status s = Guarded([&] { state_.commit->EnterExclusive(); });
   if (s.ok()) {
-    const Duty duty(Duty::kLog, state_.commit.get(), "the log,");
+    const ActiveWork active(ActiveWork::kLog, state_.commit.get(), "the log,");
     s = Guarded([&] { return state_.logs->FlushBuffers(); });
     if (!s.ok()) state_.commit->ExitExclusive();
   }

@@ -124,7 +124,7 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
 // that it was called from.
 Status WriteAdmission::CalledBack() const {
   if (VARVE_CANARY(kWaitInCallback)) return Status::OK();
-  return RefuseHeldUp("write", Duty::kFlush | Duty::kCompaction, &lifecycle_);
+  return RefuseHeldUp("write", ActiveWork::kFlush | ActiveWork::kCompaction, &lifecycle_);
 }
 
 Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {

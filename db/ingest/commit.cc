@@ -90,9 +90,9 @@ Status IngestCommit::Run() noexcept {
 Status IngestCommit::RunSteps() {
   const DbContext& context = e_.context;
   const StopWatch watch(context.clock(), context.statistics(), INGEST_EXTERNAL_FILE_RUN_MICROS);
-  VARVE_RETURN_IF_ERROR(
-      RefuseHeldUp("IngestExternalFile", Duty::kFlush | Duty::kIngestion, &e_.lifecycle));
-  const Duty duty(Duty::kIngestion, &e_.lifecycle, "an ingestion");
+  VARVE_RETURN_IF_ERROR(RefuseHeldUp("IngestExternalFile",
+                                     ActiveWork::kFlush | ActiveWork::kIngestion, &e_.lifecycle));
+  const ActiveWork active(ActiveWork::kIngestion, &e_.lifecycle, "an ingestion");
   VARVE_RETURN_IF_ERROR(Collect());
   VARVE_RETURN_IF_ERROR(FlushAhead());
   VARVE_RETURN_IF_ERROR(NameFiles());

@@ -127,14 +127,14 @@ Status Preparation::StageAll() {
   };
   const size_t wanted = ThreadsFor(statuses.size(), share_.options);
   std::vector<std::thread> helpers;
-  const Duty* const duties = duties::innermost;
+  const ActiveWork* const active = active_work::innermost;
   // If memory for another thread lacks, the existing ones do all of it.
   BestEffort([&] {
     helpers.reserve(wanted);
     if (wanted > 1) helpers.emplace_back([n = statuses.size()] { ReserveDescriptors(n); });
     while (helpers.size() < wanted) {
       helpers.emplace_back([&] {
-        const DutiesOf of_caller(duties);
+        const ActiveWorkOf of_caller(active);
         work();
       });
     }

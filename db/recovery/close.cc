@@ -151,7 +151,7 @@ Status CloseEngine(Engine* engine, WhenHeld when) noexcept {
   Engine& e = *engine;
   Status s;
   if (!BeginClose(engine, when, &s)) return s;
-  const Duty duty(Duty::kBackground, &e.lifecycle, "the closing of the database,");
+  const ActiveWork active(ActiveWork::kBackground, &e.lifecycle, "the closing of the database,");
   e.context.LiftRateLimit();
   s = EndCalls(engine);
   s.UpdateIfOk(EndJobs(engine));

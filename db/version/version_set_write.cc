@@ -515,7 +515,7 @@ Status VersionSet::WriteEdits(const std::vector<VersionEdit*>& edits, std::vecto
   rep_->doubtful_tables.reserve(rep_->doubtful_tables.size() + write.tables.size());
   IOStatus s;
   {
-    const Duty duty(Duty::kManifest, this, "the writing of the MANIFEST,");
+    const ActiveWork active(ActiveWork::kManifest, this, "the writing of the MANIFEST,");
     DbUnlock unlock(mu_);
     // This takes long if there are many files, and no other thread has the edits.
     VARVE_RETURN_IF_ERROR(EncodeEdits(edits, timestamp_sizes, &write.records));

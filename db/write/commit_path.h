@@ -14,7 +14,7 @@
 #include "varve/types.h"
 #include "varve/user_write_callback.h"
 
-#include "db/thread_duties.h"
+#include "db/active_work.h"
 #include "db/wal/commit_log.h"
 #include "db/write/write_request.h"
 
@@ -134,26 +134,28 @@ class ExclusiveCommit {
  public:
   explicit ExclusiveCommit(CommitPath* path) : path_(path) {
     path_->EnterExclusive();
-    BeginDuty();
+    BeginActiveWork();
   }
   // Selects the constructor for a caller that has entered already.
   struct Entered {};
-  ExclusiveCommit(CommitPath* path, Entered) : path_(path) { BeginDuty(); }
+  ExclusiveCommit(CommitPath* path, Entered) : path_(path) { BeginActiveWork(); }
   ~ExclusiveCommit() { Leave(); }
   ExclusiveCommit(const ExclusiveCommit&) = delete;
   ExclusiveCommit& operator=(const ExclusiveCommit&) = delete;
 
   void Leave() {
-    duty_.reset();
+    active_work_.reset();
     if (path_ != nullptr) path_->ExitExclusive();
     path_ = nullptr;
   }
 
  private:
-  void BeginDuty() { duty_.emplace(Duty::kCommit, path_, "writers, who are kept out,"); }
+  void BeginActiveWork() {
+    active_work_.emplace(ActiveWork::kCommit, path_, "writers, who are kept out,");
+  }
 
   CommitPath* path_;
-  std::optional<Duty> duty_;
+  std::optional<ActiveWork> active_work_;
 };
 
 // `last_sequence` is the newest sequence number in use.

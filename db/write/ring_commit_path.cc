@@ -17,13 +17,13 @@ namespace {
 // time than a thread would lose by waiting for a hole in the log.
 constexpr size_t kBytesCopiedUnderLock = 2 << 10;
 
-// Duties for which a write, or an exclusive holder, may wait: they include a sync of the log.
-constexpr uint32_t kHoldsUp = Duty::kCommit | Duty::kLog;
+// Active work for which a write, or an exclusive holder, may wait: they include a sync of the log.
+constexpr uint32_t kHoldsUp = ActiveWork::kCommit | ActiveWork::kLog;
 
 // Returns an error if the thread has the DB mutex, before which the call's locks must be taken. A
 // comparator, for example, runs under that mutex.
 Status RefuseUnderDbMutex(const char* call) {
-  return duties::mutex == nullptr ? Status::OK() : HeldUp(call, "the database's mutex,");
+  return active_work::mutex == nullptr ? Status::OK() : HeldUp(call, "the database's mutex,");
 }
 
 // Throws if the thread holds something that others in the path may wait for.
@@ -57,7 +57,7 @@ Status RingCommitPath::Commit(const WriteOptions& options, WriteRequest* request
   const auto* const self = static_cast<const CommitPath*>(this);
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("write", kHoldsUp, self));
   VARVE_RETURN_IF_ERROR(RefuseUnderDbMutex("write"));
-  const Duty duty(Duty::kCommit, self, "a write");
+  const ActiveWork active(ActiveWork::kCommit, self, "a write");
   Reservation reservation;
   std::optional<KeyHashes> keys;
   // The record does not contain the updates of a prepared transaction: they may be of any keys.
@@ -132,7 +132,7 @@ Status RingCommitPath::ReserveLocked(const WriteOptions& options, WriteRequest* 
 }
 
 Status RingCommitPath::WaitForLog(const wal::LogReservation& place, bool sync) try {
-  const Duty duty(Duty::kLog, static_cast<const CommitPath*>(this), "the log,");
+  const ActiveWork active(ActiveWork::kLog, static_cast<const CommitPath*>(this), "the log,");
   Status s = place.log->WaitWhole(place);
   return s.ok() && sync ? host_->SyncLog(place) : s;
 } catch (...) {

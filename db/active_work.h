@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tells what a thread has to finish before others can go on, for calls that users make from inside
-// it: a filter, a listener or a file system that a flush calls may call the database in its turn. A
-// call that would then wait for the work that it was called from is refused as Busy, as it would
-// wait for ever.
+// Tells which work a thread has begun and must finish before others can go on. A filter, a listener
+// or a file system that a flush calls may call the database in its turn. A call that would then
+// wait for the work that it was called from is refused as Busy, as it would wait for ever.
 //
-// Work registers itself as a Duty of its thread. A call that is about to wait for work of some
-// kinds looks for a duty of these kinds (RefuseHeldUp, if it returns a status; ThrowIfHeldUp
-// elsewhere). Both cost one load of a variable of the thread when there is no duty.
+// Work registers itself as ActiveWork of its thread. A call that is about to wait for work of some
+// kinds looks for active work of these kinds (RefuseHeldUp, if it returns a status; ThrowIfHeldUp
+// elsewhere). Both cost one load of a thread-local variable when there is none.
 
 #include <cstdint>
 #include <string>
@@ -20,21 +19,22 @@
 
 namespace varve {
 
-class Duty;
+class ActiveWork;
 
-namespace duties {
+namespace active_work {
 
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local const Duty* innermost = nullptr;
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local const ActiveWork* innermost =
+    nullptr;
 // The user's function that the thread is in, as far as it has a name.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const char* function = nullptr;
 // The DB mutex that the thread has taken last and still holds.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const void* mutex = nullptr;
 
-}  // namespace duties
+}  // namespace active_work
 
-// Registers one duty while it lives, which is within the life of the one before. Thread safety: it
-// belongs to the thread that makes it.
-class Duty {
+// Registers one piece of work while it lives, which is within the life of the one before. Thread
+// safety: it belongs to the thread that makes it.
+class ActiveWork {
  public:
   enum Kind : uint32_t {
     kCommit = 1,       // a write on its way, or writers that are kept out; of a CommitPath
@@ -56,26 +56,26 @@ class Duty {
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
 #endif
   // `what` is for messages, and literal: "a flush".
-  Duty(Kind kind, const void* owner, const char* what)
-      : kind_(kind), owner_(owner), what_(what), outer_(duties::innermost) {
-    duties::innermost = this;
+  ActiveWork(Kind kind, const void* owner, const char* what)
+      : kind_(kind), owner_(owner), what_(what), outer_(active_work::innermost) {
+    active_work::innermost = this;
   }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-  ~Duty() {
-    duties::innermost = outer_;
+  ~ActiveWork() {
+    active_work::innermost = outer_;
   }
-  Duty(const Duty&) = delete;
-  Duty& operator=(const Duty&) = delete;
+  ActiveWork(const ActiveWork&) = delete;
+  ActiveWork& operator=(const ActiveWork&) = delete;
 
   // The innermost one of these kinds that this thread has for the owner; null: it has none.
-  static const Duty* Find(uint32_t kinds, const void* owner) {
-    const Duty* duty = duties::innermost;
-    while (duty != nullptr && ((duty->kind_ & kinds) == 0 || duty->owner_ != owner)) {
-      duty = duty->outer_;
+  static const ActiveWork* Find(uint32_t kinds, const void* owner) {
+    const ActiveWork* active = active_work::innermost;
+    while (active != nullptr && ((active->kind_ & kinds) == 0 || active->owner_ != owner)) {
+      active = active->outer_;
     }
-    return duty;
+    return active;
   }
   const char* what() const {
     return what_;
@@ -85,30 +85,32 @@ class Duty {
   const Kind kind_;
   const void* const owner_;
   const char* const what_;
-  const Duty* const outer_;
+  const ActiveWork* const outer_;
 };
 
-// A thread that does a part of another's work has that one's duties, for the time of its life. The
-// other waits for it.
-class DutiesOf {
+// Gives a thread that does a part of another thread's work the active work of that one, while it
+// lives. The other thread waits for it.
+class ActiveWorkOf {
  public:
-  explicit DutiesOf(const Duty* innermost) : own_(duties::innermost) {
-    duties::innermost = innermost;
+  explicit ActiveWorkOf(const ActiveWork* innermost) : own_(active_work::innermost) {
+    active_work::innermost = innermost;
   }
-  ~DutiesOf() { duties::innermost = own_; }
-  DutiesOf(const DutiesOf&) = delete;
-  DutiesOf& operator=(const DutiesOf&) = delete;
+  ~ActiveWorkOf() { active_work::innermost = own_; }
+  ActiveWorkOf(const ActiveWorkOf&) = delete;
+  ActiveWorkOf& operator=(const ActiveWorkOf&) = delete;
 
  private:
-  const Duty* const own_;
+  const ActiveWork* const own_;
 };
 
 // Names a user's function during its call.
 class CallOut {
  public:
   // `name` is literal.
-  explicit CallOut(const char* name) : outer_(duties::function) { duties::function = name; }
-  ~CallOut() { duties::function = outer_; }
+  explicit CallOut(const char* name) : outer_(active_work::function) {
+    active_work::function = name;
+  }
+  ~CallOut() { active_work::function = outer_; }
   CallOut(const CallOut&) = delete;
   CallOut& operator=(const CallOut&) = delete;
 
@@ -118,17 +120,17 @@ class CallOut {
 
 // Returns the error of `call`, which must not wait for `what`.
 inline Status HeldUp(const char* call, const char* what) {
-  const char* const from = duties::function == nullptr ? "a callback" : duties::function;
+  const char* const from = active_work::function == nullptr ? "a callback" : active_work::function;
   return Status::Busy(call, std::string("called in ") + from + ", it would wait for " + what +
                                 " which that holds up; call it from another thread");
 }
 
 // OK, or why the call must not wait for work of these kinds.
 inline Status RefuseHeldUp(const char* call, uint32_t kinds, const void* owner) {
-  if (duties::innermost == nullptr) [[likely]]
+  if (active_work::innermost == nullptr) [[likely]]
     return Status::OK();
-  const Duty* const duty = Duty::Find(kinds, owner);
-  return duty == nullptr ? Status::OK() : HeldUp(call, duty->what());
+  const ActiveWork* const active = ActiveWork::Find(kinds, owner);
+  return active == nullptr ? Status::OK() : HeldUp(call, active->what());
 }
 
 inline void ThrowIfHeldUp(const char* call, uint32_t kinds, const void* owner) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Objects of every kind that a user can register, each of whose functions can be made to do
-// something once, in the middle of what the engine calls it for.
+// Provides objects of every kind that a user can register, each of whose functions can be made to
+// do something once, in the middle of what the engine calls it for.
 
 #include <atomic>
 #include <functional>

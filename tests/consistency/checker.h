@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The contract of a checker: it owns a part of the key space, writes it from many threads, and
-// knows from the acknowledged writes which answers are possible.
+// Defines the contract of a checker: it owns a part of the key space, writes it from many threads,
+// and knows from the acknowledged writes which answers are possible.
 
 #include <atomic>
 #include <cstdint>

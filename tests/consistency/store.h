@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The database that the checkers use: several column families, with every way of reading. It is
-// virtual so that a test can plant a bug between a checker and the database.
+// Provides the database that the checkers use: several column families, with every way of reading.
+// It is virtual so that a test can plant a bug between a checker and the database.
 
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The life cycles that must leave nothing behind: each makes something of the API, uses it, and
-// lets it go.
+// Lists the life cycles that must leave nothing behind: each makes something of the API, uses it,
+// and lets it go.
 
 #include <cstdint>
 #include <memory>

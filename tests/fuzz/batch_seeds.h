@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Well-formed batches to begin from.
+// Provides well-formed batches to begin from.
 
 #include "tests/fuzz/target.h"
 

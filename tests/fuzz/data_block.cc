@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Data blocks: whatever their bytes, walks in both directions and searches end inside the block;
-// both forms of a block in memory say the same; a block that is whole reads the same both ways.
+// Fuzzes data blocks: whatever their bytes, walks in both directions and searches end inside the
+// block; both forms of a block in memory say the same; a block that is whole reads the same both
+// ways.
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole directories, as a list of names and contents: opening one refuses it, or gives a database
-// that can be read by every way, verified, compacted and closed.
+// Fuzzes whole directories, as a list of names and contents: opening one refuses it, or gives a
+// database that can be read by every way, verified, compacted and closed.
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Version edits that serve as seeds.
+// Provides version edits that serve as seeds.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Names in a database's directory: any name is none of ours, or one that we would write for the
-// same number.
+// Fuzzes names in a database's directory: any name is none of ours, or one that we would write for
+// the same number.
 
 #include "tests/fuzz/target.h"
 #include "util/env/file_names.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Filter blocks of every kind: any bytes may be asked, and a filter that was built from the input
-// as keys says yes to each of them.
+// Fuzzes filter blocks of every kind: any bytes may be asked, and a filter that was built from the
+// input as keys says yes to each of them.
 
 #include <algorithm>
 #include <memory>

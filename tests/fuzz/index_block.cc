@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Index blocks in every form: any bytes are refused or give handles inside the file, and the
+// Fuzzes index blocks in every form: any bytes are refused or give handles inside the file, and the
 // prepared search finds what a plain one finds.
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// MANIFEST replay: any records are refused or make families whose trees hold together.
+// Fuzzes MANIFEST replay: any records are refused or make families whose trees hold together.
 
 #include "db/version/manifest_replay.h"
 #include "db/version/obsolete_file_queue.h"

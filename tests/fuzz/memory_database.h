@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database in memory that is made from files, or gives its files away.
+// Provides a database in memory that is made from files, or gives its files away.
 
 #include <map>
 #include <memory>

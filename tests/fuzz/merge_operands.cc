@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The built-in merge operators over any operands: they fail or give a value, and combining some of
-// the operands beforehand gives the same value.
+// Fuzzes the built-in merge operators over any operands: they fail or give a value, and combining
+// some of the operands beforehand gives the same value.
 
 #include <deque>
 

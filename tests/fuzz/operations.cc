@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The bytes are operations: a database answers each as an ordered map does, in whatever order they
-// come, over flushes, compactions and openings.
+// Fuzzes sequences of operations: a database answers each as an ordered map does, in whatever order
+// they come, over flushes, compactions and openings.
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Option strings: any text is refused with nothing changed, or makes options that are printed as a
-// text that makes the same.
+// Fuzzes option strings: any text is refused with nothing changed, or makes options that are
+// printed as a text that makes the same.
 
 #include "util/options/option_text.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole table files with right checksums: opening, walking, looking up and verifying any of them
-// returns.
+// Fuzzes whole table files with right checksums: opening, walking, looking up and verifying any of
+// them returns.
 
 #include "tests/table/table_file.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Logged batches of families whose timestamps were switched on or off: any well-formed batch is
-// refused, or becomes one with as many updates that needs no further change.
+// Fuzzes logged batches of families whose timestamps were switched on or off: any well-formed batch
+// is refused, or becomes one with as many updates that needs no further change.
 
 #include "db/recovery/timestamp_adapter.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// RocksDB's C API, loaded from its library at run time, because Varve's own has the same names.
+// Loads RocksDB's C API from its library at run time, because Varve's own has the same names.
 
 #include <string>
 #include <type_traits>

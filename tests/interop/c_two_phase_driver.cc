@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A library with RocksDB's C API, named by VARVE_ROCKSDB_LIBRARY, obeying a script of
-// transactions in two phases. Namespace kv has of the C++ API what the driver uses, made of C
-// functions; of "refused" there is nothing.
+// Runs a script of transactions in two phases with a library that has RocksDB's C API, named by
+// VARVE_ROCKSDB_LIBRARY. Namespace kv has the parts of the C++ API that the driver uses, made of C
+// functions, but not "refused".
 
 #include <cstdio>
 #include <cstdlib>

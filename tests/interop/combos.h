@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The combinations of format options and contents under which directories are written.
+// Lists the combinations of format options and contents under which directories are written.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// RocksDB, obeying a script.
+// Runs a script with RocksDB.
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// RocksDB, obeying a script about timestamps.
+// Runs a script about timestamps with RocksDB.
 
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>

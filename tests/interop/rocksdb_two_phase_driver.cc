@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// RocksDB, obeying a script of transactions in two phases.
+// Runs a script of transactions in two phases with RocksDB.
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>

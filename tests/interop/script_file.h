@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The main function of every driver: it runs the script that its argument names.
+// Defines the main function of every driver: it runs the script that its argument names.
 
 #include <cstdio>
 #include <fstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Varve, obeying a script about timestamps.
+// Runs a script about timestamps with Varve.
 
 #include "varve/comparator.h"
 #include "varve/convenience.h"

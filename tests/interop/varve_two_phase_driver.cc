@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Varve, obeying a script of transactions in two phases.
+// Runs a script of transactions in two phases with Varve.
 
 #include "varve/convenience.h"
 #include "varve/db.h"

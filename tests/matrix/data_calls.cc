@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rows of calls that write and read.
+// Lists the rows of calls that write and read.
 
 #include "varve/comparator.h"
 #include "varve/snapshot.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The blocked skip list against an ordered map, for each kind of key order and shape of input.
+// Tests the blocked skip list against an ordered map, for each kind of key order and shape of
+// input.
 
 #include "memtable/blocked_skip_list.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable's arena: pieces do not overlap, offsets lead back to them.
+// Tests the memtable's arena: pieces do not overlap, offsets lead back to them.
 
 #include "memtable/entry_arena.h"
 

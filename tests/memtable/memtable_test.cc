@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The memtable as the rest of the engine sees it: reads at snapshots, range tombstones, the filter,
-// iteration, and when it is full.
+// Tests the memtable as the rest of the engine sees it: reads at snapshots, range tombstones, the
+// filter, iteration, and when it is full.
 
 #include "memtable/memtable.h"
 

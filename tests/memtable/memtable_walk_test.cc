@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Iterators of memtables, by steps and by batches, beside a model; and what their batches say of
-// keys.
+// Tests iterators of memtables, by steps and by batches, beside a model; and what their batches say
+// of keys.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The plain skip list against an ordered map, where hints serve and where they do not, and under
-// threads that insert into the same gaps.
+// Tests the plain skip list against an ordered map, where hints serve and where they do not, and
+// under threads that insert into the same gaps.
 
 #include "memtable/skip_list.h"
 

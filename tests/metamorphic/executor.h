@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Interface of a player that runs histories on a database.
+// Provides the interface of a player that runs histories on a database.
 
 #include <string>
 

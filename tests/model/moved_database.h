@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database that a run of the model test has open beside its own: a checkpoint, a restored backup,
-// or a secondary of its database. And the comparison of any of them with what it must hold.
+// Holds a database that a run of the model test has open beside its own: a checkpoint, a restored
+// backup, or a secondary of its database. Also compares any of them with the expected contents.
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Random but legal options, small enough that every mechanism runs within a few thousand
+// Makes random but legal options, small enough that every mechanism runs within a few thousand
 // operations.
 
 #include <cstdint>

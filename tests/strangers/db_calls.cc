@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rows of DB, of iterators, and of functions that are given a DB.
+// Lists the rows of DB, of iterators, and of functions that are given a DB.
 
 #include <functional>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The calls of a public header, as text.
+// Lists the calls of a public header, as text.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rows of Transaction, of what begins one, and of batches that are read with a database.
+// Lists the rows of Transaction, of what begins one, and of batches that are read with a database.
 
 #include "tests/strangers/calls.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Random walks of an iterator beside a model of the same entries.
+// Makes random walks of an iterator beside a model of the same entries.
 
 #include <gtest/gtest.h>
 

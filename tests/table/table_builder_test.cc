@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables built under many options, taken apart by the format's grammar alone.
+// Tests tables built under many options, taken apart by the format's grammar alone.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Our tables before RocksDB's own sst_dump. Skipped where that program is not installed.
+// Checks our tables with RocksDB's own sst_dump. Skipped where that program is not installed.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

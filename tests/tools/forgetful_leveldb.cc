@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// LevelDB's C API over a map in memory that loses every hundredth write: what a comparison of
-// engines must not take for a quick one. Only what benchmarks/compare calls to fill a database.
+// Implements LevelDB's C API over a map in memory that loses every hundredth write, which a
+// comparison of engines must not take for a quick one. It has only the calls that
+// benchmarks/compare makes to fill a database.
 
 #include <cstddef>
 #include <iterator>

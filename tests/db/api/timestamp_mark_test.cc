@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The mark below which the history of a family need not be kept, through the API.
+// Tests the mark below which the history of a family need not be kept, through the API.
 
 #include <gmock/gmock.h>
 

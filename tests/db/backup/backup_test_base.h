@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database in memory with a backup directory beside it.
+// Provides a database in memory with a backup directory beside it.
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Filters, failures and bounds of one compaction pass.
+// Tests filters, failures and bounds of one compaction pass.
 
 #include "db/compaction/compaction_iterator.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An internal iterator over entries that a test has written down.
+// Provides an internal iterator over entries that a test has written down.
 
 #include <algorithm>
 #include <deque>

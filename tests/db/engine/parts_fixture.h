@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The parts of an engine over a file system in memory, with a version set, a family and a log, and
-// nothing opened: no DB, no recovery, no jobs but those that a test makes.
+// Provides the parts of an engine over a file system in memory, with a version set, a family and a
+// log, and nothing opened: no DB, no recovery, no jobs but those that a test makes.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Files of programs in memory, over a file system that fails on demand.
+// Provides files of programs in memory, over a file system that fails on demand.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A process that a test starts and kills: the writer beside the readers.
+// Runs a process that a test starts and kills: the writer beside the readers.
 
 #include <sys/types.h>
 

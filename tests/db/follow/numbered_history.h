@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A history of which every state tells how long it is: step n writes n under its own key and under
-// "newest", in one batch. So a reader can tell a prefix from anything else without the history.
+// Defines a history of which every state tells how long it is: step n writes n under its own key
+// and under "newest", in one batch. So a reader can tell a prefix from anything else without the
+// history.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database in memory beside files that it may ingest.
+// Provides a database in memory beside files that it may ingest.
 
 #include <string>
 #include <vector>

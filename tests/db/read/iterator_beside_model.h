@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Iterators over a family without a database, and where they stand beside a model of it.
+// Compares iterators over a family without a database with a model of it.
 
 #include <gtest/gtest.h>
 

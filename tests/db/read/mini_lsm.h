@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A column family without a database: a history of writes, spread by age over memtables and tables,
-// and a model that replays the same history.
+// Provides a column family without a database: a history of writes, spread by age over memtables
+// and tables, and a model that replays the same history.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Random histories of writes over few keys, so that versions, deletions and ranges meet.
+// Makes random histories of writes over few keys, so that versions, deletions and ranges meet.
 
 #include <random>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database in memory that is opened for transactions.
+// Provides a database in memory that is opened for transactions.
 
 #include <memory>
 #include <optional>

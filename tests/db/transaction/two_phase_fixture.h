@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database in memory whose transactions have two phases, and which crashes.
+// Provides a database in memory whose transactions have two phases, and which crashes.
 
 #include <map>
 #include <memory>

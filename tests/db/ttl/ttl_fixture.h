@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A database with lifetimes in memory, and a clock that the test sets.
+// Provides a database with lifetimes in memory, and a clock that the test sets.
 
 #include <gmock/gmock.h>
 

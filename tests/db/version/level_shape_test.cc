@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Targets, scores and debt of drawn trees.
+// Tests targets, scores and debt of drawn trees.
 
 #include "db/version/level_shape.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A version set over a file system in memory, with files that are tables by name and size only.
+// Provides a version set over a file system in memory, with files that are tables by name and size
+// only.
 
 #include <gtest/gtest.h>
 

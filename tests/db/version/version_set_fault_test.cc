@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A version set on storage that fails or loses power.
+// Tests a version set on storage that fails or loses power.
 
 #include <gmock/gmock.h>
 

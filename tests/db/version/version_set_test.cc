@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A version set from its creation over edits to its recovery.
+// Tests a version set from its creation over edits to its recovery.
 
 #include "db/version/version_set.h"
 

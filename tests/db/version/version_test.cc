@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Searching in the files of a level.
+// Tests searching in the files of a level.
 
 #include "db/version/version.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A mapped log on a file system in memory, and records that tell their number.
+// Provides a mapped log on a file system in memory, and records that tell their number.
 
 #include <gtest/gtest.h>
 

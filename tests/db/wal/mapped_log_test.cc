@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The bytes of a mapped log: those that the log writer makes, in whatever order places are filled.
+// Tests the bytes of a mapped log: those that the log writer makes, in whatever order places are
+// filled.
 
 #include <gtest/gtest.h>
 

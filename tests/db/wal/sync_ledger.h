@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A file system that records which bytes syncs of logs have made durable: the length of a file when
-// a sync began, and the time when it ended. It can copy the files of one moment as a kill would
-// leave them, and hold syncs back.
+// Provides a file system that records which bytes syncs of logs have made durable: the length of a
+// file when a sync began, and the time when it ended. It can copy the files of one moment as a kill
+// would leave them, and hold syncs back.
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Timestamps in a batch: where they are put, which calls may put them there, and what the batch
-// knows of them through all its other calls.
+// Tests timestamps in a batch: their place, the calls that may set them, and what the batch knows
+// of them through all its other calls.
 
 #include "db/write/batch_timestamps.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The commit path in every mode over a host that only watches: order, visibility, exclusivity,
-// failures at every step, closing.
+// Tests the commit path in every mode over a host that only watches: order, visibility,
+// exclusivity, failures at every step, closing.
 
 #include "db/write/commit_path.h"
 

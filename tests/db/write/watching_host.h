@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A host of a commit path that only records what is logged, inserted and published, in which order;
-// it fails and blocks if the test wants it.
+// Provides a host of a commit path that only records what is logged, inserted and published, in
+// which order; it fails and blocks if the test wants it.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Batches: their bytes, what can be asked about them, save points, limits, iteration, and bytes
-// that are no batch.
+// Tests batches: their bytes, what can be asked about them, save points, limits, iteration, and
+// bytes that are no batch.
 
 #include "varve/write_batch.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The stall rules, one row each, and the pace of delayed writes.
+// Tests the stall rules, one row each, and the pace of delayed writes.
 
 #include "db/write/write_stall.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's program over the engine: argv[1] is a directory that does not exist yet.
+// Uses the engine as a foreign program would: argv[1] is a directory that does not exist yet.
 
 #include <varve/db.h>
 

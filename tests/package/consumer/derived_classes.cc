@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's program that asks for the type of every class of the public headers that programs
+// Asks, as a foreign program would, for the type of every class of the public headers that programs
 // derive from: with RTTI, deriving needs it, and the shared library must have it or leave it to
 // them.
 

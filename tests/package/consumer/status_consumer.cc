@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's program over the vocabulary: needs a public header and one symbol of the library.
+// Uses the vocabulary as a foreign program would: it needs a public header and one symbol of the
+// library.
 
 #include <varve/status.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The index of a cached block's entries: for keys of many shapes it leads to the entry of a key,
-// and says of every other key where it would be.
+// Tests the index of a cached block's entries: for keys of many shapes it leads to the entry of a
+// key, and says of every other key where it would be.
 
 #include "table/block/entry_index.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables whose blocks go through a pipeline, against the same tables written by one thread; and
-// what happens when the file fails, throws, or is given up on the way.
+// Compares tables whose blocks go through a pipeline with the same tables written by one thread;
+// and tests a file that fails, throws, or is given up on the way.
 
 #include "table/builder/block_pipeline.h"
 

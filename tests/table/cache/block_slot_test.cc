@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Slots: references from outside the cache that readers follow without counting, while entries come
-// and go.
+// Tests slots: references from outside the cache that readers follow without counting, while
+// entries come and go.
 
 #include <gtest/gtest.h>
 

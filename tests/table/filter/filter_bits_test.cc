@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Filters: golden bytes, no false negative, and a bearable rate of false positives.
+// Tests filters: golden bytes, no false negative, and a bearable rate of false positives.
 
 #include "table/filter/filter_bits.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Footers, trailers, blocks and ids against bytes of files that RocksDB wrote.
+// Tests footers, trailers, blocks and ids against bytes of files that RocksDB wrote.
 
 #include <gtest/gtest.h>
 

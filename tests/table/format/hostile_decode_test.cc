@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Damaged and random bytes for every decoder of the format: nothing may crash, read beyond its
-// input or loop. Run under AddressSanitizer these tests say more than what they assert.
+// Gives damaged and random bytes to every decoder of the format: nothing may crash, read beyond its
+// input or loop. Under AddressSanitizer these tests find more than they assert.
 
 #include <gtest/gtest.h>
 

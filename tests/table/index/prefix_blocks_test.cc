@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The helper blocks of the hash index, as RocksDB 7.8.3 wrote them for the same keys and blocks.
+// Tests the helper blocks of the hash index, as RocksDB 7.8.3 wrote them for the same keys and
+// blocks.
 
 #include "table/index/prefix_blocks.h"
 

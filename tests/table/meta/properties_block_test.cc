@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Table properties there and back, and what must not be believed.
+// Tests the round trip of table properties, and the refusal of bad ones.
 
 #include "table/meta/properties_block.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// CRC-32C: golden values, and agreement of all implementations with a bit-by-bit one.
+// Tests CRC-32C: golden values, and agreement of all implementations with a bit-by-bit one.
 
 #include "util/coding/crc32c.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Fixed-width integers: byte order, alignment, appending.
+// Tests fixed-width integers: byte order, alignment, appending.
 
 #include "util/coding/fixed.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The hashes of the formats against golden values cut out of real files.
+// Tests the hashes of the formats against golden values cut out of real files.
 
 #include "util/coding/hash.h"
 

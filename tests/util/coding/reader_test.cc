@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// BoundedReader: reads in sequence, fails once and for all, never leaves its input.
+// Tests BoundedReader: reads in sequence, fails once and for all, never leaves its input.
 
 #include "util/coding/reader.h"
 

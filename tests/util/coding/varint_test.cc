@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Varints: round trips at every length, and refusal of cut, overlong and overflowing input.
+// Tests varints: round trips at every length, and refusal of cut, overlong and overflowing input.
 
 #include "util/coding/varint.h"
 

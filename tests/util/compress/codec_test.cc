@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Codecs: round trips with and without dictionaries, old framings, and hostile blocks that must
-// be refused before memory is taken.
+// Tests codecs: round trips with and without dictionaries, old framings, and hostile blocks that
+// must be refused before memory is taken.
 
 #include "util/compress/codec.h"
 

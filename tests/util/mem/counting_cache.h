@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A cache for tests of what charges one.
+// Provides a cache for tests of what charges one.
 
 #include <gtest/gtest.h>
 

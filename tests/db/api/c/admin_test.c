@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maintenance, properties, sizes, files, levels, memory, statistics and the perf context.
+// Tests maintenance, properties, sizes, files, levels, memory, statistics and the perf context.
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups, and databases restored from them.
+// Tests backups, and databases restored from them.
 
 #include "check.h"
 

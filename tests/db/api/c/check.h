@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The harness of the C API's test, which is C like the programs it stands for.
+// Provides the harness of the C API's test, which is C like the programs it stands for.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of a database: the list of its files, checkpoints, and a family that is exported and
+// Tests copies of a database: the list of its files, checkpoints, and a family that is exported and
 // imported.
 
 #include "check.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening, column families, writes, reads, iterators, snapshots and batches.
+// Tests opening, column families, writes, reads, iterators, snapshots and batches.
 
 #include "check.h"
 

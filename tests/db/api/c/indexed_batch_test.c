@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Write batches with an index: filled, read alone and over a database, iterated over, rolled back,
-// written.
+// Tests write batches with an index: filled, read alone and over a database, iterated over, rolled
+// back, written.
 
 #include "check.h"
 

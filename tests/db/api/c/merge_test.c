@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging: operators written in C, the built-in ones, and operands read as they were written.
+// Tests merging: operators written in C, the built-in ones, and operands read as they were written.
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that options hold: caches, comparators, filters, prefixes, environments, logs.
+// Tests objects that options hold: caches, comparators, filters, prefixes, environments, logs.
 
 #include <ctype.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table files that a program writes.
+// Tests table files that a program writes.
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mark below which the history of a column family need not be kept.
+// Tests the mark below which the history of a column family need not be kept.
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions that lock, and such that are checked when they commit.
+// Tests transactions that lock, and transactions that are checked when they commit.
 
 #include "check.h"
 

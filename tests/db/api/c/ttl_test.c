@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Databases whose entries have a lifetime.
+// Tests databases whose entries have a lifetime.
 
 #include "check.h"
 

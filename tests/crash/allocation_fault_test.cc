@@ -174,7 +174,7 @@ class Caller {
   std::string escaped_;
 };
 
-// The history of one child.
+// Runs the history of one child.
 class AllocationRun {
  public:
   explicit AllocationRun(std::string directory) : directory_(std::move(directory)) {}

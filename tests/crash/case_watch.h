@@ -10,7 +10,7 @@
 
 namespace varve::testing {
 
-// The result of a case. `wrong` is for the report; "" if all is well.
+// Holds the result of a case. `wrong` is for the report; "" if all is well.
 struct CaseResult {
   std::string wrong;
   std::string outcome;  // Counted by name.

@@ -38,7 +38,7 @@ std::string Text(size_t n) {
   return text;
 }
 
-// First byte: codec, version, and whether to compress. Then a dictionary, and the rest.
+// The first byte has codec, version, and whether to compress. A dictionary follows, and the rest.
 void MakeSeeds(Seeds* seeds) {
   for (uint8_t type = 0; type < std::size(kTypes); type++) {
     const Codec* const codec = FindCodec(kTypes[type]);

@@ -21,7 +21,7 @@ const InternalKeyComparator& Order(bool reverse) {
   return reverse ? down : up;
 }
 
-// The first byte of an input: the form, and the order.
+// The first byte of an input has the form and the order.
 std::string Seed(const IndexForm& form, bool reverse, int entries) {
   const int bits = (form.user_keys ? 1 : 0) | (form.delta_values ? 2 : 0) |
                    (form.first_keys ? 4 : 0) | (reverse ? 8 : 0);

@@ -14,7 +14,7 @@
 namespace varve::fuzz {
 namespace {
 
-// First byte: what the text is to become.
+// The first byte chooses the kind of options.
 void MakeSeeds(Seeds* seeds) {
   const char* const kTexts[] = {
       "write_buffer_size=8M;compression=kLZ4Compression;num_levels=5;"

@@ -12,7 +12,7 @@
 namespace varve::fuzz {
 namespace {
 
-// First byte: what the families have now, and what the log says.
+// The first byte has the timestamps of the families now, and those in the log.
 void MakeSeeds(Seeds* seeds) {
   for (char bits = 0; bits < 16; bits++) AddBatches(std::string(1, bits), seeds);
 }

@@ -99,7 +99,7 @@ TEST_P(MemTableTest, ASnapshotSeesTheNewestEntryThatIsNotNewer) {
   EXPECT_EQ(Get("j"), "(unknown)");
 }
 
-// Any bit of key, value, sequence or type.
+// Changes any bit of key, value, sequence or type.
 TEST_P(MemTableTest, AChecksumFindsOutWhatMemoryHasChanged) {
   for (const size_t bytes : {1, 2, 4, 8}) {
     MemTableOptions options;

@@ -51,7 +51,7 @@ TEST(OperandCacheTest, NewListsComeBeforeTheOldOnes) {
   lists.Extend("k", 7, head, MakeLists({60}), kNoLimit);
   ASSERT_EQ(lists.Find("k", 7)->newest, 60u);
   EXPECT_EQ(lists.Find("k", 7)->older, head);
-  // Made beside another reader's.
+  // These lists were made beside another reader's.
   lists.Extend("k", 7, head, MakeLists({70}), kNoLimit);
   EXPECT_EQ(lists.Find("k", 7)->newest, 60u);
 }

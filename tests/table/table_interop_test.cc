@@ -116,7 +116,7 @@ TEST_F(TableInterop, SstDumpVerifiesAndScansEveryLayout) {
   };
   const InternalKeyComparator icmp(BytewiseComparator());
   for (size_t v = 0; v < variations.size(); v++) {
-    // One version per key, then several, so that both forms of index keys occur.
+    // There is one version per key, then several, so that both forms of index keys occur.
     for (const int versions : {1, 40}) {
       SCOPED_TRACE("variation " + std::to_string(v) + " versions " + std::to_string(versions));
       BlockTableBuildOptions options;

@@ -467,7 +467,7 @@ class CallsBesideCloseTest : public DbCloseTest {
     caller.join();
     closer.join();
     mem().SetCallHook(nullptr);
-    // Aborted: the log is locked now.
+    // The call is Aborted if the log is locked now.
     EXPECT_TRUE(close_status.ok() || close_status.IsAborted()) << close_status.ToString();
     return status;
   }

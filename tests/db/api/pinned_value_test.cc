@@ -76,7 +76,7 @@ class WrappedCache final : public Cache {
   const std::shared_ptr<Cache> target_;
 };
 
-// The newest operand.
+// Returns the newest operand.
 class LastOperator final : public MergeOperator {
  public:
   const char* Name() const override { return "LastOperator"; }

@@ -299,7 +299,7 @@ TEST_F(LogDirectoryTest, ARelativePathInTheOptionsFileSaysNothing) {
   ExpectAll("/logs");
 }
 
-// A checkpoint: files that were linked or copied by name, with logs of its own or none.
+// A checkpoint has files that were linked or copied by name, with logs of its own or none.
 TEST_F(LogDirectoryTest, ACheckpointNeedsNoLogsOfTheOriginal) {
   options_.wal_dir = "/logs";
   Open();

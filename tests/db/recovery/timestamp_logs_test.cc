@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
-// Bytewise; the timestamp is a part of the key's order, as far as these tests are concerned.
+// Orders bytewise; the timestamp is a part of the key's order, as far as these tests are concerned.
 class Sized final : public Comparator {
  public:
   explicit Sized(size_t size) : Comparator(size), zeros_(size, '\0'), ones_(size, '\xff') {}

@@ -42,7 +42,7 @@ WriteOptions NoLog() {
   return options;
 }
 
-// A call in another thread.
+// Makes a call in another thread.
 std::future<Status> Later(std::function<Status()> call) {
   return std::async(std::launch::async, std::move(call));
 }

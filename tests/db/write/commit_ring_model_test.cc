@@ -371,7 +371,7 @@ State Initial(int writes) {
   return s;
 }
 
-// Every reachable state. The first broken promise, or "" when there is none.
+// Visits every reachable state. Returns the first broken promise, or "" if there is none.
 std::string Explore(Fault fault, bool ordered, int writes, size_t* states) {
   const Machine machine(fault, ordered);
   std::unordered_set<State, StateHash> seen;

@@ -27,7 +27,7 @@ std::string FromHex(const std::string& hex) {
   return bytes;
 }
 
-// "kind:name:count" of each part, or the error.
+// Returns "kind:name:count" of each part, or the error.
 std::string Parts(const std::string& record) {
   bool has_marks = false;
   EXPECT_TRUE(CheckBatchStructure(record, &has_marks).ok());
@@ -72,7 +72,7 @@ TEST(SectionRecordsTest, WhatComesWithACommitStandsBeforeIt) {
 }
 
 TEST(SectionRecordsTest, OneRecordMayHoldStepsOfSeveral) {
-  // Log data and nothing (0d) belong where they stand.
+  // Log data and no-ops (0d) stay in their places.
   EXPECT_EQ(Parts(Batch(4, "0d 00016b 09 00016c 03016d 00016d 0a0178 00016e 0b0179 0c017a")),
             "updates::1 section:x:2 updates::1 commit:y:0 rollback:z:0");
 }

@@ -42,7 +42,7 @@
 
 namespace {
 
-// A comparator of the program's own, as an example of them all.
+// Stands for all comparators of programs.
 class Backwards : public varve::Comparator {
  public:
   static const char* kClassName() { return "backwards"; }

@@ -87,7 +87,7 @@ TEST(MergeOperatorTest, TheOldFormIsCalledWithCopies) {
   EXPECT_EQ(result, "none+a+b");
 }
 
-// Written for the newest form alone: the last operand, or the base when that says "keep".
+// Implements the newest form alone: returns the last operand, or the base when that says "keep".
 class Newest final : public MergeOperator {
  public:
   const char* Name() const override { return "Newest"; }

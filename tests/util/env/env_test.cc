@@ -24,7 +24,7 @@ namespace {
 
 const IOOptions kEnvIo;
 
-// An old-style Env: counts the files that it creates and shifts the clock.
+// Counts, as an old-style Env, the files that it creates, and shifts the clock.
 class CountingEnv : public EnvWrapper {
  public:
   explicit CountingEnv(Env* base) : EnvWrapper(base) {}

@@ -83,7 +83,7 @@ TEST(RateLimiter, KeepsTheRateOverTime) {
     const int64_t requests = 100'000 / request;
     for (int64_t i = 0; i < requests; ++i) f.limiter.Request(request, Env::IO_LOW, nullptr);
     const uint64_t elapsed = f.clock->NowMicros() - start;
-    // 1 byte a microsecond; the first period's bytes are there at once.
+    // The rate is 1 byte a microsecond; the first period's bytes are there at once.
     EXPECT_NEAR(static_cast<double>(elapsed), static_cast<double>(requests * request),
                 2.0 * kPeriodUs);
     EXPECT_EQ(f.limiter.GetTotalBytesThrough(), requests * request);

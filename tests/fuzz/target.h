@@ -43,7 +43,7 @@ void Note(const Status& status);
 // Number of noted statuses that are OK. A target without any tests refusals only.
 uint64_t& AcceptedCount();
 
-// The features of the present execution; the driver empties it before each.
+// Returns the features of the present execution; the driver empties it before each.
 std::vector<uint64_t>& Noted();
 
 // A broken promise ends the process, as any other finding does.
@@ -80,7 +80,7 @@ class Input {
   const uint8_t* end_;
 };
 
-// The inverse of Input::Short and Input::Long, for seeds. Longer texts are cut.
+// Encode, for seeds, what Input::Short and Input::Long decode. Longer texts are cut.
 std::string ShortText(std::string_view text);
 std::string LongText(std::string_view text);
 

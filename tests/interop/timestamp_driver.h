@@ -56,7 +56,7 @@ inline std::string Stamp(const std::string& number) {
 
 class TimestampDriver {
  public:
-  // 0 when every command succeeded.
+  // Returns 0 if every command succeeded.
   int Run(std::istream& script) {
     std::string line;
     for (size_t number = 1; problem_.empty() && std::getline(script, line); number++) {

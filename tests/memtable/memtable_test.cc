@@ -60,7 +60,7 @@ class MemTableTest : public EachRepresentation {
     ASSERT_TRUE(mem_->Add(seq, kTypeValue, key, value).ok());
   }
 
-  // The value, "(deleted)", or "(unknown)" when older sources decide.
+  // Returns the value, "(deleted)", or "(unknown)" if older sources decide.
   std::string Get(const std::string& key, SequenceNumber snapshot = kMaxSequenceNumber) {
     PinnableSlice value;
     PointLookup lookup(key, snapshot, &value);
@@ -764,7 +764,7 @@ class VectorTest : public testing::Test {
     ASSERT_TRUE(mem_.Add(next_, kTypeValue, key, std::to_string(next_)).ok());
     next_++;
   }
-  // User keys of all entries, newest of a key first.
+  // Returns the user keys of all entries, newest of a key first.
   std::string Keys() {
     std::string keys;
     const auto it = mem_.NewIterator();

@@ -256,7 +256,7 @@ void AddFamilyRows(std::vector<ObjectRow>* rows) {
                    }});
 }
 
-// The members of an SstFileManager that outlive no database.
+// Reads the members of an SstFileManager that outlive no database.
 uint64_t BytesIn(SstFileManager* manager) {
   return manager->GetTotalSize() + manager->GetTotalTrashSize() + manager->GetTrackedFiles().size();
 }

@@ -184,7 +184,7 @@ TEST(TableBuilder, AlignedBlocksStartAtTheirMultiple) {
   }
 }
 
-// The partitions of a filter, and what leads to them.
+// Reads the partitions of a filter, and their index.
 void ReadFilterPartitions(const TableParts& parts,
                           std::vector<std::pair<std::string, BlockHandle>>* top,
                           std::vector<std::string>* blocks) {

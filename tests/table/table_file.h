@@ -146,7 +146,7 @@ class TableParts {
     return s;
   }
 
-  // The entries of an index block of this table: separator and handle.
+  // Reads the entries of an index block of this table: separator and handle.
   Status ReadIndexBlock(const BlockHandle& at,
                         std::vector<std::pair<std::string, BlockHandle>>* entries) const {
     std::string block;
@@ -199,7 +199,7 @@ class TableParts {
     return s;
   }
 
-  // Every point entry, checking that separators separate.
+  // Reads every point entry, checking that separators separate.
   Status ReadAll(Entries* entries) const {
     std::vector<std::pair<std::string, BlockHandle>> index;
     Status s = ReadIndex(&index);

@@ -676,7 +676,8 @@ TEST(TableReader, NestedTombstonesTakeMemoryAsTheirNumber) {
   }
 }
 
-// An external file's properties, with its global sequence number written in place.
+// Returns a table with an external file's properties, and its global sequence number written in
+// place.
 std::string ExternalTable(uint64_t stored_seq) {
   TableProperties external;
   PutFixed32(&external.user_collected_properties["rocksdb.external_sst_file.version"], 2);

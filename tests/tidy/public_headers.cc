@@ -97,7 +97,7 @@ class Scope {
   bool after_code_ = false;
 };
 
-// The name after "struct" or "class" in a line that begins a body; empty: it does not.
+// Returns the name after "struct" or "class" in a line that begins a body; empty: it does not.
 std::string BodyName(const std::string& line) {
   std::string code = SplitLine(line).code;
   if (!code.ends_with("{")) return "";
@@ -111,7 +111,7 @@ std::string BodyName(const std::string& line) {
   return "";
 }
 
-// The line that closes the body begun in line `begin`.
+// Returns the line that closes the body begun in line `begin`.
 size_t BodyEnd(const Lines& lines, size_t begin) {
   const std::string close = std::string(IndentOf(lines[begin]), ' ') + "};";
   size_t end = begin + 1;
@@ -143,7 +143,7 @@ std::string LastWord(const std::string& text) {
   return text.substr(begin, end - begin);
 }
 
-// The name of the data member that the code declares; empty: it declares something else.
+// Returns the name of the data member that the code declares; empty: it declares something else.
 std::string FieldName(const std::string& code) {
   for (const char* other : {"using ", "static ", "explicit ", "friend ", "virtual ", "struct ",
                             "class ", "typedef ", "template "}) {
@@ -182,7 +182,7 @@ void AddFields(const Lines& header, size_t begin, const std::string& owner,
   }
 }
 
-// The method that the code declares or defines; no name: none.
+// Returns the method that the code declares or defines; no name: none.
 PublicMethod MethodIn(const Declaration& found) {
   PublicMethod method;
   method.comment = found.comment;

@@ -27,7 +27,8 @@ struct PublicMethod {
   std::string text;  // declaration and body, on one line
   bool is_virtual = false;
 };
-// The public methods of a class, constructors and operators left out. Overloads come one by one.
+// Returns the public methods of a class, without constructors and operators. Overloads come one by
+// one.
 std::vector<PublicMethod> MethodsOf(const std::string& class_name, const Lines& header);
 // Functions of namespaces that the library exports.
 std::vector<PublicMethod> ExportedFunctions(const Lines& header);

@@ -95,7 +95,7 @@ std::string_view FolderOf(std::string_view path) {
 // Maps each folder to the other folders that its files include.
 using FolderIncludes = std::map<std::string, std::set<std::string>>;
 
-// "a <-> b" for every two folders that include each other.
+// Returns "a <-> b" for every two folders that include each other.
 std::vector<std::string> MutualIncludes(const FolderIncludes& includes) {
   std::vector<std::string> found;
   for (const auto& [from, targets] : includes) {
@@ -109,7 +109,7 @@ std::vector<std::string> MutualIncludes(const FolderIncludes& includes) {
   return found;
 }
 
-// Back-quoted or linked words of a Markdown line that claim to be files of this tree.
+// Returns back-quoted or linked words of a Markdown line that claim to be files of this tree.
 std::vector<std::string> NamedPaths(const std::string& line) {
   static const std::array<std::string_view, 8> kFolders = {
       "include", "util", "memtable", "table", "db", "tests", "benchmarks", "tools"};
@@ -182,7 +182,7 @@ bool HasTest(const Lines& lines, const std::string& name) {
   return false;
 }
 
-// "namespace::Type" of each type that a header's lines define outside other types.
+// Returns "namespace::Type" of each type that a header's lines define outside other types.
 std::vector<std::string> DefinedTypes(const Lines& lines) {
   std::vector<std::string> found;
   std::string space;
@@ -233,7 +233,7 @@ bool IsCMake(std::string_view path) {
   return path.ends_with("CMakeLists.txt") || path.ends_with(".cmake");
 }
 
-// Every text file that the rules look at, by its path from the root.
+// Returns every text file that the rules look at, by its path from the root.
 std::map<std::string, Lines> ReadTree() {
   std::map<std::string, Lines> tree;
   for (fs::recursive_directory_iterator it(kRoot), end; it != end; ++it) {

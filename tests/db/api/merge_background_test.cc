@@ -64,7 +64,7 @@ class MergeBackgroundTest : public Database {
     const Status s = db()->CompactRange(options, nullptr, nullptr);
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
-  // "entries/operands" of all tables together.
+  // Returns "entries/operands" of all tables together.
   std::string Tables() {
     TablePropertiesCollection tables;
     EXPECT_TRUE(db()->GetPropertiesOfAllTables(&tables).ok());

@@ -411,7 +411,7 @@ TEST_F(MergeTest, OperandsAreCounted) {
   EXPECT_EQ(6u, data.sum);
 }
 
-// The operands by GetMergeOperands, "a|b", or the error's text.
+// Returns the operands by GetMergeOperands, "a|b", or the error's text.
 std::string Operands(DB* db, const std::string& key, int most = 100,
                      GetMergeOperandsOptions::ContinueCallback callback = nullptr) {
   std::vector<PinnableSlice> slices(static_cast<size_t>(most));

@@ -62,7 +62,7 @@ class AskedPartitioner final : public SstPartitionerFactory {
 class PartitionerTest : public Database {
  protected:
   void SetUp() override { options_.disable_auto_compactions = true; }
-  // First bytes of the bounds of each table, "aa bc", by their order.
+  // Returns the first bytes of the bounds of each table, "aa bc", by their order.
   std::string Bounds() {
     std::vector<LiveFileMetaData> files;
     db()->GetLiveFilesMetaData(&files);

@@ -126,7 +126,7 @@ class SeenFromOutsideTest : public Database {
     const std::string digits = std::to_string(i);
     return "key" + std::string(6 - digits.size(), '0') + digits;
   }
-  // Two tables of the same 200 keys in L0, then one below.
+  // Makes two tables of the same 200 keys in L0, then one below.
   void FillAndCompact() {
     for (int round = 0; round < 2; round++) {
       for (int i = 0; i < 200; i++) Put(Key(i), std::string(100, 'v'));

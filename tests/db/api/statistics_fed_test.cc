@@ -163,7 +163,7 @@ std::string Key(int i) {
   return "key" + std::string(6 - digits.size(), '0') + digits;
 }
 
-// Half of it compresses well, half not at all.
+// Returns a value of which half compresses well, half not at all.
 std::string Value(int i) {
   if (i % 2 == 0) return std::string(300, 'v');
   std::string value(300, 0);
@@ -198,7 +198,7 @@ class StatisticsFedTest : public Database {
     options_.table_factory.reset(NewBlockBasedTableFactory(table));
   }
 
-  // A hundred keys in each level.
+  // Puts a hundred keys into each level.
   void Fill() {
     for (int level = 3; level >= 0; level--) {
       const int first = 100 * level;
@@ -315,7 +315,7 @@ class StatisticsFedTest : public Database {
         [&] { return statistics_->getTickerCount(ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT) > 0; }));
   }
 
-  // Damage of a block, of a footer, and a table that cannot be opened.
+  // Meets a damaged block, a damaged footer, and a table that cannot be opened.
   void MeetDamage() {
     FaultRule rule;
     rule.calls = Only(FaultCall::kRead);

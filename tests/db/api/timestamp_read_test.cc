@@ -44,7 +44,7 @@ class TimestampReadTest : public Database {
         db()->DeleteRange(WriteOptions(), db()->DefaultColumnFamily(), begin, end, At(timestamp));
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
-  // The value and its timestamp, "NOT_FOUND" and that of the deletion, or the error.
+  // Returns the value and its timestamp, "NOT_FOUND" and that of the deletion, or the error.
   std::string GetAt(const std::string& key, uint64_t timestamp) {
     const std::string stamp = At(timestamp);
     const Slice as_of(stamp);

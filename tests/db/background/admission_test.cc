@@ -86,7 +86,8 @@ class AdmissionTest : public Database {
   }
   ~AdmissionTest() override { EXPECT_TRUE(Close().ok()); }
 
-  // Two tables in L0, background work paused, and automatic compaction on with these triggers.
+  // Makes two tables in L0, pauses background work, and enables automatic compaction with these
+  // triggers.
   void StallByFiles(const std::string& slowdown, const std::string& stop) {
     options_.level0_file_num_compaction_trigger = 2;
     options_.disable_auto_compactions = true;

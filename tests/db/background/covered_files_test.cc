@@ -66,7 +66,7 @@ class CoveredFilesTest : public Database {
     snprintf(key, sizeof(key), "%06d", i);
     return key;
   }
-  // Some twenty tables in the last level.
+  // Makes some twenty tables in the last level.
   void Fill() {
     for (int i = 0; i < kKeys; i++) Put(KeyOf(i), std::string(150, 'v'));
     Flush();

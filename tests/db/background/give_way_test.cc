@@ -24,7 +24,7 @@ class BackgroundGiveWayTest : public Database {
     return map[name];
   }
   uint64_t Pauses() { return std::stoull(Field("pauses")); }
-  // Several memtables full.
+  // Fills several memtables.
   void Fill() {
     for (int i = 0; i < 60'000; i++) Put("key" + std::to_string(i), std::string(200, 'v'));
   }

@@ -40,7 +40,7 @@ class CompactionIteratorTest : public ::testing::Test {
  protected:
   CompactionIteratorTest() { options_.icmp = &icmp_; }
 
-  // "key@seq=value" for values, "key@seq-" for other types.
+  // Returns "key@seq=value" for values, "key@seq-" for other types.
   std::string Run(const std::vector<Entry>& entries, const Slice* begin = nullptr) {
     ListIterator input(entries);
     return Run(&input, begin);

@@ -187,7 +187,7 @@ bool Legal(const History& history) {
   return true;
 }
 
-// All histories of `length` operations at 10, 20, 30, ...
+// Visits all histories of `length` operations at 10, 20, 30, ...
 void ForEachHistory(int length, const std::function<void(const History&)>& visit) {
   constexpr ValueType kTypes[] = {kTypeValue, kTypeDeletion, kTypeSingleDeletion, kTypeMerge,
                                   kTypeRangeDeletion};

@@ -93,7 +93,7 @@ class MergeCompactionTest : public ::testing::Test {
     options_.merge = MergeCaller(&append_, nullptr, statistics_.get());
   }
 
-  // "key@seq=value" for values, "key@seq+value" for operands, "key@seq-" for deletions.
+  // Returns "key@seq=value" for values, "key@seq+value" for operands, "key@seq-" for deletions.
   std::string Run(const std::vector<Entry>& entries,
                   const std::vector<RangeTombstone>& tombstones = {}) {
     std::string first;

@@ -137,7 +137,7 @@ class Tree {
   uint64_t next_number_ = 1;
 };
 
-// A call on a drawn tree, with others' steps before each of its own.
+// Runs a call on a drawn tree, with others' steps before each of its own.
 void WalkOnce(uint64_t seed) {
   testing::Random random(seed);
   Tree tree(random.OneIn(2));

@@ -103,7 +103,7 @@ class PartsTest : public ::testing::Test {
   DbState& state() { return engine_->state; }
   DbMutex* mu() { return &state().mu; }
 
-  // The default family, with these options.
+  // Makes the default family, with these options.
   ColumnFamily* MakeDefaultFamily(ColumnFamilyOptions options = ColumnFamilyOptions()) {
     options.compression = kNoCompression;
     DbLock lock(mu());

@@ -32,7 +32,7 @@ class PreparedSectionsTest : public ::testing::Test {
     const uint64_t held = sections_.OldestLogHeld({{0, of_default}, {1, of_other}});
     return held == UINT64_MAX ? 0 : held;
   }
-  // A delete in family 1, which needs no handle.
+  // Returns a delete in family 1, which needs no handle.
   static WriteBatch InOther() { return WriteBatch(MakeBatchOf(Slice("\x04\x01\x01k", 4), 1)); }
   static WriteBatch InDefault() { return WriteBatch(MakeBatchOf(Slice("\x00\x01k", 3), 1)); }
 

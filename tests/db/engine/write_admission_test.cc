@@ -40,7 +40,7 @@ class WriteAdmissionTest : public PartsTest {
     no_slowdown_.no_slowdown = true;
   }
 
-  // The next writer looks.
+  // Lets the next writer ask for admission.
   Status Admit(const WriteOptions& options = WriteOptions()) {
     engine_->stalls.slow_path().Set();
     return admission_.Admit(options, 100);

@@ -77,7 +77,7 @@ class ExternalFiles : public ::testing::Test {
   InternalKeyComparator icmp_{BytewiseComparator()};
 };
 
-// Big-endian, so that numbers sort as keys.
+// Returns the number big-endian, so that numbers sort as keys.
 inline std::string NumberKey(uint64_t number) {
   std::string key(8, '\0');
   for (size_t i = 8; i > 0; i--, number >>= 8) key[i - 1] = static_cast<char>(number & 0xff);

@@ -35,7 +35,7 @@ std::string U64Timestamp(uint64_t time) {
 
 class SstFileWriterTest : public ExternalFiles {
  protected:
-  // A file with a few entries of each kind.
+  // Writes a file with a few entries of each kind.
   Status WriteSmallFile(SstFileWriter* writer, ExternalSstFileInfo* info = nullptr,
                         const std::string& path = kFile) {
     Status s = writer->Open(path);

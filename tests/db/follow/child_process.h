@@ -25,7 +25,7 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // False if it had ended by itself.
+  // Returns false if it had ended by itself.
   bool Kill();
   // True if it ends by itself and its body has returned.
   bool EndsWell();

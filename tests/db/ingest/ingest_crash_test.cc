@@ -29,7 +29,7 @@ class IngestCrashTest : public IngestTest, public ::testing::WithParamInterface<
  protected:
   using State = std::map<std::string, std::string>;
 
-  // A file for each of the two families, with something older in a memtable and in a table.
+  // Makes a file for each of the two families, with older entries in a memtable and in a table.
   void Prepare() {
     Open({"default", "other"});
     for (const char* family : {"default", "other"}) {

@@ -50,7 +50,7 @@ class FixedSnapshot final : public Snapshot {
   const SequenceNumber seq_;
 };
 
-// The keys that bounds leave of a model.
+// Returns the keys of a model that bounds leave.
 UserModel Within(const UserModel& model, const ReadOptions& options, const Comparator* order) {
   UserModel result(UserKeyLess{order});
   for (const auto& [key, value] : model) {
@@ -67,7 +67,8 @@ UserModel Within(const UserModel& model, const ReadOptions& options, const Compa
   return result;
 }
 
-// Random moves beside the model. Slices that say they are pinned must not change until the end.
+// Makes random moves beside the model. Slices that are reported as pinned must not change until the
+// end.
 void Walk(Iterator* iter, const UserModel& model, const HistoryShape& shape, bool pinned, int steps,
           std::mt19937* random) {
   std::vector<std::pair<Slice, std::string>> pins;

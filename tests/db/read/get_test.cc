@@ -74,7 +74,8 @@ TEST(GetTest, FindsWhatTheHistoryLeaves) {
 
 class GetPlacesTest : public ::testing::Test {
  protected:
-  // Old keys in L1, and perhaps in an immutable memtable; a fresh one in the active memtable.
+  // Puts old keys into L1, and perhaps into an immutable memtable; a fresh one into the active
+  // memtable.
   void SetUp() override {
     std::mt19937 random(4);
     Layout layout;

@@ -17,7 +17,7 @@
 
 namespace varve::test {
 
-// The iterators' source, shared without owning.
+// Returns the iterators' source, shared without owning.
 inline std::shared_ptr<SuperVersionSource> Borrow(MiniLsm* lsm) {
   return std::shared_ptr<SuperVersionSource>(std::shared_ptr<void>(), lsm);
 }

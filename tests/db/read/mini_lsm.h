@@ -282,7 +282,7 @@ class MiniLsm final : public SuperVersionSource {
     return plans;
   }
 
-  // The bounds that the metadata states, and the tombstones cut to them.
+  // Sets the bounds that the metadata states, and cuts the tombstones to them.
   void SetBounds(const FilePlan& plan, std::vector<RangeTombstone>* cut, FileMetaData* file) {
     const auto include = [&](const InternalKey& smallest, const InternalKey& largest) {
       if (file->smallest.empty() || icmp_.Compare(smallest.Encode(), file->smallest.Encode()) < 0) {

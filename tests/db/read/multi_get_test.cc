@@ -141,7 +141,8 @@ TEST(MultiGetTest, AnswersEachKeyAsGetDoes) {
 
 class MultiGetPlacesTest : public ::testing::Test {
  protected:
-  // key100 to key199 in five files of L1, values of 400 bytes; "fresh" in the memtable.
+  // Puts key100 to key199 into five files of L1, with values of 400 bytes; "fresh" into the
+  // memtable.
   void SetUp() override {
     std::mt19937 random(4);
     Layout layout;

@@ -65,7 +65,7 @@ class RepairTest : public Database {
     const Status s = Repair(report);
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
-  // Refused if the tables cannot move there past others.
+  // Is refused if the tables cannot move there past others.
   Status TryCompact(int level, const std::string& begin, const std::string& end) {
     CompactRangeOptions options;
     options.change_level = true;

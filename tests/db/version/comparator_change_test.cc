@@ -51,7 +51,7 @@ class TimestampedSetTest : public VersionSetTest {
 
   const FileMetaData& OnlyFile() { return *Family()->current->level(1).files().at(0); }
 
-  // The bytes of all records.
+  // Returns the bytes of all records.
   std::string Manifest() { return BytesOf(mem_.get(), ManifestPath()); }
 };
 

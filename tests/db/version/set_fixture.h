@@ -109,7 +109,7 @@ class VersionSetTest : public ::testing::Test {
     return s.ok() ? Describe(*again_) : s.ToString();
   }
 
-  // A file that counts as a table of these bounds.
+  // Returns a file that counts as a table of these bounds.
   NewFile MakeTable(int level, const std::string& smallest, const std::string& largest,
                     SequenceNumber smallest_seq, SequenceNumber largest_seq) {
     NewFile file;

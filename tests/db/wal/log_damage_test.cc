@@ -34,7 +34,7 @@ std::string Big(char c) {
   return std::string(40000, c);
 }
 
-// Three records that share a block.
+// Returns three records that share a block.
 std::string Three() {
   return LogBytes({"aaaa", "bbbb", "cccc"});
 }

@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// A record of the log, or (with a '!' in front) a payload of timestamp sizes.
+// Writes each item as a record of the log, or (with a '!' in front) as a payload of timestamp
+// sizes.
 std::string LogOf(const wal::LogWriterOptions& options, const std::vector<std::string>& items) {
   MemFileSystem fs;
   std::unique_ptr<WritableFileWriter> file;

@@ -60,7 +60,7 @@ class BatchInserterTest : public testing::Test {
   Status Check(const WriteBatch& batch, bool ignore_missing = false) {
     return CheckBatch(batch.Data(), &families_, {ignore_missing}, &batch);
   }
-  // InvalidArgument that names the family and both sizes.
+  // True for an InvalidArgument that names the family and both sizes.
   static bool IsSizeError(const Status& s, const std::string& family, size_t given, size_t due) {
     const std::string text = s.ToString();
     return s.IsInvalidArgument() && text.find(family) != std::string::npos &&

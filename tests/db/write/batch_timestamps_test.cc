@@ -73,7 +73,7 @@ using Keys = std::vector<std::string>;
 
 class BatchTimestampsTest : public testing::Test {
  protected:
-  // 0 without timestamps, 1 with 8 bytes, 2 with 2 bytes.
+  // Family 0 has no timestamps, 1 has 8 bytes, 2 has 2 bytes.
   static size_t SizeOf(uint32_t family) { return family == 1 ? 8 : family == 2 ? 2 : 0; }
   static bool Waits(const WriteBatch& batch) {
     uint32_t family = 0;

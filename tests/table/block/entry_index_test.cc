@@ -134,7 +134,7 @@ class PinsNothing final : public ValuePin {
   Cleanable* Renew() override { return nullptr; }
 };
 
-// The value that a look-up finds, or "" for none.
+// Returns the value that a look-up finds, or "" for none.
 std::string Find(const Block& block, const std::string& key, SequenceNumber snapshot) {
   static const InternalKeyComparator icmp(BytewiseComparator());
   PinnableSlice value;

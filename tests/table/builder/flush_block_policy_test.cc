@@ -57,7 +57,7 @@ Asking::Ask EndAtLetters() {
   };
 }
 
-// Some of each letter, each with two versions.
+// Returns some entries of each letter, each with two versions.
 Entries Letters() {
   Entries entries;
   for (const char letter : {'a', 'b', 'c'}) {

@@ -127,7 +127,7 @@ TEST(MergeOperatorTextTest, WhatNobodyKnowsIsRefusedByName) {
   EXPECT_TRUE(MergeOperator::CreateFromString(lenient, "{id=stringappend;x=1}", &op).ok());
 }
 
-// The operator of options made from text.
+// Returns the operator of options made from text.
 std::string InOptions(const std::string& text) {
   ColumnFamilyOptions cf;
   const Status s = GetColumnFamilyOptionsFromString(ConfigOptions(), cf, text, &cf);

@@ -115,7 +115,7 @@ void TestListeners(void) {
 
 // ---- Files ----
 
-// Two tables in L0: a to b, and c to d.
+// Makes two tables in L0: a to b, and c to d.
 static void MakeTwoTables(Fixture* f) {
   PutText(f, "a", "1");
   PutText(f, "b", "2");

@@ -75,7 +75,7 @@ static const char* Name(void* state) {
   return "first byte";
 }
 
-// A database with three keys of two prefixes.
+// Opens a database with three keys of two prefixes.
 static rocksdb_t* Open(rocksdb_options_t* options, const char* path) {
   char* error = NULL;
   rocksdb_destroy_db(options, path, &error);

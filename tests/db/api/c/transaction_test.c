@@ -143,7 +143,7 @@ static void TestPessimistic(const Settings* s) {
   rocksdb_transactiondb_options_destroy(options);
 }
 
-// Prepared, left, found again in another opening, and decided.
+// Transactions are prepared, left, found again in another opening, and decided.
 static void TestTwoPhases(const Settings* s) {
   char* error = NULL;
   rocksdb_transactiondb_options_t* const options = rocksdb_transactiondb_options_create();

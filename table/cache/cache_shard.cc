@@ -373,6 +373,18 @@ bool CacheShard::Welcomes(size_t charge) {
   return WaitingHasRoom(charge);
 }
 
+bool CacheShard::Admits(uint64_t hash, size_t charge) {
+  const size_t capacity = this->capacity();
+  // After an eviction the usage is higher than this.
+  const size_t filled = capacity - 2 * Slack(capacity);
+  if (LiveUsage() + charge <= filled || strict_.load(std::memory_order_relaxed)) return true;
+  if (!misses_.Holds(entry_count())) [[unlikely]] {
+    const MutexLock lock(&mu_);
+    if (!misses_.Reserve(entry_count())) return true;
+  }
+  return misses_.Repeats(hash);
+}
+
 Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) {
   VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) == 0);
   VARVE_ASSERT(slot == nullptr || entry->embedded != 0);

@@ -16,6 +16,7 @@
 
 #include "table/cache/cache_entry.h"
 #include "table/cache/cache_table.h"
+#include "table/cache/recent_misses.h"
 #include "table/lock_ranks.h"
 #include "util/sync/epoch.h"
 #include "util/sync/fork_watch.h"
@@ -65,6 +66,10 @@ class alignas(64) CacheShard final : private ForkWatch {
   // True if this many bytes can be added without waiting for readers or for another thread that
   // evicts. Used by callers that can do without the insertion.
   bool Welcomes(size_t charge);
+  // True if an entry with this hash and about this charge should be added: there is room for it, or
+  // it was asked for a short while ago, too, or the limit is strict, so that its insertion must
+  // fail. Used once per miss by callers that can do without the insertion.
+  bool Admits(uint64_t hash, size_t charge) VARVE_EXCLUDES(mu_);
   // Prefetches the entry that the next insertion will probably evict.
   void PrefetchVictim() const {
     const Epoch::Guard guard;
@@ -213,6 +218,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   void TakeFreeable(RetiredList* retired, uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
 
   CacheTable table_;
+  RecentMisses misses_;  // misses that were not followed by an insertion
   CacheShards* all_ = nullptr;
   // Relaxed, as these are only settings and sums.
   std::atomic<size_t> usage_{0};

@@ -127,6 +127,14 @@ Status ClockCache::InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot
   return InsertEntry(entry, key, slot, handle);
 }
 
+bool ClockCache::Admits(const Slice& key, size_t charge) {
+  const uint64_t hash = HashOf(key);
+  CacheShard& shard = ShardOf(hash);
+  if (!shard.Admits(hash, charge)) return false;
+  shard.PrefetchVictim();
+  return true;
+}
+
 Status ClockCache::InsertEntry(CacheEntry* entry, const Slice& key, BlockSlot* slot,
                                Handle** handle) {
   entry->SetKey(key);

@@ -43,6 +43,9 @@ class ClockCache final : public Cache {
   // Returns OK with a null handle if the insertion would have to wait for readers or another
   // thread; then the entry still belongs to the caller.
   Status InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot, Handle** handle);
+  // Returns true if a block of that key, which was just missed, should be inserted after it was
+  // read (CacheShard::Admits), and then prefetches what the insertion needs.
+  bool Admits(const Slice& key, size_t charge);
   // Prefetches what an insertion needs; called before a block of that key is read.
   void PrefetchInsertion(const Slice& key) const { ShardOf(HashOf(key)).PrefetchVictim(); }
   // Adds a reference to an entry that was loaded from a slot within the current epoch. Returns

@@ -158,31 +158,32 @@ void BlockStore::LearnIndexBytes(size_t bytes) const {
   }
 }
 
-Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
+Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context, Use use,
                         std::unique_ptr<Block>* block) const {
   BlockFetch fetch = MakeFetch(context);
   fetch.use_dictionary = true;
-  BlockContents contents;
-  Status s;
-  if (for_cache) {
-    const Block::Piece piece = MakePiece();
-    const bool compressed = compressed_.load(std::memory_order_relaxed);
-    fetch.room = piece.Room();
+  Block::Piece piece;
+  const bool compressed = compressed_.load(std::memory_order_relaxed);
+  if (use == Use::kCache) {
+    piece = MakePiece();
     fetch.expect_compressed = compressed;
-    VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
-    if (contents.was_compressed != compressed) {
-      compressed_.store(contents.was_compressed, std::memory_order_relaxed);
-    }
-    if (contents.owns_bytes()) {
-      size_t index_bytes = 0;
-      s = Block::CreateInOnePiece(std::move(contents), piece, file.name, block, &index_bytes);
-      LearnIndexBytes(index_bytes);
-    } else {
-      s = Block::Create(std::move(contents), file.name, block);
-    }
-  } else {
-    VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+  } else if (use == Use::kOnce) {
+    piece.allocator = cache->memory_allocator();
+    fetch.expect_compressed = compressed;
+  }
+  if (use != Use::kOwn) fetch.room = piece.Room();
+  BlockContents contents;
+  VARVE_RETURN_IF_ERROR(FetchBlock(file, handle, fetch, &contents));
+  if (use != Use::kOwn && contents.was_compressed != compressed) {
+    compressed_.store(contents.was_compressed, std::memory_order_relaxed);
+  }
+  Status s;
+  if (use == Use::kOwn || !contents.owns_bytes()) {
     s = Block::Create(std::move(contents), file.name, block);
+  } else {
+    size_t index_bytes = 0;
+    s = Block::CreateInOnePiece(std::move(contents), piece, file.name, block, &index_bytes);
+    if (use == Use::kCache) LearnIndexBytes(index_bytes);
   }
   if (!s.ok()) {
     return Status::CopyAppendMessage(s, ", block at offset ", std::to_string(handle.offset));
@@ -331,16 +332,26 @@ HandleGuard<Block> BlockStore::OutOfCache(std::unique_ptr<Block> block) const {
   return HandleGuard<Block>(std::move(block), allocated ? &cache : nullptr);
 }
 
+bool BlockStore::Admits(const BlockHandle& handle, const BlockCacheKey& key) const {
+  if (slot_cache == nullptr) return true;
+  if (file.reader->page_cached()) {
+    return slot_cache->Admits(key.AsSlice(), static_cast<size_t>(handle.size));
+  }
+  slot_cache->PrefetchInsertion(key.AsSlice());
+  return true;
+}
+
 // Reads from the file, and inserts into the cache if that is allowed. `slot` is null or of the
 // cache.
 Status BlockStore::ReadBlock(const BlockHandle& handle, BlockSlot* slot,
                              const BlockReadContext& context, HandleGuard<Block>* held) const {
   const bool for_cache = ForCache(context);
   const BlockCacheKey key = cache_keys.ForBlock(kNumberOf<Block>, handle.offset);
-  if (for_cache && slot_cache != nullptr) slot_cache->PrefetchInsertion(key.AsSlice());
+  const bool admitted = for_cache && Admits(handle, key);
+  const Use use = admitted ? Use::kCache : for_cache ? Use::kOnce : Use::kOwn;
   std::unique_ptr<Block> block;
-  VARVE_RETURN_IF_ERROR(Read(handle, context, for_cache, &block));
-  if (!for_cache || !block->owns_bytes()) {
+  VARVE_RETURN_IF_ERROR(Read(handle, context, use, &block));
+  if (!admitted || !block->owns_bytes()) {
     *held = OutOfCache(std::move(block));
     return Status::OK();
   }

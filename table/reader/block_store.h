@@ -130,12 +130,19 @@ class BlockStore {
   Status Verify(const BlockHandle& handle, const BlockReadContext& context) const;
 
  private:
-  // Reads a block. With `for_cache` the result has the form of blocks in the cache.
-  Status Read(const BlockHandle& handle, const BlockReadContext& context, bool for_cache,
+  enum class Use : uint8_t {
+    kOwn,   // the caller keeps the block
+    kOnce,  // the same, for a block that the cache has not admitted
+    kCache  // the result has the form of blocks in the cache
+  };
+  Status Read(const BlockHandle& handle, const BlockReadContext& context, Use use,
               std::unique_ptr<Block>* block) const;
   [[nodiscard]] bool ForCache(const BlockReadContext& context) const {
     return cache != nullptr && context.fill_cache;
   }
+  // True if the cache should get the block that is about to be read. Blocks that cost a transfer if
+  // they are read again always are.
+  [[nodiscard]] bool Admits(const BlockHandle& handle, const BlockCacheKey& key) const;
   [[nodiscard]] Block::Piece MakePiece() const;
   void LearnIndexBytes(size_t bytes) const;
   Status ReadBlock(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,

@@ -54,8 +54,8 @@ struct OpenTable {
   Status Open(const std::string& content) {
     auto file = std::make_unique<StringReadFile>(std::make_shared<const std::string>(content),
                                                  mapped, reads);
-    auto file_reader = std::make_unique<RandomAccessFileReader>(std::move(file), "000007.sst",
-                                                                RandomAccessFileReader::Options());
+    auto file_reader =
+        std::make_unique<RandomAccessFileReader>(std::move(file), "000007.sst", file_options);
     reader.reset();
     return BlockTableReader::Open(options, std::move(file_reader), content.size(), &reader);
   }
@@ -84,6 +84,7 @@ struct OpenTable {
 
   const InternalKeyComparator icmp;
   BlockTableOpenOptions options;
+  RandomAccessFileReader::Options file_options;
   bool mapped = false;
   std::shared_ptr<std::atomic<size_t>> reads = std::make_shared<std::atomic<size_t>>(0);
   Status status;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "varve/statistics.h"
 #include "varve/system_clock.h"
 
+#include "util/env/posix_files.h"
 #include "util/metrics/iostats.h"
 #include "util/metrics/statistics.h"
 
@@ -94,6 +96,7 @@ IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
   if (!s.ok()) return s;
   Options own = options;
   own.maps = file_options.use_mmap_reads;
+  own.page_cached = typeid(*file) == typeid(PosixRandomAccessFile) && !file->use_direct_io();
   *reader = std::make_unique<RandomAccessFileReader>(std::move(file), fname, own);
   return s;
 }

@@ -35,7 +35,8 @@ class RandomAccessFileReader {
     // Properties by which reads are counted.
     Temperature temperature = Temperature::kUnknown;
     bool in_last_level = false;
-    bool maps = false;  // The file was opened with use_mmap_reads; set by Open.
+    bool maps = false;         // The file was opened with use_mmap_reads; set by Open.
+    bool page_cached = false;  // Set by Open; see below.
   };
   static constexpr uint32_t kNoHistogram = ~uint32_t{0};
 
@@ -46,6 +47,8 @@ class RandomAccessFileReader {
 
   // True if reads may return memory that lives as long as the file, and then need no scratch.
   [[nodiscard]] bool maps() const { return options_.maps; }
+  // True if the operating system caches what is read, so that reading it again soon costs little.
+  [[nodiscard]] bool page_cached() const { return options_.page_cached; }
   // Reads [offset, offset + n). *result has exactly n bytes, in scratch or in memory that lives as
   // long as the file; returns Corruption if the file ends before. With direct I/O any offset, n and
   // scratch will do. An io_options.rate_limiter_priority other than IO_TOTAL makes it ask the rate

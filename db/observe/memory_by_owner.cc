@@ -14,6 +14,7 @@
 #include "db/engine/db_state.h"
 #include "db/engine/output_options.h"
 #include "table/cache/clock_cache.h"
+#include "util/env/mapped_reads.h"
 
 namespace varve {
 
@@ -131,6 +132,7 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
       {"table_readers", tables.readers},
       {"file_metadata", tables.metadata},
       {"transactions", transactions},
+      {"mapped_files", MappedReads::MappedBytes()},  // not in the sum, as it is no memory of ours
       {"total", sum - std::min(sum, cache.reserved)},
   };
 }

@@ -81,10 +81,15 @@ PosixRandomAccessFile::PosixRandomAccessFile(std::string path, PosixFd fd, bool 
       fd_(std::move(fd)),
       direct_(direct),
       in_memory_(IsInMemory(fd_.get())),
-      rings_(std::move(rings)) {}
+      rings_(std::move(rings)),
+      mapped_(fd_.get()) {}
 
 IOStatus PosixRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&, Slice* result,
                                      char* scratch, IODebugContext*) const {
+  if (!direct_ && mapped_.Read(offset, n, scratch)) {
+    *result = Slice(scratch, n);
+    return IOStatus::OK();
+  }
   size_t got = 0;
   IOStatus s = PreadFully(fd_.get(), path_, offset, n, scratch, &got);
   *result = Slice(scratch, s.ok() ? got : 0);
@@ -93,18 +98,29 @@ IOStatus PosixRandomAccessFile::Read(uint64_t offset, size_t n, const IOOptions&
 
 IOStatus PosixRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions&,
                                           IODebugContext*) {
-  std::vector<RingRead> reads(num_reqs);
+  std::vector<FSReadRequest*> requests;
+  std::vector<RingRead> reads;
+  requests.reserve(num_reqs);
   for (size_t i = 0; i < num_reqs; i++) {
-    reads[i] = {fd_.get(), reqs[i].offset, reqs[i].len, reqs[i].scratch, 0};
+    FSReadRequest& request = reqs[i];
+    if (!direct_ && mapped_.Read(request.offset, request.len, request.scratch)) {
+      request.result = Slice(request.scratch, request.len);
+    } else {
+      requests.push_back(&request);
+    }
   }
-  if (!in_memory_ && !rings_->ReadAll(reads) && !direct_) {
+  reads.reserve(requests.size());
+  for (const FSReadRequest* request : requests) {
+    reads.push_back({fd_.get(), request->offset, request->len, request->scratch, 0});
+  }
+  if (!in_memory_ && !reads.empty() && !rings_->ReadAll(reads) && !direct_) {
     for (const RingRead& read : reads) {
       (void)::posix_fadvise(fd_.get(), static_cast<off_t>(read.offset),
                             static_cast<off_t>(read.bytes), POSIX_FADV_WILLNEED);
     }
   }
-  for (size_t i = 0; i < num_reqs; i++) {
-    FSReadRequest& request = reqs[i];
+  for (size_t i = 0; i < reads.size(); i++) {
+    FSReadRequest& request = *requests[i];
     // Reads what the ring has left: perhaps the end of the file, or an error to be met again.
     const size_t here = reads[i].result > 0 ? static_cast<size_t>(reads[i].result) : 0;
     size_t more = 0;
@@ -136,6 +152,7 @@ void PosixRandomAccessFile::Hint(AccessPattern pattern) {
 }
 
 IOStatus PosixRandomAccessFile::InvalidateCache(size_t offset, size_t length) {
+  mapped_.Forget();
   return direct_ ? IOStatus::OK() : DropCache(fd_.get(), path_, offset, length);
 }
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tests that reads out of a mapping return what pread returns, and what becomes of the process when
+// the file is truncated beneath them or the program uses SIGBUS itself.
+
+#include "util/env/mapped_reads.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "util/env/guarded_copy.h"
+#include "util/env/random_access_file_reader.h"
+
+namespace varve {
+namespace {
+
+constexpr size_t kFileBytes = 300 * 1000;
+
+void ForgetTurns() {
+  for (int i = 0; i <= GuardedCopy::kTurns; i++) (void)GuardedCopy::Ready();
+}
+
+class MappedReadsTest : public ::testing::Test {
+ protected:
+  MappedReadsTest() {
+    path_ = "/tmp/varve_mapped_reads-" + std::to_string(::getpid());
+    std::mt19937_64 random(301);
+    while (content_.size() < kFileBytes) content_.push_back(static_cast<char>(random()));
+    fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    EXPECT_EQ(::pwrite(fd_, content_.data(), content_.size(), 0),
+              static_cast<ssize_t>(content_.size()));
+  }
+  ~MappedReadsTest() override {
+    (void)::close(fd_);
+    (void)::unlink(path_.c_str());
+  }
+  void SetUp() override {
+    ForgetTurns();
+    if (!GuardedCopy::Ready()) GTEST_SKIP() << "no guarded copies here, or a sanitizer has SIGBUS";
+  }
+  // Reads until the file is mapped. Returns false if it never is.
+  static bool Warm(MappedReads* reads) {
+    char scratch[16];
+    // A busy machine makes copies look as if they had waited.
+    for (int i = 0; i < 100000; i++) {
+      if (reads->Read(0, sizeof(scratch), scratch)) return true;
+    }
+    return false;
+  }
+
+  std::string path_;
+  std::string content_;
+  int fd_ = -1;
+};
+
+TEST_F(MappedReadsTest, EveryRangeIsReadAsItIsInTheFile) {
+  const uint64_t before = MappedReads::MappedBytes();
+  {
+    MappedReads reads(fd_);
+    std::string scratch(MappedReads::kBytesMost, '\0');
+    for (uint32_t i = 0; i < MappedReads::kReadsBefore; i++) {
+      EXPECT_FALSE(reads.Read(i, 1, scratch.data()));
+    }
+    EXPECT_EQ(MappedReads::MappedBytes(), before) << "mapped before it was read often";
+    ASSERT_TRUE(Warm(&reads));
+    EXPECT_EQ(MappedReads::MappedBytes(), before + kFileBytes);
+    std::mt19937_64 random(7);
+    int hits = 0;
+    for (int i = 0; i < 2000; i++) {
+      const size_t n = random() % MappedReads::kBytesMost + 1;
+      const size_t offset = random() % (kFileBytes - n + 1);
+      if (!reads.Read(offset, n, scratch.data())) continue;
+      hits++;
+      ASSERT_EQ(std::memcmp(scratch.data(), content_.data() + offset, n), 0);
+    }
+    EXPECT_GT(hits, 0);
+    ASSERT_TRUE(Warm(&reads));
+    EXPECT_FALSE(reads.Read(0, MappedReads::kBytesMost + 1, scratch.data()));
+    EXPECT_FALSE(reads.Read(kFileBytes - 1, 2, scratch.data())) << "beyond the end";
+    EXPECT_FALSE(reads.Read(UINT64_MAX, 2, scratch.data()));
+  }
+  EXPECT_EQ(MappedReads::MappedBytes(), before);
+}
+
+TEST_F(MappedReadsTest, WhatIsWrittenToTheFileIsSeen) {
+  MappedReads reads(fd_);
+  ASSERT_TRUE(Warm(&reads));
+  ASSERT_EQ(::pwrite(fd_, "other", 5, 4096), 5);
+  char scratch[5];
+  reads.Forget();
+  while (!reads.Read(4096, sizeof(scratch), scratch)) {
+  }
+  EXPECT_EQ(std::string(scratch, sizeof(scratch)), "other");
+}
+
+TEST_F(MappedReadsTest, ATruncatedFileEndsTheCopyAndNotTheProcess) {
+  constexpr off_t kLeft = 8192;
+  MappedReads reads(fd_);
+  ASSERT_TRUE(Warm(&reads));
+  ASSERT_EQ(::ftruncate(fd_, kLeft), 0);
+  std::string scratch(4096, '\0');
+  EXPECT_FALSE(reads.Read(100000, scratch.size(), scratch.data()));
+  EXPECT_FALSE(reads.Read(0, scratch.size(), scratch.data())) << "the file is not trusted any more";
+}
+
+TEST_F(MappedReadsTest, ATruncatedTableIsCorruptToItsReader) {
+  std::unique_ptr<RandomAccessFileReader> reader;
+  const auto fs = FileSystem::Default();
+  ASSERT_TRUE(RandomAccessFileReader::Open(fs.get(), path_, {}, {}, &reader).ok());
+  EXPECT_TRUE(reader->page_cached());
+  std::string scratch(4096, '\0');
+  Slice result;
+  const uint64_t before = MappedReads::MappedBytes();
+  for (int i = 0; i < 1000; i++) {
+    ASSERT_TRUE(reader->Read(200000, scratch.size(), &result, scratch.data()).ok());
+    ASSERT_TRUE(result == Slice(content_.data() + 200000, scratch.size()));
+  }
+  EXPECT_EQ(MappedReads::MappedBytes(), before + kFileBytes);
+  // The new end lies within the range, at its begin, and before it.
+  for (const off_t end : {off_t{202000}, off_t{200000}, off_t{5000}, off_t{0}}) {
+    ASSERT_EQ(::ftruncate(fd_, end), 0);
+    const IOStatus s = reader->Read(200000, scratch.size(), &result, scratch.data());
+    if (end == 202000 && s.ok()) {
+      // The rest of a page that the file still has reads as zeros, which no checksum passes.
+      EXPECT_EQ(scratch.substr(3000), std::string(scratch.size() - 3000, '\0'));
+    } else {
+      EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+    }
+  }
+}
+
+TEST_F(MappedReadsTest, AnotherSignalHandlerIsLeftAlone) {
+  struct sigaction ours = {};
+  struct sigaction theirs = {};
+  struct sigaction now = {};
+  theirs.sa_handler = [](int) { ::_exit(3); };
+  ASSERT_EQ(::sigaction(SIGBUS, &theirs, &ours), 0);
+  ForgetTurns();
+  EXPECT_FALSE(GuardedCopy::Ready());
+  ASSERT_EQ(::sigaction(SIGBUS, nullptr, &now), 0);
+  EXPECT_EQ(now.sa_handler, theirs.sa_handler);
+  MappedReads reads(fd_);
+  char scratch[16];
+  for (uint32_t i = 0; i < 4 * MappedReads::kReadsBefore; i++) {
+    EXPECT_FALSE(reads.Read(0, sizeof(scratch), scratch));
+  }
+  ASSERT_EQ(::sigaction(SIGBUS, &ours, nullptr), 0);
+  ForgetTurns();
+  EXPECT_TRUE(GuardedCopy::Ready());
+}
+
+TEST_F(MappedReadsTest, AThreadThatBlocksTheSignalDoesNotCopy) {
+  bool ready = true;
+  std::thread thread([&ready] {
+    sigset_t all;
+    (void)::sigfillset(&all);
+    (void)::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    ready = GuardedCopy::Ready();
+  });
+  thread.join();
+  EXPECT_FALSE(ready);
+}
+
+using MappedReadsDeathTest = MappedReadsTest;
+
+TEST_F(MappedReadsDeathTest, OtherBusErrorsEndTheProcessAsTheyWould) {
+  EXPECT_EXIT(::raise(SIGBUS), ::testing::KilledBySignal(SIGBUS), "");
+  const auto load_beyond_the_end = [this] {
+    void* const memory = ::mmap(nullptr, kFileBytes, PROT_READ, MAP_SHARED, fd_, 0);
+    if (memory == MAP_FAILED || ::ftruncate(fd_, 0) != 0) ::_exit(1);
+    const volatile char byte = static_cast<const char*>(memory)[8192];
+    ::_exit(byte == 0 ? 2 : 3);
+  };
+  EXPECT_EXIT(load_beyond_the_end(), ::testing::KilledBySignal(SIGBUS), "");
+}
+
+}  // namespace
+}  // namespace varve

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "util/env/mapped_reads.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+
+#include "util/env/guarded_copy.h"
+
+#if defined(__linux__) && defined(__x86_64__)
+#include <sys/vfs.h>
+#include <x86intrin.h>
+#endif
+
+namespace varve {
+
+namespace {
+
+std::atomic<uint64_t> mapped_bytes{0};
+std::atomic<uint64_t> mappings{0};
+
+#if defined(__linux__) && defined(__x86_64__)
+uint64_t Cycles() {
+  return __rdtsc();
+}
+// Linux's numbers of ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
+bool MapsWell(int fd) {
+  constexpr std::array<uint32_t, 6> kLocal = {0xef53,     0x58465342, 0x9123683e,
+                                              0xf2f52010, 0x01021994, 0x794c7630};
+  struct statfs fs = {};
+  return ::fstatfs(fd, &fs) == 0 &&
+         std::ranges::find(kLocal, static_cast<uint32_t>(fs.f_type)) != kLocal.end();
+}
+#else
+uint64_t Cycles() {
+  return 0;
+}
+bool MapsWell(int /*fd*/) {
+  return false;
+}
+#endif
+
+// More than a copy from memory takes, with a few faults that need no transfer: about 15 us.
+constexpr uint64_t kWaitCycles = 40000;
+
+bool AddressSpaceIsLimited() {
+  struct rlimit limit = {};
+  return ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+// Counts a mapping, unless there are too many.
+bool Reserve(size_t bytes) {
+  const uint64_t total = mapped_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  const uint64_t count = mappings.fetch_add(1, std::memory_order_relaxed) + 1;
+  return total <= MappedReads::kTotalMost && count <= MappedReads::kMappingsMost;
+}
+
+void GiveBack(size_t bytes) {
+  mapped_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  mappings.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+MappedReads::~MappedReads() {
+  char* const base = base_.load(std::memory_order_acquire);
+  if (base == nullptr) return;
+  const size_t size = size_.load(std::memory_order_relaxed);
+  (void)::munmap(base, size);
+  GiveBack(size);
+}
+
+const char* MappedReads::Map() {
+  struct stat st = {};
+  if (!MapsWell(fd_) || AddressSpaceIsLimited() || ::fstat(fd_, &st) != 0 || st.st_size <= 0) {
+    return nullptr;
+  }
+  const auto size = static_cast<size_t>(st.st_size);
+  // The first thread sets the size, so that all map as much.
+  size_t agreed = 0;
+  if (size_.compare_exchange_strong(agreed, size, std::memory_order_relaxed)) agreed = size;
+  if (!Reserve(agreed)) {
+    GiveBack(agreed);
+    return nullptr;
+  }
+  void* const memory = ::mmap(nullptr, agreed, PROT_READ, MAP_SHARED, fd_, 0);
+  char* other = nullptr;
+  if (memory != MAP_FAILED) {
+    // A fault reads the page that it is about, and no others.
+    (void)::madvise(memory, agreed, MADV_RANDOM);
+    auto* const base = static_cast<char*>(memory);
+    if (base_.compare_exchange_strong(other, base, std::memory_order_acq_rel)) return base;
+    (void)::munmap(memory, agreed);
+  }
+  GiveBack(agreed);
+  return other;
+}
+
+void MappedReads::Learn(uint64_t cycles) {
+  const uint32_t pause = pause_after_wait_.load(std::memory_order_relaxed);
+  if (cycles > kWaitCycles) [[unlikely]] {
+    pause_after_wait_.store(std::min(pause * 2, kPauseMost), std::memory_order_relaxed);
+    pause_.store(pause, std::memory_order_relaxed);
+  } else if (pause > kPauseLeast) {
+    pause_after_wait_.store(std::max(pause / 2, kPauseLeast), std::memory_order_relaxed);
+  }
+}
+
+bool MappedReads::Read(uint64_t offset, size_t n, char* scratch) {
+  if (n > kBytesMost) return false;
+  if (const uint32_t pause = pause_.load(std::memory_order_relaxed); pause != 0) [[unlikely]] {
+    if (pause != kNever) pause_.store(pause - 1, std::memory_order_relaxed);
+    return false;
+  }
+  if (!GuardedCopy::Ready()) return false;
+  const char* base = base_.load(std::memory_order_acquire);
+  if (base == nullptr) [[unlikely]] {
+    base = Map();
+    if (base == nullptr) {
+      pause_.store(kNever, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  const size_t size = size_.load(std::memory_order_relaxed);
+  if (n > size || offset > size - n) return false;
+  const uint64_t start = Cycles();
+  if (GuardedCopy::Copy(scratch, base + offset, n) != 0) [[unlikely]] {
+    pause_.store(kNever, std::memory_order_relaxed);
+    return false;
+  }
+  Learn(Cycles() - start);
+  return true;
+}
+
+void MappedReads::Forget() {
+  char* const base = base_.load(std::memory_order_acquire);
+  if (base != nullptr) {
+    (void)::madvise(base, size_.load(std::memory_order_relaxed), MADV_DONTNEED);
+  }
+}
+
+uint64_t MappedReads::MappedBytes() {
+  return mapped_bytes.load(std::memory_order_relaxed);
+}
+
+}  // namespace varve

@@ -15,6 +15,7 @@
 #include "db/engine/output_options.h"
 #include "table/cache/clock_cache.h"
 #include "util/env/mapped_reads.h"
+#include "util/mem/warm_pages.h"
 
 namespace varve {
 
@@ -117,14 +118,16 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
   // This visits all entries.
   for (const auto& [address, block_cache] : caches) cache.pinned += block_cache->GetPinnedUsage();
   const uint64_t transactions = SumTransactions(*state);
+  const uint64_t warm_pages = WarmPages::Default().bytes();
   const uint64_t sum =
-      memtables.sum() + cache.used + tables.readers + tables.metadata + transactions;
+      memtables.sum() + warm_pages + cache.used + tables.readers + tables.metadata + transactions;
   return {
       {"memtables", memtables.sum()},
       {"memtables.active", memtables.active},
       {"memtables.immutable", memtables.immutable},
       {"memtables.history", memtables.history},
       {"memtables.pinned", memtables.pinned},
+      {"warm_pages", warm_pages},
       {"block_cache", cache.used},
       {"block_cache.pinned", cache.pinned},
       {"block_cache.waiting", cache.waiting},

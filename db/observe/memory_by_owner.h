@@ -18,7 +18,8 @@ struct DbState;
 // A name with a dot is a part of, or a remark on, the name before the dot. "total" is the sum of
 // the names without a dot, less block_cache.reserved: the part of the cache that is reserved for
 // memory counted elsewhere in the sum. A block cache or write-buffer manager shared by several
-// databases counts with all of its contents.
+// databases counts with all of its contents, and so do the process's warm pages, which memtables of
+// any database left for the next ones.
 std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& context,
                                                             DbState* state);
 

@@ -11,6 +11,9 @@
 #include <atomic>
 #include <cerrno>
 
+#include "util/mem/huge_pages.h"
+#include "util/mem/warm_pages.h"
+
 namespace {
 
 thread_local bool t_refuses = false;
@@ -32,7 +35,13 @@ extern "C" void* mmap(void* address, size_t bytes, int protection, int flags, in
 
 namespace varve {
 
+// Arenas would otherwise get the memory of earlier ones.
 NoMappings::NoMappings() {
+  const auto free_warm = [](size_t bytes) {
+    while (char* const piece = WarmPages::Default().Take(bytes)) FreePages(piece, bytes);
+  };
+  for (size_t n = WarmPages::kLeastBytes; n < kHugePageBytes; n *= 2) free_warm(n);
+  for (size_t n = kHugePageBytes; n <= WarmPages::kMostBytes; n += kHugePageBytes) free_warm(n);
   t_refuses = true;
 }
 

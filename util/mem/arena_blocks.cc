@@ -10,6 +10,8 @@
 #include <bit>
 #include <new>
 
+#include "util/mem/warm_pages.h"
+
 namespace varve {
 namespace {
 
@@ -40,7 +42,7 @@ ArenaBlocks::ArenaBlocks(size_t first_block_bytes, size_t max_block_bytes)
 
 ArenaBlocks::~ArenaBlocks() {
   for (const Block& block : owned_) Release(block);
-  for (const Block& run : runs_) Release(run);
+  FreeRestOfRun();
 }
 
 void ArenaBlocks::GrowTo(size_t bytes) {
@@ -48,7 +50,7 @@ void ArenaBlocks::GrowTo(size_t bytes) {
   next_block_bytes_ = std::bit_ceil(bytes);
   if (next_block_bytes_ <= max_block_bytes_) return;
   max_block_bytes_ = next_block_bytes_;
-  run_left_ = 0;  // These are smaller blocks.
+  FreeRestOfRun();  // It has smaller blocks.
 }
 
 ArenaBlocks::Block ArenaBlocks::AddBlock() {
@@ -58,20 +60,34 @@ ArenaBlocks::Block ArenaBlocks::AddBlock() {
     return Own(
         {static_cast<char*>(::operator new(size, kSmallBlockAlignment)), size, Origin::kSmall});
   }
-  if (size >= kHugePageBytes) return Own({AllocateHugePages(size), size, Origin::kMapped});
-  if (size < max_block_bytes_) return Own({AllocatePages(size), size, Origin::kMapped});
-  return Own({TakeFromRun(size), size, Origin::kPartOfRun});
+  char* data = WarmPages::Default().Take(size);
+  if (data != nullptr) {
+    // A block of an earlier arena.
+  } else if (size >= kHugePageBytes) {
+    data = AllocateHugePages(size);
+  } else if (size < max_block_bytes_) {
+    data = AllocatePages(size);
+  } else {
+    data = TakeFromRun(size);
+  }
+  return Own({data, size, Origin::kMapped});
 }
 
 char* ArenaBlocks::TakeFromRun(size_t size) {
-  if (run_left_ == 0) {
-    runs_.reserve(runs_.size() + 1);
+  if (run_bytes_ == 0) {
     run_ = AllocatePages(size * kBlocksInRun);
-    runs_.push_back({run_, size * kBlocksInRun, Origin::kMapped});
-    run_left_ = kBlocksInRun;
+    run_bytes_ = size * kBlocksInRun;
   }
-  run_left_--;
-  return run_ + (kBlocksInRun - 1 - run_left_) * size;
+  char* const data = run_;
+  run_ += size;
+  run_bytes_ -= size;
+  return data;
+}
+
+// This part of the mapping was never used.
+void ArenaBlocks::FreeRestOfRun() {
+  if (run_bytes_ != 0) FreePages(run_, run_bytes_);
+  run_bytes_ = 0;
 }
 
 char* ArenaBlocks::AddDedicated(size_t bytes) {
@@ -82,7 +98,8 @@ char* ArenaBlocks::AddDedicated(size_t bytes) {
              Origin::kDedicated};
   } else {
     const size_t size = RoundedUp(bytes, kHugePageBytes);
-    block = {AllocateHugePages(size), size, Origin::kMapped};
+    char* const warm = WarmPages::Default().Take(size);
+    block = {warm != nullptr ? warm : AllocateHugePages(size), size, Origin::kMapped};
   }
   Own(block);
   while (next_block_bytes_ < max_block_bytes_ && next_block_bytes_ <= this->bytes()) {
@@ -112,10 +129,8 @@ void ArenaBlocks::Release(const Block& block) {
     case Origin::kDedicated:
       ::operator delete(block.data, kDedicatedAlignment);
       break;
-    case Origin::kPartOfRun:
-      break;
     case Origin::kMapped:
-      FreePages(block.data, block.bytes);
+      if (!WarmPages::Default().Keep(block.data, block.bytes)) FreePages(block.data, block.bytes);
       break;
   }
 }

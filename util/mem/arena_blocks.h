@@ -15,13 +15,14 @@ namespace varve {
 // The blocks of an arena: small ones while the arena is small, each twice as large as the one
 // before, then huge-page blocks, and larger ones on request. Dedicated blocks make the common
 // blocks grow, too: an arena of nothing but large pieces soon has blocks that hold several of them,
-// in a few huge pages. Large blocks go back to the system with the arena.
+// in a few huge pages. Large blocks leave the heap alone: when the arena is gone, they serve the
+// next ones for a while (WarmPages), or go back to the system.
 //
 // Thread safety: bytes() may be called from any thread; everything else needs external
 // synchronization.
 class ArenaBlocks {
  public:
-  enum class Origin : uint8_t { kSmall, kMapped, kPartOfRun, kDedicated };
+  enum class Origin : uint8_t { kSmall, kMapped, kDedicated };
   struct Block {
     char* data;
     size_t bytes;
@@ -51,16 +52,16 @@ class ArenaBlocks {
 
  private:
   const Block& Own(Block block);
-  void Release(const Block& block);
+  static void Release(const Block& block);
   char* TakeFromRun(size_t size);
+  void FreeRestOfRun();
 
   size_t max_block_bytes_;
   size_t next_block_bytes_;
   std::vector<Block> owned_;
   // The rest of the last run: blocks of the largest size are mapped several at a time.
   char* run_ = nullptr;
-  size_t run_left_ = 0;  // In blocks.
-  std::vector<Block> runs_;
+  size_t run_bytes_ = 0;
   // Written under external synchronization, read by any thread as a statistic; publishes nothing.
   std::atomic<size_t> bytes_{0};
 };

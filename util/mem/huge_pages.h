@@ -19,7 +19,7 @@ inline constexpr size_t kHugePageBytes = size_t{2} << 20;
 // system adds when it is first used. Throws std::bad_alloc.
 [[nodiscard]] char* AllocatePages(size_t bytes);
 
-// Frees exactly what one of the functions above returned.
+// Frees what one of the functions above returned, or a part of it that begins and ends at pages.
 void FreePages(char* data, size_t bytes);
 
 }  // namespace varve

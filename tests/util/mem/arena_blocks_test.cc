@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks of arenas: how they grow, where they come from, and that large ones leave the process.
+// Blocks of arenas: how they grow, where they come from, and that large ones serve the next arena
+// or leave the process.
 
 #include "util/mem/arena_blocks.h"
 
@@ -10,10 +11,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <vector>
+
+#include "util/mem/warm_pages.h"
 
 namespace varve {
 namespace {
@@ -24,6 +29,16 @@ bool IsMapped(char* data) {
   unsigned char resident = 0;
   char* const start = data - reinterpret_cast<uintptr_t>(data) % page;
   return mincore(start, 1, &resident) == 0 || errno != ENOMEM;
+}
+
+// Waits until no block of an earlier arena is kept.
+void LetWarmPagesGo() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (WarmPages::Default().bytes() != 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  // The last ones may be on their way to the system.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 TEST(ArenaBlocksTest, EachIsTwiceAsLargeUpToTheLimit) {
@@ -76,11 +91,13 @@ TEST(ArenaBlocksTest, LargeBlocksLeaveTheProcessWithTheArena) {
     large.push_back(blocks.AddDedicated(4 * kHugePageBytes));
     for (char* const data : large) EXPECT_TRUE(IsMapped(data));
   }
+  LetWarmPagesGo();
   for (char* const data : large) EXPECT_FALSE(IsMapped(data));
 }
 
 TEST(ArenaBlocksTest, ThoseOfTheLargestSizeAreMappedTogetherAndCountOneByOne) {
   constexpr size_t kSize = 256 << 10;
+  LetWarmPagesGo();
   std::vector<char*> all;
   {
     ArenaBlocks blocks(kSize, kSize);
@@ -96,7 +113,28 @@ TEST(ArenaBlocksTest, ThoseOfTheLargestSizeAreMappedTogetherAndCountOneByOne) {
     }
     EXPECT_GE(beside, 17u) << "20 blocks in 3 runs";
   }
+  LetWarmPagesGo();
   for (char* const data : all) EXPECT_FALSE(IsMapped(data));
+}
+
+TEST(ArenaBlocksTest, TheNextArenaGetsTheBlocksOfTheLast) {
+  constexpr size_t kSize = 256 << 10;
+  LetWarmPagesGo();
+  std::vector<char*> blocks_of[2];
+  size_t kept = 0;
+  for (auto& taken : blocks_of) {
+    {
+      ArenaBlocks blocks(kSize, kSize);
+      for (int i = 0; i < 10; i++) taken.push_back(blocks.AddBlock().data);
+      taken.push_back(blocks.AddDedicated(4 * kHugePageBytes));
+      EXPECT_EQ(WarmPages::Default().bytes(), 0u) << "all that was kept is in use";
+    }
+    kept = WarmPages::Default().bytes();
+    std::sort(taken.begin(), taken.end());
+  }
+  if (kept == 0) GTEST_SKIP() << "a build with a sanitizer keeps nothing";
+  EXPECT_EQ(kept, 10 * kSize + 4 * kHugePageBytes);
+  EXPECT_EQ(blocks_of[0], blocks_of[1]);
 }
 
 TEST(ArenaBlocksTest, TheOthersGrowWithDedicatedOnes) {

@@ -6,6 +6,7 @@
 
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
+#include "util/env/aligned_buffer.h"
 
 namespace varve::wal {
 
@@ -13,18 +14,24 @@ size_t LogSegments::BytesAt(uint64_t offset) {
   return static_cast<size_t>(std::clamp<uint64_t>(offset, kFirstBytes, kLargestBytes));
 }
 
-IOStatus LogSegments::Map(uint64_t offset, std::unique_ptr<LogSegment>* segment) try {
+IOStatus LogSegments::Make(uint64_t offset, uint64_t unmapped,
+                           std::unique_ptr<LogSegment>* segment) try {
   auto made = std::make_unique<LogSegment>();
   made->begin = offset;
-  made->bytes = BytesAt(offset);
-  IOStatus s = file_->Map(offset, made->bytes, &made->base);
+  IOStatus s;
+  if (unmapped != 0) {
+    made->bytes = static_cast<size_t>(RoundUp(unmapped, MappedFile::kUnit));
+  } else {
+    made->bytes = BytesAt(offset);
+    s = file_->Map(offset, made->bytes, &made->base);
+  }
   if (s.ok()) *segment = std::move(made);
   return s;
 } catch (...) {
   return status_to_io_status(CaughtException());
 }
 
-IOStatus LogSegments::Take(std::unique_ptr<LogSegment>* segment) {
+IOStatus LogSegments::Take(uint64_t unmapped, std::unique_ptr<LogSegment>* segment) {
   MutexLock lock(&mu_);
   while (asked_) changed_.Wait();
   VARVE_ASSERT(!stop_);
@@ -32,13 +39,13 @@ IOStatus LogSegments::Take(std::unique_ptr<LogSegment>* segment) {
     *segment = std::move(ready_);
   } else {
     // No segment was prepared, or that failed: now the error is returned.
-    IOStatus s = Map(next_offset_, segment);
+    IOStatus s = Make(next_offset_, unmapped, segment);
     if (!s.ok()) return s;
   }
   VARVE_ASSERT((*segment)->begin == next_offset_);
   VARVE_ASSERT((*segment)->bytes % MappedFile::kUnit == 0);
   next_offset_ = (*segment)->end();
-  if (BytesAt(next_offset_) >= kAheadBytes) AskAhead();
+  if (unmapped == 0 && BytesAt(next_offset_) >= kAheadBytes) AskAhead();
   return IOStatus::OK();
 }
 
@@ -65,7 +72,7 @@ void LogSegments::WorkAhead() {
     lock.Unlock();
     std::unique_ptr<LogSegment> made;
     // The thread that needs the segment meets the failure again, and reports it.
-    Map(offset, &made).PermitUncheckedError();
+    Make(offset, /*unmapped=*/0, &made).PermitUncheckedError();
     lock.Lock();
     ready_ = std::move(made);
     asked_ = false;
@@ -79,7 +86,7 @@ void LogSegments::WorkAhead() {
 }
 
 void LogSegments::Return(std::unique_ptr<LogSegment> segment) {
-  if (!thread_.joinable()) return Unmap(*segment);
+  if (segment->base == nullptr || !thread_.joinable()) return Unmap(*segment);
   MutexLock lock(&mu_);
   try {
     left_.push_back(std::move(segment));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Maps the segments of one log: determines the size of the next one, and prepares it.
+// Provides the segments of one log: determines the size of the next one, and maps it.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace varve::wal {
 
-// A mapped part of the file, ready for stores. It begins and ends at block boundaries.
+// A part of the file that begins and ends at block boundaries: mapped, and ready for stores, or
+// without a base, for records that are written by system calls.
 struct LogSegment {
   uint64_t begin = 0;
   size_t bytes = 0;
@@ -43,8 +44,9 @@ class LogSegments {
   explicit LogSegments(MappedFile* file) : file_(file) {}
   ~LogSegments() { Stop(); }
 
-  // Returns the next segment of the file.
-  IOStatus Take(std::unique_ptr<LogSegment>* segment);
+  // Returns the next segment of the file. If `unmapped` is not 0, it has at least so many bytes and
+  // is not mapped, unless one was prepared before.
+  IOStatus Take(uint64_t unmapped, std::unique_ptr<LogSegment>* segment);
   // Unmaps the segment, or leaves that to the background thread, because it takes as long as other
   // threads hold the system's lock on the address space.
   void Return(std::unique_ptr<LogSegment> segment);
@@ -54,10 +56,12 @@ class LogSegments {
 
  private:
   static size_t BytesAt(uint64_t offset);
-  IOStatus Map(uint64_t offset, std::unique_ptr<LogSegment>* segment);
+  IOStatus Make(uint64_t offset, uint64_t unmapped, std::unique_ptr<LogSegment>* segment);
   void AskAhead() VARVE_REQUIRES(mu_);
   void WorkAhead();
-  void Unmap(const LogSegment& segment) { file_->Unmap(segment.base, segment.bytes); }
+  void Unmap(const LogSegment& segment) {
+    if (segment.base != nullptr) file_->Unmap(segment.base, segment.bytes);
+  }
 
   MappedFile* const file_;
   Mutex mu_{lock_ranks::kLogSegments};

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "db/wal/gathered_write.h"
 #include "util/base/assert.h"
 #include "util/base/caught_exception.h"
 #include "util/base/status_macros.h"
@@ -87,6 +89,34 @@ void StoreHeader(const Header& header) {
   KeepStoreOrder();
 }
 
+// Stores the payload, from the fronts of `head` and `tail`, which it removes. Sets header->bits;
+// `crc` is that of the type.
+[[gnu::always_inline]] inline void StorePayload(uint32_t crc, RecordType type, Slice* head,
+                                                Slice* tail, Header* header) {
+  char* const payload = header->at + kHeaderBytes;
+  const size_t of_head = std::min(head->size(), header->payload);
+  MoveFront(head, of_head, payload);
+  MoveFront(tail, header->payload - of_head, payload + of_head);
+  // Computed over the copy, which is contiguous.
+  header->bits = HeaderBits(crc32c::Extend(crc, payload, header->payload), header->payload, type);
+}
+
+// Like StorePayload, for a fragment in a part of the file that is not mapped: adds the payload to
+// `written`, and the header unless the fragment is its record's first.
+IOStatus GatherFragment(uint64_t offset, uint32_t crc, RecordType type, Slice* head, Slice* tail,
+                        Header* header, GatheredWrite* written) {
+  const Slice of_head(head->data(), std::min(head->size(), header->payload));
+  const Slice of_tail(tail->data(), header->payload - of_head.size());
+  crc = crc32c::Extend(crc, of_head.data(), of_head.size());
+  crc = crc32c::Extend(crc, of_tail.data(), of_tail.size());
+  header->bits = HeaderBits(crc, header->payload, type);
+  head->remove_prefix(of_head.size());
+  tail->remove_prefix(of_tail.size());
+  const bool is_first = type == kFullType || type == kFirstType;
+  return written->Add(offset, is_first ? nullptr : reinterpret_cast<const char*>(&header->bits),
+                      of_head, of_tail);
+}
+
 }  // namespace
 
 MappedLog::MappedLog(std::unique_ptr<MappedFile> file, uint64_t number)
@@ -104,7 +134,7 @@ MappedLog::MappedLog(std::unique_ptr<MappedFile> file, uint64_t number)
 IOStatus MappedLog::Open(std::unique_ptr<MappedFile> file, uint64_t number,
                          std::unique_ptr<MappedLog>* log) {
   std::unique_ptr<MappedLog> opened(new MappedLog(std::move(file), number));
-  VARVE_RETURN_IF_ERROR(opened->GrowTo(1));
+  VARVE_RETURN_IF_ERROR(opened->GrowTo(1, /*mapped=*/true));
   opened->tail_ = opened->segments_.front().get();
   *log = std::move(opened);
   return IOStatus::OK();
@@ -125,7 +155,7 @@ MappedLog::~MappedLog() {
   const uint64_t ticket = last_ticket_.load(std::memory_order_relaxed) + 1;
   const uint64_t end = EndOf(start, bytes);
   if (end > mapped_end_) [[unlikely]] {
-    IOStatus s = GrowTo(end);
+    IOStatus s = GrowTo(end, /*mapped=*/bytes < kWrittenBytes);
     if (!s.ok()) return Fail(kFull, std::move(s));
   }
   if (start >= tail_->end()) [[unlikely]]
@@ -160,24 +190,32 @@ IOStatus MappedLog::AddTimestampSizes(const Slice& payload) {
   VARVE_RETURN_IF_ERROR(ReserveAt(start, payload.size(), &place));
   Slot& slot = SlotOf(place.ticket);
   if (state_.load(std::memory_order_acquire) != kBroken) {
-    Header header;
-    header.at = slot.segment->base + (slot.offset - slot.segment->begin);
-    header.payload = payload.size();
-    std::memcpy(header.at + kHeaderBytes, payload.data(), payload.size());
     const char type = kTimestampSizeType;
-    const uint32_t crc = crc32c::Extend(crc32c::Value(&type, 1), payload.data(), payload.size());
-    header.bits = HeaderBits(crc, payload.size(), kTimestampSizeType);
-    StoreHeader(header);
+    Header header;
+    header.payload = payload.size();
+    Slice head = payload;
+    Slice tail;
+    if (slot.segment->base != nullptr) {
+      header.at = slot.segment->base + (slot.offset - slot.segment->begin);
+      StorePayload(crc32c::Value(&type, 1), kTimestampSizeType, &head, &tail, &header);
+      StoreHeader(header);
+    } else {
+      GatheredWrite written(file_.get());
+      IOStatus s = GatherFragment(slot.offset, crc32c::Value(&type, 1), kTimestampSizeType, &head,
+                                  &tail, &header, &written);
+      if (s.ok()) s = written.Write();
+      if (!s.ok()) Fail(kBroken, std::move(s)).PermitUncheckedError();
+    }
   }
   slot.filled.store(place.ticket, std::memory_order_seq_cst);
   AdvanceFrontier();
   return WaitWhole(place);
 }
 
-IOStatus MappedLog::GrowTo(uint64_t end) {
+IOStatus MappedLog::GrowTo(uint64_t end, bool mapped) {
   while (mapped_end_ < end) {
     std::unique_ptr<LogSegment> segment;
-    VARVE_RETURN_IF_ERROR(source_.Take(&segment));
+    VARVE_RETURN_IF_ERROR(source_.Take(mapped ? 0 : end - mapped_end_, &segment));
     LogSegment* const taken = segment.get();
     LogSegment* const before = segments_.empty() ? nullptr : segments_.back().get();
     try {
@@ -215,44 +253,52 @@ void MappedLog::Fill(const LogReservation& place, const Slice& head, const Slice
   VARVE_ASSERT(slot.filled.load(std::memory_order_relaxed) < place.ticket);
   // A log that lost something is not written any more; the frontier still moves, so that all
   // waiters learn of it.
-  if (state_.load(std::memory_order_acquire) != kBroken) [[likely]]
-    Store(slot, head, tail);
+  if (state_.load(std::memory_order_acquire) != kBroken) [[likely]] {
+    IOStatus s = Store(slot, head, tail);
+    if (!s.ok()) [[unlikely]]
+      Fail(kBroken, std::move(s)).PermitUncheckedError();
+  }
   AddIOCount<&IOStatsContext::bytes_written>(place.bytes);
   slot.filled.store(place.ticket, std::memory_order_seq_cst);
   AdvanceFrontier();
 }
 
-// Stores payloads first, then the headers, the first fragment's last of all: until then the place
-// begins with zeros, at which a reader stops.
-void MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
+// Puts payloads into the file first, then the headers, the first fragment's last of all: until then
+// the place begins with zeros, at which a reader stops.
+IOStatus MappedLog::Store(const Slot& slot, Slice head, Slice tail) const {
   const LogSegment* segment = slot.segment;
   uint64_t offset = slot.offset;
   size_t left = head.size() + tail.size();
   Header first;
+  std::optional<GatheredWrite> written;  // The fragments in segments that are not mapped.
   do {
     if (offset >= segment->end()) segment = segment->next;
     VARVE_ASSERT(segment != nullptr && offset >= segment->begin && offset < segment->end());
+    const bool is_first = offset == slot.offset;
     Header header;
-    header.at = segment->base + (offset - segment->begin);
     header.payload = std::min<size_t>(left, kBlockBytes - offset % kBlockBytes - kHeaderBytes);
-    const RecordType type = FragmentType(first.at == nullptr, header.payload == left);
-    char* const payload = header.at + kHeaderBytes;
-    const size_t of_head = std::min(head.size(), header.payload);
-    MoveFront(&head, of_head, payload);
-    MoveFront(&tail, header.payload - of_head, payload + of_head);
-    // Computed over the copy, which is contiguous.
-    const uint32_t crc = crc32c::Extend(type_crc_[type], payload, header.payload);
-    header.bits = HeaderBits(crc, header.payload, type);
-    if (first.at == nullptr) {
-      first = header;
+    const RecordType type = FragmentType(is_first, header.payload == left);
+    if (segment->base != nullptr) [[likely]] {
+      header.at = segment->base + (offset - segment->begin);
+      StorePayload(type_crc_[type], type, &head, &tail, &header);
+      if (!is_first) StoreHeader(header);
     } else {
-      StoreHeader(header);
+      if (!written.has_value()) written.emplace(file_.get());
+      VARVE_RETURN_IF_ERROR(
+          GatherFragment(offset, type_crc_[type], type, &head, &tail, &header, &*written));
     }
+    if (is_first) first = header;
     left -= header.payload;
     offset += kHeaderBytes + header.payload;
   } while (left > 0);
   VARVE_ASSERT(head.empty() && tail.empty());
-  StoreHeader(first);
+  if (written.has_value()) VARVE_RETURN_IF_ERROR(written->Write());
+  if (first.at != nullptr) [[likely]] {
+    StoreHeader(first);
+    return IOStatus::OK();
+  }
+  const Slice bytes(reinterpret_cast<const char*>(&first.bits), kHeaderBytes);
+  return file_->Write(slot.offset, &bytes, 1);
 }
 
 // The thread that fills the place at the frontier moves it over all following filled places.

@@ -2,8 +2,8 @@
 #pragma once
 
 // A commit log over a mapped file: a stored record survives the process at once. A writer needs no
-// system call, no lock and no second copy. The README shows why a reader sees a prefix at any
-// moment.
+// system call, no lock and no second copy. Large records are written by system calls, which then
+// cost less than the pages of a mapping. The README shows why a reader sees a prefix at any moment.
 
 #include <array>
 #include <atomic>
@@ -26,6 +26,8 @@ namespace varve::wal {
 class MappedLog final : public CommitLog {
  public:
   static constexpr size_t kPlacesMax = 2048;
+  // Where the file has to grow for a record of at least this size, the new part is not mapped.
+  static constexpr size_t kWrittenBytes = size_t{8} << 10;
 
   // Maps the file's first segment. NotSupported: this file cannot be mapped.
   static IOStatus Open(std::unique_ptr<MappedFile> file, uint64_t number,
@@ -71,9 +73,9 @@ class MappedLog final : public CommitLog {
   // Reserves a place at `start`, which is not before the last record's end and has room for a
   // header.
   IOStatus ReserveAt(uint64_t start, size_t bytes, LogReservation* place);
-  IOStatus GrowTo(uint64_t end);
+  IOStatus GrowTo(uint64_t end, bool mapped);
   void LeaveSegments(uint64_t start, uint64_t ticket);
-  void Store(const Slot& slot, Slice head, Slice tail) const;
+  IOStatus Store(const Slot& slot, Slice head, Slice tail) const;
   void AdvanceFrontier();
   void WakeThrough(uint64_t from, uint64_t to);
   void SleepUntil(uint64_t ticket);

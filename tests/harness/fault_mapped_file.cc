@@ -26,6 +26,23 @@ class FaultMappedFile final : public MappedFile {
     return target_->Map(offset, bytes, base);
   }
   void Unmap(char* base, size_t bytes) override { target_->Unmap(base, bytes); }
+  IOStatus Write(uint64_t offset, const Slice* parts, size_t count) override {
+    const FaultFileSystem::Verdict verdict = fs_->Judge(FaultCall::kWrite, path_);
+    std::string all;
+    for (size_t i = 0; i < count; i++) all.append(parts[i].data(), parts[i].size());
+    if (Fails(verdict)) {
+      if (verdict.effect != FaultEffect::kShortWrite) return verdict.error;
+      const Slice half(all.data(), all.size() / 2);
+      IOStatus s = target_->Write(offset, &half, 1);
+      return s.ok() ? verdict.error : s;
+    }
+    const Slice fits(all.data(), fs_->TakeFromQuota(all.size()));
+    IOStatus s = target_->Write(offset, &fits, 1);
+    if (!s.ok() || fits.size() == all.size()) return s;
+    IOStatus full = IOStatus::NoSpace("write: " + path_, "the byte quota is used up");
+    full.SetRetryable(true);
+    return full;
+  }
   IOStatus Sync(bool metadata) override {
     const FaultFileSystem::Verdict verdict = fs_->Judge(FaultCall::kSync, path_);
     if (Fails(verdict)) return verdict.error;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Declares files that are written by stores into memory: an interface that a file system may offer
-// in addition to FileSystem.
+// Declares files that are written by stores into memory, or at any offset: an interface that a file
+// system may offer in addition to FileSystem.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,16 @@
 #include <string>
 
 #include "varve/file_system.h"
+#include "varve/slice.h"
 
 namespace varve {
 
 // A file with pieces that are mapped, shared and writable. Stored bytes are in the file and outlive
 // the process, like written bytes; a sync makes them durable.
 //
-// Thread safety: Sync may run concurrently with everything but Close; stores into a piece
-// concurrently with everything but its Unmap; the other calls one at a time.
+// Thread safety: Sync and Write may run concurrently with everything but Close and, for Write,
+// Truncate; stores into a piece concurrently with everything but its Unmap; the other calls one at
+// a time.
 class MappedFile {
  public:
   // Pieces begin and end at multiples of this.
@@ -30,8 +32,12 @@ class MappedFile {
   // fails.
   virtual IOStatus Map(uint64_t offset, size_t bytes, char** base) = 0;
   virtual void Unmap(char* base, size_t bytes) = 0;
-  // Makes durable what was stored before the call, even if it is not mapped any more. `metadata`
-  // selects fsync.
+  // Writes the parts, one behind the other, from `offset` on, where no piece is mapped. The file
+  // grows if needed; a gap reads as zeros. Costs a system call, but no page fault, so it suits
+  // large parts. After an error any of the bytes may be in the file.
+  virtual IOStatus Write(uint64_t offset, const Slice* parts, size_t count) = 0;
+  // Makes durable what was stored or written before the call, even if it is not mapped any more.
+  // `metadata` selects fsync.
   virtual IOStatus Sync(bool metadata) = 0;
   // Sets the size. Requires that no piece after it is mapped.
   virtual IOStatus Truncate(uint64_t size) = 0;

@@ -38,6 +38,14 @@ class MemMappedFile final : public MappedFile {
     return IOStatus::OK();
   }
   void Unmap(char* base, size_t) override { file_->Unmap(base); }
+  IOStatus Write(uint64_t offset, const Slice* parts, size_t count) override {
+    fs_->NoteCall(MemCall::kAppend, path_);
+    for (size_t i = 0; i < count; i++) {
+      file_->Write(offset, parts[i], fs_->NowSeconds());
+      offset += parts[i].size();
+    }
+    return IOStatus::OK();
+  }
   IOStatus Sync(bool) override {
     fs_->NoteCall(MemCall::kSync, path_);
     file_->Sync();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -12,6 +13,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 
@@ -24,6 +26,8 @@ namespace {
 // Linux transfers at most a little under 2 GiB in one call; a round number below keeps direct I/O
 // aligned.
 constexpr size_t kLargestTransfer = size_t{1} << 30;
+// Parts of one call; the system allows 1024.
+constexpr size_t kPartsAtOnce = 128;
 
 }  // namespace
 
@@ -85,6 +89,30 @@ IOStatus PwriteFully(int fd, const std::string& path, uint64_t offset, const cha
     *written += static_cast<size_t>(r);
   }
   return IOStatus::OK();
+}
+
+IOStatus PwritevFully(int fd, const std::string& path, uint64_t offset, const Slice* parts,
+                      size_t count) {
+  std::array<struct iovec, kPartsAtOnce> vectors;
+  size_t next = 0;  // The first part that is not wholly written, and its bytes that are.
+  size_t written = 0;
+  for (;;) {
+    for (; next < count && written >= parts[next].size(); next++) written -= parts[next].size();
+    if (next == count) return IOStatus::OK();
+    const size_t used = std::min(count - next, kPartsAtOnce);
+    for (size_t i = 0; i < used; i++) {
+      const Slice& part = parts[next + i];
+      vectors[i] = {const_cast<char*>(part.data()), part.size()};
+    }
+    vectors[0] = {const_cast<char*>(parts[next].data()) + written, parts[next].size() - written};
+    const ssize_t r =
+        ::pwritev(fd, vectors.data(), static_cast<int>(used), static_cast<off_t>(offset));
+    if (r < 0 && errno == EINTR) continue;
+    // Otherwise a write that makes no progress would be repeated for ever.
+    if (r <= 0) return IoErrorAt("write", path, offset, r < 0 ? errno : EIO);
+    offset += static_cast<uint64_t>(r);
+    written += static_cast<size_t>(r);
+  }
 }
 
 IOStatus SyncFd(int fd, const std::string& path, bool metadata) {

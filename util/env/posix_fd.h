@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "varve/io_status.h"
+#include "varve/slice.h"
 
 namespace varve {
 
@@ -44,6 +45,10 @@ IOStatus PreadFully(int fd, const std::string& path, uint64_t offset, size_t n, 
 // Writes all of data at `offset`. Sets *written to the bytes written, also after an error.
 IOStatus PwriteFully(int fd, const std::string& path, uint64_t offset, const char* data, size_t n,
                      size_t* written);
+
+// Writes all of the parts, one behind the other, from `offset` on.
+IOStatus PwritevFully(int fd, const std::string& path, uint64_t offset, const Slice* parts,
+                      size_t count);
 
 // Calls fdatasync, or fsync if `metadata`.
 IOStatus SyncFd(int fd, const std::string& path, bool metadata);

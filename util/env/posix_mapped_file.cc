@@ -77,6 +77,11 @@ void PosixMappedFile::Unmap(char* base, size_t bytes) {
   (void)::munmap(base, bytes);
 }
 
+IOStatus PosixMappedFile::Write(uint64_t offset, const Slice* parts, size_t count) {
+  const IOTimer<&IOStatsContext::write_nanos, &IOStatsContext::cpu_write_nanos> timer;
+  return PwritevFully(fd_.get(), path_, offset, parts, count);
+}
+
 IOStatus PosixMappedFile::Close() {
   const int err = fd_.Close();
   return err == 0 ? IOStatus::OK() : IoErrorFromErrno("close", path_, err);

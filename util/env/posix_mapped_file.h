@@ -21,6 +21,7 @@ class PosixMappedFile final : public MappedFile {
 
   IOStatus Map(uint64_t offset, size_t bytes, char** base) override;
   void Unmap(char* base, size_t bytes) override;
+  IOStatus Write(uint64_t offset, const Slice* parts, size_t count) override;
   IOStatus Sync(bool metadata) override { return SyncFd(fd_.get(), path_, metadata); }
   IOStatus Truncate(uint64_t size) override { return TruncateFd(fd_.get(), path_, size); }
   IOStatus Close() override;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "tests/db/wal/mapped_log_harness.h"
@@ -60,13 +61,70 @@ TEST(MappedLogFault, AFullDiskIsAnErrorOfTheWriterAndNotACrash) {
 
 TEST(MappedLogFault, WhatWasReservedBeforeTheDiskWasFullIsStillWritten) {
   FaultyLog faulty;
-  wal::LogReservation small;
-  ASSERT_TRUE(faulty.log->Reserve(5, &small).ok());
+  const std::string record(wal::MappedLog::kWrittenBytes - 1, 'r');
+  std::vector<wal::LogReservation> places(1);
   faulty.fs.SetByteQuota(0);
-  wal::LogReservation large;
-  EXPECT_TRUE(faulty.log->Reserve(1 << 20, &large).IsNoSpace());
-  faulty.log->Fill(small, "small");
-  EXPECT_TRUE(faulty.log->WaitWhole(small).ok());
+  IOStatus s;
+  while ((s = faulty.log->Reserve(record.size(), &places.back())).ok()) places.emplace_back();
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  places.pop_back();
+  EXPECT_GE(places.size(), 7u);
+  for (const wal::LogReservation& place : places) faulty.log->Fill(place, record);
+  for (const wal::LogReservation& place : places) EXPECT_TRUE(faulty.log->WaitWhole(place).ok());
+}
+
+// Large records have no space before they are written.
+TEST(MappedLogFault, AFullDiskIsAnErrorOfTheLargeRecordThatMeetsIt) {
+  for (const size_t room : {0, 7, 100000, 200000, 399990}) {
+    FaultyLog faulty;
+    uint32_t added = 0;
+    const auto add = [&](size_t bytes) {
+      wal::LogReservation place;
+      IOStatus s = faulty.log->Reserve(bytes, &place);
+      if (!s.ok()) return s;
+      std::string record;
+      PutFixed32(&record, ++added);
+      record.resize(bytes, 'x');
+      faulty.log->Fill(place, record);
+      return faulty.log->WaitWhole(place);
+    };
+    ASSERT_TRUE(add(4).ok());
+    ASSERT_TRUE(add(300000).ok());
+    faulty.fs.SetByteQuota(room);
+    EXPECT_TRUE(add(400000).IsNoSpace()) << room;
+    faulty.fs.ReleaseQuota();
+    EXPECT_TRUE(add(4).IsNoSpace()) << "not appended to any more";
+    EXPECT_TRUE(faulty.log->Sync(false).IsNoSpace());
+    EXPECT_FALSE(faulty.log->Close().ok());
+    const LogContents log =
+        ReadLog(faulty.mem.get(), "/log", WALRecoveryMode::kPointInTimeRecovery, 1);
+    CheckNumberedPrefix(log, 2);
+    EXPECT_EQ(log.records.size(), 2u);
+  }
+}
+
+TEST(MappedLogFault, EveryFailedWriteIsToldToTheWriter) {
+  for (const FaultEffect effect : {FaultEffect::kIoError, FaultEffect::kShortWrite}) {
+    for (uint64_t nth = 1; nth <= 6; nth++) {
+      FaultyLog faulty;
+      FaultRule rule;
+      rule.calls = Only(FaultCall::kWrite);
+      rule.nth = nth;
+      rule.effect = effect;
+      faulty.fs.Inject(rule);
+      uint32_t count = 0;
+      EXPECT_TRUE(faulty.FillUp(&count).IsIOError());
+      EXPECT_EQ(faulty.fs.strikes(), 1u);
+      wal::LogReservation place;
+      EXPECT_TRUE(faulty.log->Reserve(1, &place).IsIOError());
+      EXPECT_FALSE(faulty.log->Close().ok());
+      const LogContents log =
+          ReadLog(faulty.mem.get(), "/log", WALRecoveryMode::kPointInTimeRecovery, 1);
+      CheckNumberedPrefix(log, count);
+      // The header is the last of a record: if half of it was written, it is none.
+      EXPECT_EQ(log.records.size(), count);
+    }
+  }
 }
 
 TEST(MappedLogFault, AFailedSyncIsFinal) {
@@ -113,7 +171,7 @@ TEST(MappedLogFault, AFailedAllocationAheadIsNoFailure) {
   faulty.fs.Inject(rule);
   for (uint32_t i = 1; i <= 2000; i++) {
     wal::LogReservation place;
-    const std::string record = NumberedRecord(i) + std::string(1000, 'x');
+    const std::string record(1000 + i % 211, 'x');
     ASSERT_TRUE(faulty.log->Reserve(record.size(), &place).ok());
     faulty.log->Fill(place, record);
   }
@@ -154,7 +212,8 @@ TEST(MappedLogFault, DamageYieldsAPrefix) {
   MappedLogOnDisk disk;
   for (uint32_t i = 1; i <= 120; i++) ASSERT_TRUE(disk.Add(NumberedRecord(i)).ok());
   std::string good = disk.Bytes();
-  ASSERT_GT(good.size(), disk.log->size()) << "zeros behind the log";
+  // Zeros behind the log, as in a mapped piece.
+  good.resize(disk.log->size() + 3 * size_t{wal::kBlockBytes});
   std::mt19937 random(5);
   for (int round = 0; round < 200; round++) {
     std::string bytes = good;
@@ -183,6 +242,7 @@ TEST(MappedLogFault, PiecesBehindAnUnfilledPlaceAreATornTailAndRecordsAHole) {
     // The log looks as if the writer had been stopped just before its first header.
     const std::string filled = LogBytes({"first", spans});
     const size_t at = LogBytes({"first"}).size();
+    bytes.resize(std::max(bytes.size(), filled.size()));
     for (size_t i = at + wal::kHeaderBytes; i < filled.size(); i++) bytes[i] = filled[i];
     const LogContents log = ReadLogBytes(bytes);
     EXPECT_EQ(log.records, std::vector<std::string>{"first"});

@@ -48,7 +48,8 @@ struct MappedLogOnDisk {
 inline std::string NumberedRecord(uint32_t number) {
   std::string record;
   PutFixed32(&record, number);
-  const size_t more = number % 50 == 0 ? 70000 : number % 211;
+  const size_t medium = number % 20 == 7 ? 9000 : number % 211;
+  const size_t more = number % 50 == 0 ? 70000 : medium;
   for (size_t i = 0; i < more; i++) record.push_back(static_cast<char>(number + i * 7));
   return record;
 }

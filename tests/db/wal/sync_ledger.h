@@ -185,6 +185,10 @@ class SyncLedger final : public FileSystemWrapper, public MappedFileSource {
       return file_->Map(offset, bytes, base);
     }
     void Unmap(char* base, size_t bytes) override { file_->Unmap(base, bytes); }
+    IOStatus Write(uint64_t offset, const Slice* parts, size_t count) override {
+      std::shared_lock<std::shared_mutex> world(ledger_->world_);
+      return file_->Write(offset, parts, count);
+    }
     IOStatus Sync(bool metadata) override {
       // The records of the file at this moment.
       const LogContents log =

@@ -9,6 +9,12 @@
 
 namespace varve {
 
+namespace {
+
+constexpr size_t kLargeRead = 64 * 1024;
+
+}  // namespace
+
 FilePrefetcher FilePrefetcher::Adaptive(size_t first, size_t largest, uint64_t reads) {
   return FilePrefetcher(std::min(first, largest), largest, reads);
 }
@@ -19,6 +25,13 @@ FilePrefetcher FilePrefetcher::Fixed(size_t size) {
 
 bool FilePrefetcher::Continues(uint64_t offset) const {
   return has_read_ && offset >= expected_ && offset - expected_ <= largest_;
+}
+
+// True if reading ahead would save one call in two at most, and cost a copy that takes as long as
+// the read.
+bool FilePrefetcher::IsLarge(const RandomAccessFileReader& file, size_t n) const {
+  return n >= kLargeRead && n >= largest_ / 2 && reads_ > 0 && !asks_ahead_ &&
+         !file.use_direct_io();
 }
 
 IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offset, size_t n,
@@ -38,7 +51,7 @@ IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offse
     return IOStatus::OK();
   }
   if (!continues) next_ = first_;
-  if (next_ == 0 || in_a_row_ <= reads_) {
+  if (next_ == 0 || in_a_row_ <= reads_ || IsLarge(file, n)) {
     return file.Read(offset, n, result, scratch, io_options);
   }
   IOStatus s = Refill(file, offset, n, limit, io_options);

@@ -17,7 +17,8 @@ class Statistics;
 // Serves reads that move forward through a file from larger reads. The adaptive form reads nothing
 // ahead until several consecutive reads have each started where the one before ended (or shortly
 // after, where a cache served what lies between); then the distance doubles with each refill, and a
-// jump resets it. One thread at a time may use it.
+// jump resets it. Reads that are large themselves are left to the system, which reads ahead as
+// well. One thread at a time may use it.
 class FilePrefetcher {
  public:
   static constexpr size_t kFirstReadahead = 8 * 1024;
@@ -65,6 +66,7 @@ class FilePrefetcher {
       : first_(first), largest_(largest), reads_(reads), next_(first) {}
 
   bool Continues(uint64_t offset) const;
+  bool IsLarge(const RandomAccessFileReader& file, size_t n) const;
   void AskForMore(const RandomAccessFileReader& file, uint64_t limit, const IOOptions& io_options);
   IOStatus Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n, uint64_t limit,
                   const IOOptions& io_options);

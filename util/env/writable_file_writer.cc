@@ -19,6 +19,9 @@ namespace varve {
 namespace {
 
 constexpr size_t kFirstBuffer = 64 * 1024;
+// Pieces of at least this size go to the file from where they are, unless I/O is direct: a copy
+// would take longer than another call.
+constexpr size_t kPastTheBuffer = 64 * 1024;
 // Number of bytes by which write-back stays behind the end of the file, so that pages still being
 // filled are not written twice.
 constexpr uint64_t kRangeSyncDistance = 1024 * 1024;
@@ -171,6 +174,10 @@ IOStatus WritableFileWriter::Append(const Slice* parts, size_t count) {
 }
 
 IOStatus WritableFileWriter::AppendBytes(const char* data, size_t n) {
+  if (!direct_ && n >= kPastTheBuffer) {
+    IOStatus s = WriteBuffered();
+    return s.ok() ? WriteThrough(Slice(data, n)) : s;
+  }
   if (buffer_.capacity() - used_ < n && !GrowBuffer(n)) {
     return Latch(IOStatus::Aborted(file_name_, "no memory for a write buffer"));
   }
@@ -228,7 +235,7 @@ IOStatus WritableFileWriter::WriteThrough(Slice data) {
     data.remove_prefix(n);
     flushed_size_.fetch_add(n, std::memory_order_release);
   }
-  return IOStatus::OK();
+  return RangeSyncIfDue();
 }
 
 IOStatus WritableFileWriter::WriteBuffered() {

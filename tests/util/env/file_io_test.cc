@@ -79,6 +79,55 @@ TEST(WritableFileWriterTest, AppendsOfAllSizesArriveInOrder) {
   }
 }
 
+TEST(WritableFileWriterTest, WriteBackBeginsWhileTheFileGrows) {
+  FaultFileSystem fs(NewFs());
+  for (const size_t piece : {size_t{1000}, size_t{100000}}) {
+    WritableFileWriter::Options options;
+    options.bytes_per_sync = 1 << 20;
+    std::unique_ptr<WritableFileWriter> w;
+    ASSERT_TRUE(WritableFileWriter::Create(&fs, "/d/a", {}, options, &w).ok());
+    fs.ResetCounters();
+    const std::string bytes = RandomBytes(piece, 9);
+    while (w->GetFileSize() < 8 << 20) ASSERT_TRUE(w->Append(Slice(bytes)).ok());
+    EXPECT_GE(fs.calls(FaultCall::kRangeSync), 5u) << piece;
+    EXPECT_LE(fs.calls(FaultCall::kRangeSync), 8u) << piece;
+    ASSERT_TRUE(w->Close().ok());
+  }
+}
+
+// Notes where the appended bytes lay.
+class AppendedPlaces final : public FSWritableFileOwnerWrapper {
+ public:
+  AppendedPlaces(std::unique_ptr<FSWritableFile> file, std::vector<Slice>* appended)
+      : FSWritableFileOwnerWrapper(std::move(file)), appended_(appended) {}
+  using FSWritableFileOwnerWrapper::Append;
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    appended_->push_back(data);
+    return FSWritableFileOwnerWrapper::Append(data, options, dbg);
+  }
+
+ private:
+  std::vector<Slice>* const appended_;
+};
+
+TEST(WritableFileWriterTest, LargePiecesAreNotCopied) {
+  const auto fs = NewFs();
+  std::unique_ptr<FSWritableFile> file;
+  ASSERT_TRUE(fs->NewWritableFile("/d/a", {}, &file, nullptr).ok());
+  std::vector<Slice> appended;
+  WritableFileWriter w(std::make_unique<AppendedPlaces>(std::move(file), &appended), "/d/a", {});
+  const std::string small = RandomBytes(100, 1);
+  const std::string large = RandomBytes(100000, 2);
+  const Slice parts[] = {small, large, small};
+  ASSERT_TRUE(w.Append(parts, 3).ok());
+  ASSERT_TRUE(w.Append(large).ok());
+  ASSERT_TRUE(w.Close().ok());
+  ASSERT_EQ(appended.size(), 4u) << "what was small came first, in order";
+  EXPECT_EQ(appended[1].data(), large.data());
+  EXPECT_EQ(appended[3].data(), large.data());
+  EXPECT_TRUE(Contents(fs.get(), "/d/a") == small + large + small + large);
+}
+
 TEST(WritableFileWriterTest, AWriterThatIsNotClosedWritesNothingMore) {
   const auto fs = NewFs();
   {
@@ -255,6 +304,25 @@ TEST(FilePrefetcherTest, ScansReadFewerAndLargerPieces) {
     const uint64_t reads = fs.calls(FaultCall::kRead);
     EXPECT_LE(reads, fixed ? 1u : 13u);
     EXPECT_GT(pieces, 100u);
+  }
+}
+
+TEST(FilePrefetcherTest, LargeReadsOfAScanGoWhereTheyAreWanted) {
+  const auto mem = NewFs();
+  const std::string expected = RandomBytes(2 << 20, 8);
+  ASSERT_TRUE(WriteFileDurably(mem.get(), "/d", "t", "a", expected).ok());
+  std::unique_ptr<RandomAccessFileReader> r;
+  ASSERT_TRUE(RandomAccessFileReader::Open(mem.get(), "/d/a", {}, {}, &r).ok());
+  constexpr size_t kRead = 132000;
+  std::string scratch(kRead, '\0');
+  for (const bool fixed : {false, true}) {
+    FilePrefetcher p = fixed ? FilePrefetcher::Fixed() : FilePrefetcher::Adaptive();
+    for (uint64_t at = 0; at + kRead <= expected.size(); at += kRead) {
+      Slice result;
+      ASSERT_TRUE(p.Read(*r, at, kRead, expected.size(), &result, scratch.data()).ok());
+      ASSERT_TRUE(result == Slice(expected.data() + at, kRead));
+      EXPECT_EQ(result.data() == scratch.data(), !fixed) << at;
+    }
   }
 }
 

@@ -117,6 +117,7 @@ std::vector<std::string> Words(const char* task, const Contender& library, const
           std::to_string(static_cast<int>(library.kind)),
           folders.sets,
           folders.work,
+          folders.disk,
           std::to_string(scale.n),
           std::to_string(scale.seconds),
           std::to_string(scale.seed),
@@ -160,17 +161,17 @@ struct Task {
 };
 
 Task TaskOf(char** words, int count) {
-  if (count < 9) c_library::Die("a child needs more words");
+  if (count < 10) c_library::Die("a child needs more words");
   Task task;
   task.verb = words[0];
   task.path = words[1];
   task.kind = static_cast<Kind>(std::atoi(words[2]));
-  task.folders = {words[3], words[4]};
-  task.scale.n = std::strtoull(words[5], nullptr, 10);
-  task.scale.seconds = std::strtod(words[6], nullptr);
-  task.scale.seed = std::strtoull(words[7], nullptr, 10);
-  task.scale.compresses = words[8] == std::string("1");
-  for (int i = 9; i < count; i++) task.rows.emplace_back(words[i]);
+  task.folders = {words[3], words[4], words[5]};
+  task.scale.n = std::strtoull(words[6], nullptr, 10);
+  task.scale.seconds = std::strtod(words[7], nullptr);
+  task.scale.seed = std::strtoull(words[8], nullptr, 10);
+  task.scale.compresses = words[9] == std::string("1");
+  for (int i = 10; i < count; i++) task.rows.emplace_back(words[i]);
   return task;
 }
 
@@ -197,13 +198,14 @@ void RunRow(const Task& task, const Row& row, Engine* engine, FILE* report) {
     return;
   }
   BuildOnce(task, row.data, engine);
-  fs::remove_all(task.folders.work);
+  const std::string& work = row.on_disk ? task.folders.disk : task.folders.work;
+  fs::remove_all(work);
   if (!row.data.empty()) {
-    fs::copy(task.folders.sets + "/" + row.data, task.folders.work, fs::copy_options::recursive);
+    fs::copy(task.folders.sets + "/" + row.data, work, fs::copy_options::recursive);
   } else {
-    fs::create_directories(fs::path(task.folders.work).parent_path());
+    fs::create_directories(fs::path(work).parent_path());
   }
-  Run run(engine, task.folders.work, task.scale, [&] {
+  Run run(engine, work, task.scale, [&] {
     std::fprintf(report, "measured %.3f %.3f\n", MemoryOf("self", "VmHWM:"),
                  MemoryOf("self", "RssAnon:"));
     std::fflush(report);
@@ -217,14 +219,14 @@ void RunRow(const Task& task, const Row& row, Engine* engine, FILE* report) {
                static_cast<unsigned long long>(run.digest().state()),
                static_cast<unsigned long long>(run.digest().count()));
   std::fflush(report);
-  fs::remove_all(task.folders.work);
+  fs::remove_all(work);
 }
 
 }  // namespace
 
 std::string Identify(const Contender& library, const std::string& scratch) {
   std::string name;
-  RunChild(Words("identify", library, {scratch, scratch}, Scale()),
+  RunChild(Words("identify", library, {scratch, scratch, scratch}, Scale()),
            [&](const std::string& line, double) { name = line; });
   fs::remove_all(scratch);
   return name;

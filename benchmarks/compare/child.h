@@ -27,10 +27,12 @@ struct Sample {
   double resident_mb = 0;
 };
 
-// Folders of one library: the data sets that it has built, and the working folder of a row.
+// Folders of one library: the data sets that it has built, and the working folders of a row, the
+// second for a row on a disk.
 struct Folders {
   std::string sets;
   std::string work;
+  std::string disk;
 };
 
 // The functions of the parent's side. Each starts a process and waits for its end.

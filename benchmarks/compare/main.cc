@@ -33,6 +33,8 @@ DEFINE_double(seconds, 30, "That rows of latencies last");
 DEFINE_uint64(seed, 42, "Of all draws");
 DEFINE_string(compression, "none", "none, or lz4 (Snappy for LevelDB)");
 DEFINE_string(dir, "", "Folder for databases; empty: /dev/shm, or that of temporary files");
+DEFINE_string(disk_dir, "",
+              "Folder on a disk for the rows that ask for one; empty: that of this build");
 DEFINE_bool(quick, false, "A first look in two minutes: small data, one round");
 DEFINE_string(csv, "", "Also write the figures here");
 DEFINE_string(chart, "", "Also draw them here (.svg, .png or .pdf), with tools/chart");
@@ -71,10 +73,7 @@ Scale ScaleFromFlags() {
 }
 
 // Creates an empty folder of our own and returns it.
-std::string WorkFolder() {
-  std::string parent = FLAGS_dir;
-  if (parent.empty()) parent = fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
-  const std::string folder = parent + "/varve-compare";
+std::string MakeFolder(const std::string& folder) {
   std::error_code error;
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
@@ -84,6 +83,18 @@ std::string WorkFolder() {
 
 std::string BuildFolder() {
   return fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+}
+
+std::string WorkFolder() {
+  std::string parent = FLAGS_dir;
+  if (parent.empty()) parent = fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
+  return MakeFolder(parent + "/varve-compare");
+}
+
+// Like WorkFolder, on a disk. Created even if no row needs it.
+std::string DiskFolder() {
+  return MakeFolder((FLAGS_disk_dir.empty() ? BuildFolder() : FLAGS_disk_dir) +
+                    "/varve-compare-disk");
 }
 
 std::vector<std::string> PeerPaths() {
@@ -134,7 +145,8 @@ std::vector<Contender> FindLibraries(const std::string& work) {
 
 class Comparison {
  public:
-  Comparison(const Setting& setting, std::string work) : setting_(setting), work_(work) {}
+  Comparison(const Setting& setting, std::string work, std::string disk)
+      : setting_(setting), work_(std::move(work)), disk_(std::move(disk)) {}
 
   // Runs the rounds interleaved: each begins with another library.
   void Run(const Row& row) {
@@ -181,7 +193,7 @@ class Comparison {
  private:
   Folders FoldersOf(size_t library) const {
     const std::string own = work_ + "/" + std::to_string(library);
-    return {own + "/sets", own + "/work"};
+    return {own + "/sets", own + "/work", disk_ + "/" + std::to_string(library)};
   }
   void Take(const std::vector<std::vector<Sample>>& samples) {
     const RowResult result = Summarize(setting_.libraries, samples);
@@ -193,6 +205,7 @@ class Comparison {
 
   const Setting& setting_;
   const std::string work_;
+  const std::string disk_;
   std::vector<Line> lines_;
   std::vector<std::string> problems_;
 };
@@ -250,7 +263,8 @@ int Main(const std::string& command) {
   setting.machine = DescribeMachine(work);
   setting.libraries = FindLibraries(work);
   PrintHead(setting);
-  Comparison comparison(setting, work);
+  const std::string disk = DiskFolder();
+  Comparison comparison(setting, work, disk);
   if (FLAGS_one_process) {
     comparison.RunTogether(rows);
   } else {
@@ -261,6 +275,7 @@ int Main(const std::string& command) {
   }
   const bool written = WriteFiles(setting, comparison.lines(), work);
   fs::remove_all(work);
+  fs::remove_all(disk);
   if (!comparison.problems().empty()) {
     std::printf("%zu problems, see the lines with WRONG\n", comparison.problems().size());
     return 1;

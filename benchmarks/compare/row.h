@@ -77,6 +77,7 @@ struct Row {
   std::string data;  // the data set that it begins with; empty: none
   std::vector<bool Abilities::*> needs;
   std::function<void(Run*)> run;
+  bool on_disk = false;  // its database lies in the folder for that; not with a data set
 };
 
 double SecondsOf(const std::function<void()>& work);
@@ -92,6 +93,7 @@ std::vector<Row> MissRows();
 std::vector<Row> MixRows();
 std::vector<Row> LatencyRows();
 std::vector<Row> MovingRows();
+std::vector<Row> LargeRows();
 // Returns all rows in the order in which they are shown. Rows of one data set follow each other.
 std::vector<Row> AllRows();
 

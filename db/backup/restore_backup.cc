@@ -10,6 +10,7 @@
 #include "varve/env.h"
 
 #include "db/background/space_reserve.h"
+#include "db/backup/backup_names.h"
 #include "db/backup/live_tables.h"
 #include "db/backup/restored_state.h"
 #include "db/recovery/database_directory.h"
@@ -117,8 +118,20 @@ class Restoration {
     for (std::string* path : {&db_dir_, &wal_dir_}) {
       while (path->size() > 1 && path->ends_with('/')) path->pop_back();
     }
-    if (fs_ == store_.fs() && (db_dir_ == store_.directory() || wal_dir_ == store_.directory())) {
-      return Status::InvalidArgument(db_dir_, "is the directory of the backups");
+    VARVE_RETURN_IF_ERROR(CheckNotOfBackups(db_dir_));
+    return CheckNotOfBackups(wal_dir_);
+  }
+
+  // A restore replaces what it finds.
+  Status CheckNotOfBackups(const std::string& directory) const {
+    if (fs_ != store_.fs()) return Status::OK();
+    if (directory == store_.directory()) {
+      return Status::InvalidArgument(directory, "is the directory of the backups");
+    }
+    for (const char* folder : {kMetaFolder, kPrivateFolder, kSharedFolder, kSharedChecksumFolder}) {
+      if ((directory + "/").starts_with(store_.directory() + "/" + folder + "/")) {
+        return Status::InvalidArgument(directory, "holds files of backups");
+      }
     }
     return Status::OK();
   }

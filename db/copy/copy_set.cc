@@ -40,15 +40,13 @@ Status CopySet::Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<C
   VARVE_RETURN_IF_ERROR(RefuseHeldUp(wanted.call, ActiveWork::kManifest, state.versions.get()));
   std::unique_ptr<CopySet> taken(new CopySet(engine));
   taken->sequence_ = state.versions->last_sequence();
-  if (!engine->context.read_only()) {
-    VARVE_RETURN_IF_ERROR(taken->Flush(wanted));
-  } else if (wanted.tables_only) {
-    VARVE_RETURN_IF_ERROR(taken->CheckNothingInMemory(wanted));
-  }
+  const bool read_only = engine->context.read_only();
+  if (!read_only) VARVE_RETURN_IF_ERROR(taken->Flush(wanted));
   // A failure to write is reported to the caller that changed options.
   engine->jobs->options_keeper.Settle().PermitUncheckedError();
   {
     DbLock lock(&state.mu);
+    if (read_only) VARVE_RETURN_IF_ERROR(taken->CheckNothingInMemory(wanted));
     VARVE_RETURN_IF_ERROR(taken->Pin(wanted));
   }
   taken->AddTables();
@@ -105,12 +103,16 @@ Status CopySet::Flush(const CopyWanted& wanted) {
 }
 
 Status CopySet::CheckNothingInMemory(const CopyWanted& wanted) const {
-  DbLock lock(&engine_->state.mu);
-  for (ColumnFamily* family : wanted.families) {
-    if (family->mem()->Empty() && family->immutables().empty()) continue;
-    return Status::NotSupported(wanted.call, "column family " + family->name() +
-                                                 " has writes in its logs, and a database that is "
-                                                 "read only cannot put them into tables");
+  // The logs of a database that another process writes belong to that process.
+  const bool follows = engine_->context.follows();
+  if (!wanted.tables_only && !follows) return Status::OK();
+  for (const auto& [id, family] : engine_->state.families.all()) {
+    if (!IsWanted(wanted, id) || (family->mem()->Empty() && family->immutables().empty())) continue;
+    return Status::NotSupported(
+        wanted.call, "column family " + family->name() + " has writes that are in no table, and " +
+                         (follows ? "a secondary cannot copy them: copy the primary, or try again "
+                                    "when that has flushed and TryCatchUpWithPrimary was called"
+                                  : "a database that is read only cannot flush them"));
   }
   return Status::OK();
 }

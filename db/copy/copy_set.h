@@ -60,8 +60,9 @@ struct CopyWanted {
 class CopySet {
  public:
   // InvalidArgument: the database is read-only and some families are not open, or a named family
-  // was dropped. Aborted: a flush is needed, and LockWAL prevents it. Busy: it would wait for work
-  // that its own thread has to finish. Also I/O errors.
+  // was dropped. NotSupported: a secondary has writes of these families that are in no table.
+  // Aborted: a flush is needed, and LockWAL prevents it. Busy: it would wait for work that its own
+  // thread has to finish. Also I/O errors.
   static Status Take(Engine* engine, const CopyWanted& wanted, std::unique_ptr<CopySet>* set)
       VARVE_EXCLUDES(kDbMutex);
   ~CopySet();
@@ -80,7 +81,8 @@ class CopySet {
   explicit CopySet(Engine* engine) : engine_(engine) {}
 
   Status Flush(const CopyWanted& wanted) VARVE_EXCLUDES(kDbMutex);
-  Status CheckNothingInMemory(const CopyWanted& wanted) const VARVE_EXCLUDES(kDbMutex);
+  // NotSupported if writes in memory cannot be part of the copy of a database that is read only.
+  Status CheckNothingInMemory(const CopyWanted& wanted) const VARVE_REQUIRES(kDbMutex);
   Status Pin(const CopyWanted& wanted) VARVE_REQUIRES(kDbMutex);
   // Leaves only the default family and the wanted ones in state_.
   Status Choose(const CopyWanted& wanted) VARVE_REQUIRES(kDbMutex);

@@ -249,10 +249,12 @@ Status IngestCommit::CheckPlaces(const Part& part) const {
     VARVE_RETURN_IF_ERROR(CheckOwnSequences(part));
   for (size_t i = 0; i < part.places.size(); i++) {
     const TablePlace& place = part.places[i];
-    if (part.tables[i]->db_generated && (place.stopped || e_.state.snapshots.count() > 0)) {
+    const bool for_snapshots = part.options.snapshot_consistency && e_.state.snapshots.count() > 0;
+    if (part.tables[i]->db_generated && (place.stopped || for_snapshots)) {
       return Status::InvalidArgument(part.tables[i]->source,
                                      "is of a database and keeps its sequence numbers: nothing in "
-                                     "this one may overlap it, and no snapshot be held");
+                                     "this one may overlap it, and with snapshot_consistency no "
+                                     "snapshot be held");
     }
     if (part.options.fail_if_not_bottommost_level && place.level != part.last_level) {
       return Status::TryAgain(part.tables[i]->source,

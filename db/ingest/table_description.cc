@@ -45,6 +45,7 @@ class Description {
  private:
   Status Bad(const std::string& what) const { return Status::Corruption(table_.source, what); }
   Status CheckProperties();
+  Status CheckTimestamps() const;
   Status FindPointBounds();
   Status AddTombstoneBounds();
   Status InspectAll();
@@ -69,6 +70,7 @@ Status Description::CheckProperties() {
                                                       properties.comparator_name +
                                                       ", and the column family has " + comparator);
   }
+  VARVE_RETURN_IF_ERROR(CheckTimestamps());
   const uint64_t id = properties.column_family_id;
   // Family ids of another database mean nothing here.
   if (id != Context::kUnknownColumnFamily && id != family_.id() && !table_.db_generated) {
@@ -85,6 +87,18 @@ Status Description::CheckProperties() {
   file.tail_size = tail != 0 && tail < file.size ? file.size - tail : 0;
   table_.only_tombstone = properties.num_entries == 1 && properties.num_range_deletions == 1;
   return Status::OK();
+}
+
+// A family whose tables leave timestamps out takes the versions of a key for one entry.
+Status Description::CheckTimestamps() const {
+  if (icmp_.timestamp_size() == 0) return Status::OK();
+  const bool stored = table_.properties->user_defined_timestamps_persisted != 0;
+  const bool wanted = family_.options()->persist_user_defined_timestamps;
+  if (stored == wanted) return Status::OK();
+  return Status::InvalidArgument(table_.source,
+                                 std::string("was written with persist_user_defined_timestamps ") +
+                                     (stored ? "true" : "false") + ", and the column family has " +
+                                     (wanted ? "true" : "false"));
 }
 
 Status Description::CheckKey(const Slice& internal_key) const {

@@ -790,8 +790,8 @@ struct IngestExternalFileOptions {
 
   bool fail_if_not_bottommost_level = false;  // TryAgain if a file goes elsewhere.
   // Tables written by databases are accepted, too. Their entries keep their sequence numbers, so
-  // they must not overlap the database, there must be no snapshots, and of files that overlap each
-  // other the older ones must come first. InvalidArgument otherwise.
+  // they must not overlap the database, of files that overlap each other the older ones must come
+  // first, and snapshots need snapshot_consistency to be false. InvalidArgument otherwise.
   bool allow_db_generated_files = false;
   bool fill_cache = true;  // With blocks read during the ingestion. Equal for all families.
 

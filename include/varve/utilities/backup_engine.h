@@ -306,7 +306,8 @@ class VARVE_EXPORT BackupEngineAppendOnlyBase {
   // meanwhile. app_metadata, at most 1 MiB, is returned in BackupInfo. Sets *new_backup_id on
   // success, unless it is null. After an error there is no backup.
   //
-  // NotSupported: the tables lie in several directories. Incomplete: StopBackup was called.
+  // NotSupported: the tables lie in several directories, or the database is a secondary with writes
+  // that are in no table. Incomplete: StopBackup was called.
   virtual IOStatus CreateNewBackupWithMetadata(const CreateBackupOptions& options, DB* db,
                                                const std::string& app_metadata,
                                                BackupID* new_backup_id = nullptr) = 0;

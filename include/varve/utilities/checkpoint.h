@@ -43,8 +43,10 @@ class RateLimiter;
 //
 // `log_size_for_flush`: families are flushed first if the live logs have at least this many bytes:
 // 0 always, UINT64_MAX never. Without a flush the checkpoint contains the logs instead and takes
-// milliseconds. Families that have unlogged writes (disableWAL) in memory are always flushed. A
-// read-only database is not flushed.
+// milliseconds. Families that have unlogged writes (disableWAL) in memory are always flushed; of
+// those that are made meanwhile some may be missing where later logged ones are not. A read-only
+// database is not flushed. NotSupported: a secondary has writes that are in no table; their logs
+// belong to another process.
 //
 // `sequence_number_ptr`, unless null, is set to a sequence number that the checkpoint surely
 // contains; later ones are usually contained too.

@@ -112,6 +112,12 @@ TEST_F(RestoreTest, RefusesWhatItMayNotTouch) {
   ASSERT_TRUE(mem().DeleteFile("/db/notes.txt", IOOptions(), nullptr).ok());
   EXPECT_TRUE(engine_->RestoreDBFromBackup(1, "", "").IsInvalidArgument());
   EXPECT_TRUE(engine_->RestoreDBFromBackup(1, kBackups, "").IsInvalidArgument());
+  for (const char* folder : {"", "/meta", "/private/1", "/shared", "/shared_checksum/"}) {
+    s = engine_->RestoreDBFromBackup(1, kName, std::string(kBackups) + folder);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr(kBackups)) << "what is refused";
+  }
+  EXPECT_TRUE(engine_->VerifyBackup(1, true).ok());
   RestoreOptions options;
   options.mode = static_cast<RestoreOptions::Mode>(7);
   EXPECT_TRUE(Restore(options).IsInvalidArgument());

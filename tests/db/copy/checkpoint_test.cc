@@ -177,6 +177,31 @@ TEST_F(CheckpointTest, BringsSeveralDirectoriesTogether) {
   }
 }
 
+// A copy would lack, in silence, what a secondary has from logs that belong to another process.
+TEST_F(CheckpointTest, ASecondaryIsCopiedWhenAllIsInTables) {
+  Open();
+  MakeTable({"a"});
+  Put("b", "log");
+  std::unique_ptr<DB> secondary;
+  Options options = options_;
+  options.max_open_files = -1;
+  ASSERT_TRUE(DB::OpenAsSecondary(options, kName, "/second", &secondary).ok());
+  Checkpoint* raw = nullptr;
+  ASSERT_TRUE(Checkpoint::Create(secondary.get(), &raw).ok());
+  const std::unique_ptr<Checkpoint> checkpoint(raw);
+  const Status refused = checkpoint->CreateCheckpoint("/copy");
+  EXPECT_TRUE(refused.IsNotSupported()) << refused.ToString();
+  EXPECT_FALSE(Exists("/copy"));
+  std::vector<LiveFileStorageInfo> files;
+  EXPECT_TRUE(
+      secondary->GetLiveFilesStorageInfo(LiveFilesStorageInfoOptions(), &files).IsNotSupported());
+  ASSERT_TRUE(db()->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(secondary->TryCatchUpWithPrimary().ok());
+  const Status s = checkpoint->CreateCheckpoint("/copy");
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(ScanOf("/copy"), "default: a=of a b=log;");
+}
+
 TEST_F(CheckpointTest, RefusesNamesThatItCannotHave) {
   Open();
   Put("k", "v");

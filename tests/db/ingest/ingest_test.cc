@@ -11,6 +11,7 @@
 #include "varve/external_file.h"
 #include "varve/file_checksum.h"
 #include "varve/perf_context.h"
+#include "varve/sst_file_writer.h"
 #include "varve/statistics.h"
 
 #include "tests/db/ingest/ingest_fixture.h"
@@ -376,13 +377,44 @@ TEST_F(IngestTest, TablesOfDatabasesKeepTheirNumbers) {
   EXPECT_TRUE(Ingest({newer, older}, options).IsInvalidArgument());
   const Snapshot* const snapshot = db()->GetSnapshot();
   EXPECT_TRUE(Ingest({older}, options).IsInvalidArgument());
-  db()->ReleaseSnapshot(snapshot);
+  options.snapshot_consistency = false;
   ASSERT_EQ(Ingest({older, newer}, options).ToString(), "OK");
+  db()->ReleaseSnapshot(snapshot);
   EXPECT_EQ(Places(), "L5:4 L6:2");
   EXPECT_EQ(Scan(), Scan(ReadOptions(), "other"));
   EXPECT_TRUE(Ingest({newer}, options).IsInvalidArgument()) << "it overlaps what is there";
   Reopen();
   EXPECT_EQ(Scan(), Scan(ReadOptions(), "other"));
+}
+
+// Without their timestamps all versions of a key are one entry, so a table that has them cannot be
+// among tables that have none.
+TEST_F(IngestTest, TimestampsAreStoredInAllTablesOrInNone) {
+  options_.comparator = BytewiseComparatorWithU64Ts();
+  options_.allow_concurrent_memtable_write = false;
+  const std::string none(8, '\0');
+  for (const bool stored : {false, true}) {
+    options_.persist_user_defined_timestamps = stored;
+    const std::string path = stored ? "/outside/stored" : "/outside/left_out";
+    SstFileWriter writer(EnvOptions(), options_);
+    ASSERT_TRUE(writer.Open(path).ok());
+    if (stored) {
+      ASSERT_TRUE(writer.Put("k", std::string(8, '\1'), "newer").ok());
+    }
+    ASSERT_TRUE(writer.Put("k", none, "older").ok());
+    ASSERT_TRUE(writer.Finish().ok());
+  }
+  for (const bool stored : {false, true}) {
+    options_.persist_user_defined_timestamps = stored;
+    ASSERT_TRUE(DestroyDB(kName, options_).ok());
+    Open();
+    const Status s = Ingest({stored ? "/outside/left_out" : "/outside/stored"});
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_THAT(s.ToString(), HasSubstr("persist_user_defined_timestamps"));
+    EXPECT_EQ(Ingest({stored ? "/outside/stored" : "/outside/left_out"}).ToString(), "OK");
+    EXPECT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+    ASSERT_TRUE(Close().ok());
+  }
 }
 
 TEST_F(IngestTest, WholeFilesHaveChecksums) {

@@ -83,7 +83,8 @@ const char* rocksdb_livefiles_name(const rocksdb_livefiles_t* files, int index) 
 
 const char* rocksdb_livefiles_directory(const rocksdb_livefiles_t* files, int index) {
   const auto* file = FileAt(files, index);
-  return file == nullptr ? nullptr : file->directory.c_str();
+  // Files of an export have only the second name.
+  return file == nullptr ? nullptr : file->db_path.c_str();
 }
 
 int rocksdb_livefiles_level(const rocksdb_livefiles_t* files, int index) {

@@ -53,6 +53,7 @@ static void CheckImport(Fixture* f, rocksdb_checkpoint_t* checkpoint) {
   CHECK(TakeEqual(comparator, strlen(comparator), "leveldb.BytewiseComparator"));
   rocksdb_livefiles_t* files = rocksdb_export_import_files_metadata_get_files(exported);
   CHECK(rocksdb_livefiles_count(files) == 1);
+  CHECK(strcmp(rocksdb_livefiles_directory(files, 0), directory) == 0);
   // A program may carry the metadata by itself.
   rocksdb_export_import_files_metadata_t* carried = rocksdb_export_import_files_metadata_create();
   rocksdb_export_import_files_metadata_set_db_comparator_name(carried,

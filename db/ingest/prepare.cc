@@ -152,6 +152,10 @@ Status Preparation::Stage(size_t i) {
   table.path = path;
   VARVE_RETURN_IF_ERROR(e_.context.fs()->GetFileSize(path, IOOptions(), &table.file.size, nullptr));
   VARVE_RETURN_IF_ERROR(DescribeExternalTable(*share_.family, share_.options, &table));
+  const std::optional<ReplacedRange>& range = share_.replaced;
+  if (range.has_value() && !range->Covers(share_.family->icmp(), table.file)) {
+    return Status::InvalidArgument(table.source, "has keys outside of atomic_replace_range");
+  }
   return CheckChecksum(i, &table);
 }
 

@@ -31,8 +31,8 @@ struct IngestExternalFileArg {
   Temperature file_temperature = Temperature::kUnknown;
 
   // The files replace what the column family holds in this range; all of it if neither limit is
-  // given. Only whole tables are replaced. InvalidArgument if a table reaches over a limit, if only
-  // one limit is given, or with snapshot_consistency.
+  // given. Only whole tables are replaced. InvalidArgument if a table or a file reaches over a
+  // limit, if only one limit is given, or with snapshot_consistency.
   std::optional<RangeOpt> atomic_replace_range;
 };
 

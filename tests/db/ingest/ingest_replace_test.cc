@@ -108,6 +108,10 @@ TEST_F(IngestReplaceTest, BadArguments) {
   EXPECT_TRUE(Replace(file, RangeOpt("a", nullptr)).IsInvalidArgument());
   EXPECT_TRUE(Replace(file, RangeOpt("b", "a")).IsInvalidArgument());
   EXPECT_TRUE(Replace(file, RangeOpt("a", "a")).IsInvalidArgument());
+  EXPECT_THAT(Replace(file, RangeOpt("c", "d")).ToString(), HasSubstr("outside of"));
+  EXPECT_THAT(Replace(file, RangeOpt("a", "b")).ToString(), HasSubstr("outside of"));
+  EXPECT_THAT(Replace(ExternalFile().DeleteRange("b", "d"), RangeOpt("b", "c")).ToString(),
+              HasSubstr("outside of"));
   IngestExternalFileArg with_snapshots = Arg(file, RangeOpt());
   with_snapshots.options.snapshot_consistency = true;
   EXPECT_THAT(db()->IngestExternalFiles({with_snapshots}).ToString(),

@@ -145,6 +145,8 @@ Status CopySet::Pin(const CopyWanted& wanted) {
     manifest_bytes_ = versions.manifest_file_size();
     return Status::OK();
   }
+  // The numbers that no log has, of families that are left out, are used up in the copy as well.
+  state_.last_sequence = std::max(state_.last_sequence, sequence_);
   manifest_number_ = versions.NewFileNumber();
   state_.next_file = versions.next_file_number();
   return Status::OK();

@@ -72,6 +72,7 @@ class CopySet {
   // Returns the files: tables first, CURRENT last.
   const std::vector<CopyFile>& files() const { return files_; }
   // Returns a sequence number that the copy surely contains; as a rule it contains more.
+  // The last sequence number of a database that is opened from the copy is not below it.
   SequenceNumber sequence() const { return sequence_; }
   // Returns the names of the families, in the order of their ids.
   std::vector<std::string> family_names() const;

@@ -87,11 +87,13 @@ void DataMoves::CheckCheckpoint(const Modelled& run) {
     some.push_back(run.handles.at(name));
   }
   Status s;
+  const SequenceNumber newest = run.db->GetLatestSequenceNumber();
+  uint64_t sequence = 0;
   if (random_->OneIn(2)) {
     contents = run.state;
-    s = checkpoint->CreateCheckpoint(kCopy, size);
+    s = checkpoint->CreateCheckpoint(kCopy, size, &sequence);
   } else {
-    s = checkpoint->CreateCheckpoint(kCopy, some, size);
+    s = checkpoint->CreateCheckpoint(kCopy, some, size, &sequence);
   }
   ASSERT_TRUE(s.ok()) << s.ToString();
   MovedDatabase copy;
@@ -100,6 +102,8 @@ void DataMoves::CheckCheckpoint(const Modelled& run) {
                 run.set, contents);
   ASSERT_TRUE(s.ok()) << s.ToString();
   ExpectHolds(copy.db(), copy.handles(), contents);
+  EXPECT_EQ(sequence, newest);
+  EXPECT_GE(copy.db()->GetLatestSequenceNumber(), sequence);
   copy.Close();
   Remove(kCopy, run.set);
 }

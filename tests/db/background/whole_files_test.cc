@@ -251,6 +251,18 @@ TEST_F(ExciseTest, RandomOnesAgreeWithAMap) {
 
 using ClipTest = WholeFilesTest;
 
+TEST_F(ClipTest, NeedsNoManualCompaction) {
+  Open();
+  for (const char* key : {"a", "c", "e", "g"}) Put(key, "v");
+  db()->DisableManualCompaction();
+  const Status s = Clip("c", "g");
+  EXPECT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(Scan(), "c=v e=v");
+  db()->EnableManualCompaction();
+  ASSERT_TRUE(db()->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Scan(), "c=v e=v");
+}
+
 TEST_F(ClipTest, RemovesWhatIsOutside) {
   Open();
   EXPECT_TRUE(Clip("a", "b").ok()) << "there is nothing";

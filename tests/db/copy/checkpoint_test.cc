@@ -293,6 +293,27 @@ TEST_F(CheckpointTest, HasWhatNoLogHas) {
   EXPECT_EQ(ScanOf("/copy"), "default: logged=v;a: k=v;");
 }
 
+// The newest writes are of a family that is left out, and in no log.
+TEST_F(CheckpointTest, ItsSequenceIsNotAboveItsNewest) {
+  Open({"default", "a"});
+  Put("k", "v");
+  WriteOptions unlogged;
+  unlogged.disableWAL = true;
+  ASSERT_TRUE(db()->Put(unlogged, Handle("a"), "k", "1").ok());
+  ASSERT_TRUE(db()->Put(unlogged, Handle("a"), "k", "2").ok());
+  uint64_t sequence = 0;
+  ASSERT_TRUE(CreateOf({Handle("default")}, "/copy", kNoFlush, &sequence).ok());
+  EXPECT_EQ(sequence, 3u);
+  DB* raw = nullptr;
+  Options options = options_;
+  options.create_if_missing = false;
+  ASSERT_TRUE(DB::Open(options, "/copy", &raw).ok());
+  const std::unique_ptr<DB> copy(raw);
+  EXPECT_EQ(copy->GetLatestSequenceNumber(), sequence);
+  ASSERT_TRUE(copy->Put(WriteOptions(), "later", "v").ok());
+  EXPECT_EQ(copy->GetLatestSequenceNumber(), sequence + 1);
+}
+
 TEST_F(CheckpointTest, NeedsNoWritersUnlessItFlushes) {
   Open();
   Put("k", "v");

@@ -5,9 +5,10 @@
 #include "varve/utilities/backup_engine.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <utility>
 
@@ -34,6 +35,7 @@ struct GuardedStore {
   std::unique_ptr<BackupStore> store;
   std::shared_mutex mutex;
 };
+using GuardedStores = std::set<GuardedStore*>;
 
 // The active work of a thread that has the mutex, and of threads that work for it: user code that
 // they call may call the engine, which would wait for itself.
@@ -160,7 +162,17 @@ class ReadCalls : public Base, public HasStore {
     return Status::OK();
   }
 
-  // Holds the locks of the other engines while it runs.
+  // Runs `step` beside other calls that only read from these engines.
+  template <typename Step>
+  static Status Holding(GuardedStores::const_iterator next, GuardedStores::const_iterator end,
+                        const Step& step) {
+    if (next == end) return step();
+    const std::shared_lock lock((*next)->mutex);
+    const ActiveEngineCall active(*next);
+    return Holding(std::next(next), end, step);
+  }
+
+  // Holds the locks of the other engines while it runs. Busy: this thread works for a call of one.
   Status Restore(const RestoreOptions& options, BackupID id, const std::string& db_dir,
                  const std::string& wal_dir) const {
     const Stopwatch watch;
@@ -169,7 +181,7 @@ class ReadCalls : public Base, public HasStore {
     moved.path = db_dir;
     moved.status = Guarded([&]() -> Status {
       std::vector<const BackupStore*> stores;
-      std::map<GuardedStore*, std::shared_lock<std::shared_mutex>> locks;
+      GuardedStores others;
       for (BackupEngineReadOnlyBase* const other : options.alternate_dirs) {
         auto* const engine = dynamic_cast<HasStore*>(other);
         if (engine == nullptr) {
@@ -177,10 +189,13 @@ class ReadCalls : public Base, public HasStore {
                                          "has an engine that is null or not Varve's");
         }
         stores.push_back(engine->guarded().store.get());
-        if (&engine->guarded() != &guarded_) locks[&engine->guarded()];
+        if (&engine->guarded() == &guarded_) continue;
+        VARVE_RETURN_IF_ERROR(ActiveEngineCall::Refuse("RestoreDBFromBackup", &engine->guarded()));
+        others.insert(&engine->guarded());
       }
-      for (auto& [guarded, lock] : locks) lock = std::shared_lock(guarded->mutex);
-      return RestoreBackup(store(), stores, options, id, db_dir, wal_dir, &moved);
+      return Holding(others.begin(), others.end(), [&] {
+        return RestoreBackup(store(), stores, options, id, db_dir, wal_dir, &moved);
+      });
     });
     moved.micros = watch.Micros();
     TellListeners(store().options().listeners, nullptr, moved);

@@ -140,7 +140,8 @@ Status OpenPlan(std::shared_ptr<FileSystem> fs, const std::string& directory,
   return Status::OK();
 }
 
-// PLAN is deleted last, so that the rest of an interrupted call is known to be a plan's.
+// PLAN is deleted last, once the other deletions are durable, so that the rest of an interrupted
+// call is known to be a plan's.
 Status DiscardPlan(FileSystem* fs, const std::string& directory) {
   std::vector<std::string> names;
   const IOStatus listed = fs->GetChildren(directory, IOOptions(), &names, nullptr);
@@ -163,6 +164,7 @@ Status DiscardPlan(FileSystem* fs, const std::string& directory) {
     VARVE_RETURN_IF_ERROR(fs->DeleteFile(directory + "/" + name, IOOptions(), nullptr));
   }
   if (!names.empty()) {
+    VARVE_RETURN_IF_ERROR(SyncDirectory(fs, directory));
     VARVE_RETURN_IF_ERROR(fs->DeleteFile(directory + "/" + kPlanFileName, IOOptions(), nullptr));
   }
   return fs->DeleteDir(directory, IOOptions(), nullptr);

@@ -460,6 +460,32 @@ TEST_F(BackupEngineTest, CallsOfTheEngineInItsCallbacksAreRefused) {
   EXPECT_THAT(Ids(), ElementsAre(1u));
 }
 
+// Restores from another engine that would read from the one whose call it is made in.
+TEST_F(BackupEngineTest, ARestoreFromAnEngineInItsCallbacksIsRefused) {
+  backup_options_.callback_trigger_interval_size = 1;
+  Open();
+  MakeTable({"a"});
+  OpenEngine();
+  Create();
+  const std::unique_ptr<BackupEngine> other = std::move(engine_);
+  backup_options_.backup_dir = "/second";
+  OpenEngine();
+  RestoreOptions from_both;
+  from_both.alternate_dirs.push_front(engine_.get());
+  int refused = 0;
+  CreateBackupOptions options;
+  options.progress_callback = [&] {
+    const IOStatus s = other->RestoreDBFromLatestBackup(from_both, "/else", "/else");
+    EXPECT_TRUE(s.IsBusy()) << s.ToString();
+    EXPECT_FALSE(Exists("/else"));
+    refused++;
+  };
+  Create(options);
+  EXPECT_GE(refused, 1);
+  const IOStatus s = other->RestoreDBFromLatestBackup(from_both, "/else", "/else");
+  EXPECT_TRUE(s.ok()) << s.ToString();
+}
+
 TEST_F(BackupEngineTest, StopIsForEver) {
   backup_options_.callback_trigger_interval_size = 1;
   Open();

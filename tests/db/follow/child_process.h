@@ -17,7 +17,8 @@ inline constexpr bool kChildrenMayHaveThreads = false;
 inline constexpr bool kChildrenMayHaveThreads = true;
 #endif
 
-// Runs `body` in a child; the destructor kills it. The parent has no threads when it is made.
+// Runs `body` in a child; the destructor kills it, and so does the parent's end. The parent has no
+// threads when it is made.
 class ChildProcess {
  public:
   explicit ChildProcess(const std::function<void()>& body);

@@ -60,6 +60,11 @@ void EndUnless(const Status& s, const char* what) {
   if (!s.ok()) EndWith(std::string(what) + ": " + s.ToString());
 }
 
+// Waits for the first write, as a writer that has ended writes none.
+void EndUnlessBegun(const Progress& progress) {
+  if (!Eventually([&] { return progress.acked.load() != 0; }, 60)) EndWith("nothing is written");
+}
+
 void WriteForEver(const std::string& path, const Options& options, Progress* progress) {
   DB* db = nullptr;
   EndUnless(DB::Open(options, path, &db), "writer: open");
@@ -97,7 +102,7 @@ void FollowKillAndPromote(uint64_t seed, const std::string& path) {
       mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto* const progress = new (shared) Progress();
   ChildProcess writer([&] { WriteForEver(path + "/db", options, progress); });
-  while (progress->acked.load() == 0) usleep(100);
+  EndUnlessBegun(*progress);
   auto moves = std::make_shared<Moves>();
   options.listeners = {moves};
   DB* db = nullptr;
@@ -201,7 +206,7 @@ void FollowTwoPhases(const std::string& path, After after) {
   auto* const progress = new (shared) Progress();
   {
     ChildProcess writer([&] { PrepareAndWait(path, options, progress); });
-    while (progress->acked.load() == 0) usleep(100);
+    EndUnlessBegun(*progress);
     if (!writer.Kill()) EndWith("the writer had ended");
   }
   {

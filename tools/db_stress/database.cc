@@ -24,6 +24,10 @@ std::string FamilyName(uint32_t family) {
   return family == 0 ? kDefaultColumnFamilyName : "family" + std::to_string(family);
 }
 
+std::string MovesDirectory(const std::string& database) {
+  return database + ".moves";
+}
+
 std::string Describe(const KeyId& key, const KeyState& state) {
   return "family " + std::to_string(key.family) + " key " + std::to_string(key.number) +
          " expected: base " + std::to_string(state.base) + (state.has_value ? "" : " (nothing)") +
@@ -39,6 +43,10 @@ Database::Database(std::string directory, Expected* expected)
 
 Database::~Database() {
   Close();
+}
+
+std::string Database::moves_directory() const {
+  return MovesDirectory(directory_);
 }
 
 bool Database::stamped() {

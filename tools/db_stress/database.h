@@ -55,6 +55,8 @@ class Database {
   // Returns a number that changes when the family is recreated: its old snapshots show nothing.
   [[nodiscard]] uint64_t generation(uint32_t family) const { return generations_[family]; }
   Expected& expected() { return *expected_; }
+  // Returns the directory of the workers' copies, which outlives an opening.
+  [[nodiscard]] std::string moves_directory() const;
   KeyLocks& locks() { return locks_; }
   const StressOptions& options() const { return options_; }
   // stamped() returns true if keys have timestamps. Now() returns read options for the latest time.
@@ -91,5 +93,6 @@ class Database {
 
 std::string Describe(const KeyId& key, const KeyState& state);
 std::string FamilyName(uint32_t family);
+std::string MovesDirectory(const std::string& database);
 
 }  // namespace varve::stress

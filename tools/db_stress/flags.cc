@@ -41,6 +41,11 @@ DEFINE_int32(snapshot_hold_ops, 300, "Operations that a snapshot is held for");
 DEFINE_int32(sync_wal_one_in, 200, "FlushWAL, SyncWAL");
 DEFINE_int32(verify_checksum_one_in, 3000, "VerifyChecksum");
 DEFINE_int32(verify_db_one_in, 5000, "Read every key");
+DEFINE_int32(checkpoint_one_in, 15000, "Make a checkpoint, and read it");
+DEFINE_int32(backup_one_in, 30000, "Make a backup, verify and restore it, and read that");
+DEFINE_int32(ingest_external_file_one_in, 2000, "Put some keys by a file");
+DEFINE_int32(change_stream_one_in, 5000, "Look for some writes in a change stream");
+DEFINE_int32(secondary_one_in, 0, "Follow as a secondary, and read that");
 
 DEFINE_bool(sync, false, "Sync every write, unless options are drawn");
 DEFINE_bool(disable_wal, false, "Write without a log, unless options are drawn");

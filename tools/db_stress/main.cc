@@ -13,6 +13,7 @@
 #include "varve/env.h"
 #include "varve/version.h"
 
+#include "tools/db_stress/database.h"
 #include "tools/db_stress/flags.h"
 #include "tools/db_stress/key_state.h"
 #include "tools/db_stress/rounds.h"
@@ -89,6 +90,7 @@ int Main(int argc, char** argv) {
   std::error_code ignored;
   if (FLAGS_destroy_db_initially) {
     std::filesystem::remove_all(directory, ignored);
+    std::filesystem::remove_all(MovesDirectory(directory), ignored);
     std::filesystem::remove(state_folder + "/state", ignored);
   }
   std::filesystem::create_directories(state_folder, ignored);
@@ -106,6 +108,7 @@ int Main(int argc, char** argv) {
   if (!clean || totals.operations < OperationsDue()) return 1;
   std::filesystem::remove_all(directory, ignored);
   std::filesystem::remove_all(state_folder, ignored);
+  std::filesystem::remove_all(MovesDirectory(directory), ignored);
   return 0;
 }
 

@@ -10,9 +10,8 @@
 
 namespace varve::stress {
 
-void Worker::Judge(const char* how, const KeyId& key, const KeyState& before, const Status& status,
-                   const Slice& value) {
-  const KeyState after = expected().Get(key);
+void Worker::JudgeBetween(const char* how, const KeyId& key, const KeyState& before,
+                          const KeyState& after, const Status& status, const Slice& value) {
   expected().counts().checks++;
   if (status.IsNotFound()) {
     const bool may_be_gone = !before.exists() || !before.After().exists() || !after.exists() ||
@@ -24,7 +23,9 @@ void Worker::Judge(const char* how, const KeyId& key, const KeyState& before, co
   if (!status.ok()) return database_->Wrong(std::string(how) + ": " + status.ToString());
   const std::optional<KeyState> found = StateOf(key, value);
   if (!found.has_value()) {
-    return database_->Wrong(std::string(how) + ": no value of this key: " + Describe(key, before));
+    return database_->Wrong(std::string(how) + ": no value of this key: " + Describe(key, before) +
+                            ": " + std::to_string(value.size()) + " bytes, " +
+                            Slice(value.data(), std::min<size_t>(value.size(), 64)).ToString(true));
   }
   if (before.Settled().NotAfter(*found) && found->NotAfter(after.After())) return;
   database_->Wrong(std::string(how) + ": base " + std::to_string(found->base) + " merges " +

@@ -170,6 +170,16 @@ bool SetFromFlags(StressOptions* options) {
 
 }  // namespace
 
+DBOptions StressOptions::OfCopy() const {
+  DBOptions copy = db;
+  copy.create_if_missing = copy.create_missing_column_families = false;
+  copy.best_efforts_recovery = copy.persist_stats_to_disk = false;
+  copy.db_paths.clear();
+  copy.sst_file_manager.reset();
+  copy.max_open_files = -1;  // what a primary deletes stays open
+  return copy;
+}
+
 WriteOptions StressOptions::DrawWriteOptions(uint64_t key, Dice* dice) const {
   WriteOptions write;
   write.disableWAL = no_log_one_in != 0 && key % no_log_one_in == 0;

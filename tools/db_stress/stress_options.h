@@ -40,6 +40,8 @@ struct StressOptions {
 
   // True if every acknowledged write survives a kill.
   [[nodiscard]] bool SurvivesKill() const { return no_log_one_in == 0 && !db.manual_wal_flush; }
+  // Returns the options for a copy that is only read, in one directory.
+  [[nodiscard]] DBOptions OfCopy() const;
   // Draws options for changes of one key, or of many. Where only some writes are logged, all of a
   // key are or none are: otherwise a kill could remove one from between two others.
   WriteOptions DrawWriteOptions(uint64_t key, Dice* dice) const;

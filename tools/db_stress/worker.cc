@@ -21,6 +21,7 @@ void Worker::Run(uint64_t operations) {
       const std::shared_lock<std::shared_mutex> use(database_->in_use);
       Step();
       Maintain();
+      Move();
       ReleaseDue();
     }
     if (dice_.OneIn(static_cast<uint64_t>(FLAGS_clear_column_family_one_in)) &&

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "varve/change_stream.h"
+
 #include "tools/db_stress/database.h"
 
 namespace varve::stress {
@@ -35,6 +37,8 @@ class Worker {
  private:
   // --- writes.cc
   void Put();
+  // Requires that the key's lock is held.
+  void PutLocked(const KeyId& key);
   void Merge();
   void Delete();
   void DeleteRange();
@@ -64,13 +68,35 @@ class Worker {
   void ScanPrefix();
   // Judges the result of a read between two readings of the expected state.
   void Judge(const char* how, const KeyId& key, const KeyState& before, const Status& status,
-             const Slice& value);
+             const Slice& value) {
+    JudgeBetween(how, key, before, expected().Get(key), status, value);
+  }
+  void JudgeBetween(const char* how, const KeyId& key, const KeyState& before,
+                    const KeyState& after, const Status& status, const Slice& value);
   void ExpectExactly(const char* how, const KeyId& key, const Status& status, const Slice& value) {
     ExpectState(how, key, expected().Get(key), status, value);
   }
   void ExpectState(const char* how, const KeyId& key, const KeyState& state, const Status& status,
                    const Slice& value);
   void CheckLockedScan(Iterator* it, uint32_t family, uint64_t first, uint64_t last, bool forward);
+
+  // --- moves.cc
+  void Move();
+  void MakeCheckpoint();
+  void MakeBackup();
+  void Ingest();
+  void FollowChanges();
+  void FollowAsSecondary();
+  // Returns a path of this worker's own beside the database.
+  std::string Place(const char* what) const;
+  // Returns the states of all keys of a family; `floors`: those that survive a kill.
+  std::vector<KeyState> StatesOf(uint32_t family, bool floors);
+  using States = std::vector<KeyState>;
+  void JudgeMoved(const char* how, DB* moved, ColumnFamilyHandle* of, uint32_t family,
+                  const States& before, const States& after);
+  void LookAtMoved(const char* how, const std::string& path, uint32_t family, const States& before,
+                   const States& after);
+  static Status ReadStream(ChangeStream* stream, SequenceNumber newest, WriteBatch::Handler* tells);
 
   // --- snapshots.cc
   void TakeSnapshot();

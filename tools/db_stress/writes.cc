@@ -47,6 +47,10 @@ void Worker::Apply(const KeyId& key, Change change, const WriteOptions& options,
 void Worker::Put() {
   const KeyId key = RandomKey();
   const KeyLocks::Held held = database_->locks().Lock(key);
+  PutLocked(key);
+}
+
+void Worker::PutLocked(const KeyId& key) {
   if (IsNeverOverwritten(key.number) && expected().Get(key).exists()) return;
   const WriteOptions write = database_->options().DrawWriteOptions(key.number, &dice_);
   ColumnFamilyHandle* const family = handle(key.family);

@@ -10,6 +10,7 @@
 
 #include "db/background/jobs.h"
 #include "db/engine/events.h"
+#include "db/follow/follower.h"
 #include "db/follow/open_secondary.h"
 #include "db/follow/secondary.h"
 #include "db/observe/properties.h"
@@ -49,7 +50,10 @@ Status OpenImpl(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* ha
   if (!s.ok()) return s;
   VARVE_ASSERT(engine != nullptr && engine->jobs != nullptr);
   std::unique_ptr<DbImpl> db;
-  s = Guarded([&] { db = std::make_unique<DbImpl>(engine, std::move(secondary)); });
+  s = Guarded([&] {
+    db =
+        std::make_unique<DbImpl>(engine, std::move(secondary), !request.follower_directory.empty());
+  });
   if (!s.ok()) {
     CloseEngine(engine.get()).PermitUncheckedError();
     ReleaseFamilies(engine.get());
@@ -90,6 +94,20 @@ Status OpenDb(const OpenRequest& request, std::vector<ColumnFamilyHandle*>* hand
   }
   *dbptr = nullptr;
   if (handles != nullptr) DeleteAll(handles);
+  return s;
+}
+
+// `leader` names the directory that is followed.
+Status OpenFollower(OpenRequest leader, const std::string& name,
+                    std::vector<ColumnFamilyHandle*>* handles, std::unique_ptr<DB>* dbptr) {
+  if (dbptr == nullptr) return Status::InvalidArgument("open: the place for the DB is null");
+  if (name.empty()) return Status::InvalidArgument("open as follower: the name is empty");
+  leader.read_only = true;
+  leader.follows = true;
+  leader.follower_directory = name;
+  DB* db = nullptr;
+  const Status s = OpenDb(leader, handles, &db, &name);
+  dbptr->reset(db);
   return s;
 }
 
@@ -238,19 +256,25 @@ Status DB::OpenAsSecondary(const DBOptions& db_options, const std::string& name,
   return CaughtException();
 }
 
-Status DB::OpenAsFollower(const Options&, const std::string&, const std::string&,
-                          std::unique_ptr<DB>* dbptr) try {
+Status DB::OpenAsFollower(const Options& options, const std::string& name,
+                          const std::string& leader_path, std::unique_ptr<DB>* dbptr) try {
   if (dbptr != nullptr) dbptr->reset();
-  return Status::NotSupported("OpenAsFollower: followers do not exist yet");
+  return OpenFollower(DefaultFamilyOnly(options, leader_path), name, nullptr, dbptr);
 } catch (...) {
   return CaughtException();
 }
 
-Status DB::OpenAsFollower(const DBOptions&, const std::string&, const std::string&,
-                          const std::vector<ColumnFamilyDescriptor>&,
-                          std::vector<ColumnFamilyHandle*>*, std::unique_ptr<DB>* dbptr) try {
+Status DB::OpenAsFollower(const DBOptions& db_options, const std::string& name,
+                          const std::string& leader_path,
+                          const std::vector<ColumnFamilyDescriptor>& column_families,
+                          std::vector<ColumnFamilyHandle*>* handles,
+                          std::unique_ptr<DB>* dbptr) try {
   if (dbptr != nullptr) dbptr->reset();
-  return Status::NotSupported("OpenAsFollower: followers do not exist yet");
+  OpenRequest request;
+  request.options = db_options;
+  request.name = leader_path;
+  request.families = column_families;
+  return OpenFollower(std::move(request), name, handles, dbptr);
 } catch (...) {
   return CaughtException();
 }
@@ -263,9 +287,11 @@ Status DB::ListColumnFamilies(const DBOptions& db_options, const std::string& na
   return CaughtException();
 }
 
-DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary)
+DbImpl::DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary,
+               bool follows_by_itself)
     : engine_(std::move(engine)), secondary_(std::move(secondary)) {
   fork_guard_.Watch(&engine_->lifecycle);
+  if (follows_by_itself) follower_ = std::make_unique<Follower>(engine_.get(), secondary_.get());
   DbLock lock(&engine_->state.mu);
   ColumnFamily* const family = engine_->state.families.FindById(0);
   VARVE_ASSERT(family != nullptr);
@@ -286,6 +312,7 @@ void DbImpl::StartWork() {
     };
   }
   StartBackgroundWork(engine_.get(), this, std::move(telling));
+  if (follower_ != nullptr) follower_->Start();
 }
 
 DbImpl::~DbImpl() {
@@ -303,6 +330,7 @@ DbImpl::~DbImpl() {
   });
   CloseEngine(engine_.get()).PermitUncheckedError();
   VARVE_ASSERT(engine_->lifecycle.closed());
+  follower_.reset();
   default_handle_.reset();
   statistics_handle_.reset();
   ReleaseFamilies(engine_.get());
@@ -315,7 +343,10 @@ Status DbImpl::Close() try {
   if (s.ok() && !VARVE_CANARY(kWaitInCallback)) {
     s = RefuseHeldUp("Close", ActiveWork::kAny, &engine_->lifecycle);
   }
-  return s.ok() ? CloseEngine(engine_.get(), WhenHeld::kRefuse) : s;
+  if (!s.ok()) return s;
+  s = CloseEngine(engine_.get(), WhenHeld::kRefuse);
+  if (follower_ != nullptr && engine_->lifecycle.closed()) follower_->Stop();
+  return s;
 } catch (...) {
   return CaughtException();
 }

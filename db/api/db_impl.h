@@ -18,6 +18,7 @@
 
 namespace varve {
 
+class Follower;
 class Secondary;
 struct MultiGetCall;
 
@@ -25,8 +26,9 @@ struct MultiGetCall;
 // handle of the default family.
 class DbImpl final : public DB, public TransactionHost, public CopyHost, public TtlHost {
  public:
-  // `secondary`, if not null, belongs to that engine.
-  explicit DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary = nullptr);
+  // `secondary`, if not null, belongs to that engine; with `follows_by_itself` it is a follower's.
+  explicit DbImpl(std::shared_ptr<Engine> engine, std::unique_ptr<Secondary> secondary = nullptr,
+                  bool follows_by_itself = false);
   ~DbImpl() override;
 
   using DB::CompactRange;
@@ -313,6 +315,7 @@ class DbImpl final : public DB, public TransactionHost, public CopyHost, public 
 
   const std::shared_ptr<Engine> engine_;
   std::unique_ptr<Secondary> secondary_;  // Null unless opened as one.
+  std::unique_ptr<Follower> follower_;    // Null unless opened as one.
   ForkGuard fork_guard_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
   std::unique_ptr<ColumnFamilyHandleImpl> statistics_handle_;  // Set with persist_stats_to_disk.

@@ -18,6 +18,7 @@ DbContext::DbContext(Identity identity, const DBOptions& options)
       options_(options),
       file_options_(options_),
       fs_(WithFileEvents(options_.env->GetFileSystem(), options_.listeners)),
+      table_fs_(fs_),
       clock_(options_.env->GetSystemClock().get()),
       statistics_(options_.statistics.get()),
       table_space_(TableSpaceOf(options_.sst_file_manager.get())),

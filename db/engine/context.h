@@ -71,6 +71,7 @@ class DbContext {
   uint64_t open_micros() const { return open_micros_; }
 
   Logger* info_log() const { return info_log_.get(); }
+  const std::shared_ptr<Logger>& shared_info_log() const { return info_log_; }
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
   // Null: the space of tables is not limited.
   TableSpace* table_space() const { return table_space_; }
@@ -88,6 +89,10 @@ class DbContext {
   const std::shared_ptr<Cache>& limited_tables() const { return limited_tables_; }
   void set_limited_tables(std::shared_ptr<Cache> tables) { limited_tables_ = std::move(tables); }
 
+  // Returns the file system through which tables in force are opened.
+  const std::shared_ptr<FileSystem>& table_fs() const { return table_fs_; }
+  void set_table_fs(std::shared_ptr<FileSystem> fs) { table_fs_ = std::move(fs); }
+
   // Locks the directory: for the one process that opens the database for writing.
   IOStatus Lock();
   // May be called repeatedly.
@@ -104,6 +109,7 @@ class DbContext {
   const DBOptions options_;
   const FileOptions file_options_;
   const std::shared_ptr<FileSystem> fs_;
+  std::shared_ptr<FileSystem> table_fs_;
   SystemClock* const clock_;
   Statistics* const statistics_;
   TableSpace* const table_space_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "db/engine/engine.h"
+#include "db/follow/linked_tables.h"
 #include "db/follow/secondary.h"
 #include "db/recovery/database_directory.h"
 #include "db/recovery/engine_parts.h"
@@ -30,6 +31,24 @@ Status CheckPlaces(const DbContext& context, const std::string& path) {
       return Status::InvalidArgument(
           path, "open as secondary: secondary_path is a directory of the primary's");
     }
+  }
+  return Status::OK();
+}
+
+// The links to tables must not meet the tables themselves.
+Status CheckHoldsNoTables(const DbContext& context, const OpenRequest& request,
+                          const std::string& path) {
+  FileSystem* const fs = context.fs().get();
+  std::vector<std::string> directories = {context.name(), context.WalDirectory()};
+  for (const ColumnFamilyDescriptor& family : request.families) {
+    for (const DbPath& of_tables : TablePathsOf(context.options(), family.options)) {
+      directories.push_back(of_tables.path);
+    }
+  }
+  for (const std::string& directory : directories) {
+    if (!IsSamePath(path, directory) && !IsSameFile(fs, path, directory)) continue;
+    return Status::InvalidArgument(path,
+                                   "open as follower: the follower's directory is the leader's");
   }
   return Status::OK();
 }
@@ -77,7 +96,14 @@ Status OpenIn(const OpenRequest& request, const std::string& path, Engine* engin
   bool found = false;
   VARVE_RETURN_IF_ERROR(FindDatabase(context, /*manifest_chosen=*/false, &found));
   VARVE_ASSERT(found);
+  std::shared_ptr<LinkedTables> tables;
+  if (!request.follower_directory.empty()) {
+    VARVE_RETURN_IF_ERROR(CheckHoldsNoTables(context, request, path));
+    VARVE_RETURN_IF_ERROR(LinkedTables::Open(context.fs(), path, &tables));
+    context.set_table_fs(tables);
+  }
   VARVE_RETURN_IF_ERROR(MakeLog(request, path, &context));
+  if (tables != nullptr) tables->set_info_log(context.shared_info_log());
   MakeVersionSet(engine);
   if (const int most = context.options().max_open_files; most > 0) {
     context.set_limited_tables(TableCache::NewLimitedCache(static_cast<int>(TablesFor(most))));
@@ -85,7 +111,7 @@ Status OpenIn(const OpenRequest& request, const std::string& path, Engine* engin
   DbState& state = engine->state;
   state.logs = std::make_unique<LogSet>(context.options().use_fsync, state.marks.get());
   MakeWritePath(engine);
-  *secondary = std::make_unique<Secondary>(engine, request.families);
+  *secondary = std::make_unique<Secondary>(engine, request.families, std::move(tables));
   return (*secondary)->Open();
 }
 
@@ -100,7 +126,9 @@ Status OpenSecondaryEngine(const OpenRequest& request, const std::string& path,
     return OpenIn(request, AbsolutePath(made->context.fs().get(), path), made.get(), secondary);
   });
   if (s.ok()) {
-    LogInfo(made->context.info_log(), "secondary of %s", made->context.name().c_str());
+    LogInfo(made->context.info_log(), "%s of %s",
+            request.follower_directory.empty() ? "secondary" : "follower",
+            made->context.name().c_str());
     *engine = std::move(made);
     return s;
   }

@@ -2,6 +2,7 @@
 #include "db/follow/secondary.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "db/follow/promotion.h"
@@ -26,9 +27,11 @@ std::vector<FamilyToOpen> ToOpenAll(const DbContext& context,
 
 }  // namespace
 
-Secondary::Secondary(Engine* engine, std::vector<ColumnFamilyDescriptor> families)
+Secondary::Secondary(Engine* engine, std::vector<ColumnFamilyDescriptor> families,
+                     std::shared_ptr<LinkedTables> links)
     : engine_(engine),
       wanted_(std::move(families)),
+      links_(std::move(links)),
       manifest_(engine->context, engine->state.versions.get(), ToOpenAll(engine->context, wanted_)),
       logs_(engine) {}
 
@@ -47,7 +50,10 @@ Status Secondary::CatchUpLocked() {
   ReaderPatience patience;
   for (;;) {
     const Status s = TryOnce();
-    if (s.ok()) newest_micros_ = engine_->context.MonotonicMicros();
+    if (s.ok()) {
+      newest_micros_ = engine_->context.MonotonicMicros();
+      RemoveLinks();
+    }
     if (s.ok() || !ReaderPatience::MayPass(s)) return s;
     const bool again = patience.TriesAgain(
         engine_->context, {manifest_.number(), manifest_.end(), logs_.number(), logs_.end()});
@@ -130,6 +136,19 @@ void Secondary::DropFlushed(ColumnFamily* family) {
   family->DropFlushed(flushed);
 }
 
+void Secondary::RemoveLinks() {
+  if (links_ == nullptr) return;
+  // Without memory for the list the links stay until the next time.
+  BestEffort([this] {
+    std::set<uint64_t> live;
+    {
+      DbLock lock(&engine_->state.mu);
+      engine_->state.versions->AddLiveFiles(&live);
+    }
+    links_->KeepOnly(live);
+  });
+}
+
 void Secondary::RemoveDropped() {
   DbState& state = engine_->state;
   std::vector<std::shared_ptr<ColumnFamily>> dropped;
@@ -167,6 +186,10 @@ Status Secondary::Promote(const PromoteOptions& options) {
   IoMutexLock lock(&mu_);
   VARVE_RETURN_IF_ERROR(ended_);
   DbContext& context = engine_->context;
+  if (links_ != nullptr) {
+    return Status::NotSupported(
+        "Promote: a follower stays one; a secondary (DB::OpenAsSecondary) can be promoted");
+  }
   if (!options.allow_network_storage && IsOnNetworkStorage(context.name())) {
     return Status::NotSupported(
         context.name(),

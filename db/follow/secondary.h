@@ -24,6 +24,7 @@
 #include "varve/secondary.h"
 
 #include "db/engine/engine.h"
+#include "db/follow/linked_tables.h"
 #include "db/follow/log_follower.h"
 #include "db/follow/manifest_follower.h"
 #include "util/sync/io_mutex.h"
@@ -34,7 +35,9 @@ namespace varve {
 class Secondary {
  public:
   // `engine` is borrowed, has a version set, and no families yet.
-  Secondary(Engine* engine, std::vector<ColumnFamilyDescriptor> families);
+  // `links` belongs to a follower, whose engine opens tables through it; else null.
+  Secondary(Engine* engine, std::vector<ColumnFamilyDescriptor> families,
+            std::shared_ptr<LinkedTables> links);
 
   // Makes the families, and shows the newest state; called once. InvalidArgument: one of `families`
   // does not exist.
@@ -53,6 +56,8 @@ class Secondary {
   Status Prepare() VARVE_EXCLUDES(kDbMutex);
   void Install() VARVE_EXCLUDES(kDbMutex);
   void RemoveDropped() VARVE_REQUIRES(kDbMutex);
+  // Removes links to tables that no version has any more.
+  void RemoveLinks() VARVE_EXCLUDES(kDbMutex);
   // Drops memtables that are in tables now.
   void DropFlushed(ColumnFamily* family) VARVE_REQUIRES(kDbMutex);
   SequenceNumber NewestIn(const FollowedTrees& trees) const;
@@ -61,6 +66,7 @@ class Secondary {
 
   Engine* const engine_;
   const std::vector<ColumnFamilyDescriptor> wanted_;
+  const std::shared_ptr<LinkedTables> links_;
   // Has no rank: it is held over I/O, in which a file system of the user may call the database.
   IoMutex mu_;
   ManifestFollower manifest_;

@@ -22,7 +22,8 @@ std::shared_ptr<Engine> MakeEngine(const OpenRequest& request) {
   FileSystem* const fs = given->env->GetFileSystem().get();
   DbContext::Identity identity;
   identity.name = AbsolutePath(fs, request.name);
-  identity.given_name = request.name;
+  identity.given_name =
+      request.follower_directory.empty() ? request.name : request.follower_directory;
   const DBOptions options = SanitizeOptions(identity.name, WithAbsolutePaths(fs, *given));
   identity.session_id = NewSessionId(options.env);
   identity.host_name = HostNameForTables(options);

@@ -87,7 +87,7 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
   env.info_log = context.info_log();
   env.references = &engine->lifecycle.references();
   env.table_cache.paths = versions->paths;
-  env.table_cache.fs = context.fs();
+  env.table_cache.fs = context.table_fs();
   env.table_cache.file_options = context.file_options();
   env.table_cache.statistics = context.statistics();
   env.table_cache.clock = context.clock();

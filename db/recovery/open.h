@@ -28,6 +28,7 @@ struct OpenRequest {
   std::vector<ColumnFamilyDescriptor> families;
   bool read_only = false;
   bool follows = false;                   // With read_only: the engine of a secondary.
+  std::string follower_directory;         // With follows: if not empty, it links tables there.
   bool error_if_wal_file_exists = false;  // Only with read_only.
   std::optional<RepairOpening> repair = {};
 };

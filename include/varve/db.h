@@ -151,7 +151,8 @@ class VARVE_EXPORT DB {
     });
   }
 
-  // NotSupported: follows a database through hard links in a directory of its own.
+  // Opens, for reads, a database that another process (its leader) writes, and follows it by
+  // itself; see varve/secondary.h. `name` is a directory of the follower's own.
   static Status OpenAsFollower(const Options& options, const std::string& name,
                                const std::string& leader_path, std::unique_ptr<DB>* dbptr);
   static Status OpenAsFollower(const DBOptions& db_options, const std::string& name,

@@ -388,6 +388,16 @@ struct VARVE_EXPORT DBOptions {
   int max_bgerror_resume_count = INT_MAX;
   uint64_t bgerror_resume_retry_interval = 1000000;
 
+  // ---- Followers ----
+
+  // For DB::OpenAsFollower (secondary.h). Milliseconds from one catch-up with the leader to the
+  // next; 0: none but by DB::TryCatchUpWithPrimary. If a catch-up fails, it is tried up to
+  // follower_catchup_retry_count times (0 counts as 1), with follower_catchup_retry_wait_ms
+  // milliseconds between the attempts; then the next period begins.
+  uint64_t follower_refresh_catchup_period_ms = 10000;
+  uint64_t follower_catchup_retry_count = 10;
+  uint64_t follower_catchup_retry_wait_ms = 100;
+
   // ---- Memory ----
 
   // Limit for the bytes of all memtables of all column families; 0: no limit.

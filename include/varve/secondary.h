@@ -16,6 +16,15 @@
 // power failure, data that was already read, or a promotion failed half-way; the secondary must be
 // opened again.
 //
+// DB::OpenAsFollower opens a secondary that catches up by itself, in a thread of its own
+// (DBOptions::follower_refresh_catchup_period_ms). Its directory, created if missing, must not be
+// one of the leader's or hold a database, and serves one follower at a time. Tables are opened
+// through hard links in it, so those that the leader has deleted stay readable whatever
+// max_open_files is; they are removed when nothing needs them, and when the follower is closed or
+// opened again. Where tables cannot be linked, as on another file system, they are opened in the
+// leader's directories, and the LOG says so. Logs are followed, too; RocksDB's follower shows only
+// what is in tables. Promote returns NotSupported.
+//
 // DB::GetSecondaryLag measures the lag by the files, and reads the logs that were not applied yet.
 //
 // DB::Promote makes a secondary the primary: it takes the database's lock, catches up to the end,

@@ -140,6 +140,12 @@ constexpr OptionRow kDbRows[] = {
         .Between(0, kMaxInt),
     VARVE_ROW(bgerror_resume_retry_interval, "microseconds between attempts"),
 
+    // Followers.
+    VARVE_ROW(follower_refresh_catchup_period_ms, "milliseconds between catch-ups; 0: none")
+        .Extended(),
+    VARVE_ROW(follower_catchup_retry_count, "attempts at one catch-up").Extended(),
+    VARVE_ROW(follower_catchup_retry_wait_ms, "milliseconds between attempts").Extended(),
+
     // Memory.
     VARVE_ROW(db_write_buffer_size, "bytes of all memtables; 0: no limit"),
     VARVE_ROW(write_buffer_manager, "the limit, shared by databases").NotInFile(),

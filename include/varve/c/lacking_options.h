@@ -37,18 +37,6 @@ VARVE_C_STORED void rocksdb_options_set_enforce_write_buffer_manager_during_reco
 VARVE_C_STORED unsigned char rocksdb_options_get_fast_sst_open(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_fast_sst_open(rocksdb_options_t* options,
                                                       unsigned char value);
-VARVE_C_STORED uint64_t
-rocksdb_options_get_follower_catchup_retry_count(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_follower_catchup_retry_count(rocksdb_options_t* options,
-                                                                     uint64_t value);
-VARVE_C_STORED uint64_t
-rocksdb_options_get_follower_catchup_retry_wait_ms(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_follower_catchup_retry_wait_ms(rocksdb_options_t* options,
-                                                                       uint64_t value);
-VARVE_C_STORED uint64_t
-rocksdb_options_get_follower_refresh_catchup_period_ms(rocksdb_options_t* options);
-VARVE_C_STORED void rocksdb_options_set_follower_refresh_catchup_period_ms(
-    rocksdb_options_t* options, uint64_t value);
 VARVE_C_STORED int rocksdb_options_get_lowest_used_cache_tier(rocksdb_options_t* options);
 VARVE_C_STORED void rocksdb_options_set_lowest_used_cache_tier(rocksdb_options_t* options,
                                                                int value);

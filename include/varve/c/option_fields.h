@@ -86,6 +86,16 @@ VARVE_C_API int rocksdb_options_get_max_bgerror_resume_count(rocksdb_options_t* 
 VARVE_C_API void rocksdb_options_set_bgerror_resume_retry_interval(rocksdb_options_t* options,
                                                                    uint64_t value);
 VARVE_C_API uint64_t rocksdb_options_get_bgerror_resume_retry_interval(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_follower_refresh_catchup_period_ms(rocksdb_options_t* options,
+                                                                        uint64_t value);
+VARVE_C_API uint64_t
+rocksdb_options_get_follower_refresh_catchup_period_ms(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_follower_catchup_retry_count(rocksdb_options_t* options,
+                                                                  uint64_t value);
+VARVE_C_API uint64_t rocksdb_options_get_follower_catchup_retry_count(rocksdb_options_t* options);
+VARVE_C_API void rocksdb_options_set_follower_catchup_retry_wait_ms(rocksdb_options_t* options,
+                                                                    uint64_t value);
+VARVE_C_API uint64_t rocksdb_options_get_follower_catchup_retry_wait_ms(rocksdb_options_t* options);
 
 // ---- Logs and other files ----
 

@@ -13,16 +13,15 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "varve/db.h"
 
 #include "tests/db/follow/child_process.h"
+#include "tests/db/follow/directory_contents.h"
 #include "tests/db/follow/numbered_history.h"
 #include "tests/harness/database.h"
 #include "tests/harness/environment.h"
@@ -35,19 +34,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kFamilies = {"default", "one", "two"};
-
-// Names and bytes of all files below a directory.
-std::map<std::string, std::string> Files(const std::string& directory) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    if (!entry.is_regular_file()) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    std::stringstream bytes;
-    bytes << file.rdbuf();
-    files[entry.path().string()] = bytes.str();
-  }
-  return files;
-}
 
 // Returns the names that differ, or are in one of them only.
 std::string Differing(const std::map<std::string, std::string>& a,

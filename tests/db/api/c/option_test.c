@@ -65,6 +65,9 @@ static void CheckDatabaseNumbers(rocksdb_options_t* o) {
   ROUND_TRIP(options, wal_recovery_mode, o, rocksdb_absolute_consistency_recovery);
   ROUND_TRIP(options, max_bgerror_resume_count, o, 3);
   ROUND_TRIP(options, bgerror_resume_retry_interval, o, 4);
+  ROUND_TRIP(options, follower_refresh_catchup_period_ms, o, 35);
+  ROUND_TRIP(options, follower_catchup_retry_count, o, 36);
+  ROUND_TRIP(options, follower_catchup_retry_wait_ms, o, 37);
   ROUND_TRIP(options, info_log_level, o, 2);
   ROUND_TRIP(options, max_log_file_size, o, 5);
   ROUND_TRIP(options, log_file_time_to_roll, o, 6);

@@ -184,7 +184,8 @@ void LogFollower::MoveTo(std::unique_ptr<wal::LogTail> next) {
     DbLock lock(&state.mu);
     for (const auto& [id, family] : state.families.all()) {
       if (family->mem()->Empty()) continue;
-      family->SwitchMemTable(family->NewMemTable(applied_ + 1), next->number());
+      // Logs between the two may have had no record: the family's log number may be one of theirs.
+      family->SwitchMemTable(family->NewMemTable(applied_ + 1), number() + 1);
     }
   }
   tail_ = std::move(next);

@@ -54,21 +54,31 @@ Status Secondary::CatchUpLocked() {
       newest_micros_ = engine_->context.MonotonicMicros();
       RemoveLinks();
     }
-    if (s.ok() || !ReaderPatience::MayPass(s)) return s;
+    if (s.ok() || !(s.IsTryAgain() || ReaderPatience::MayPass(s))) return s;
     const bool again = patience.TriesAgain(
         engine_->context, {manifest_.number(), manifest_.end(), logs_.number(), logs_.end()});
     if (!again) return s;
   }
 }
 
-Status Secondary::TryOnce() {
+Status Secondary::ReadManifest() {
   bool changed = false;
-  VARVE_RETURN_IF_ERROR(manifest_.ReadOn(&changed));
-  if (changed) prepared_ = false;
-  const bool first = limit_ == 0 && !prepared_;
-  if (changed || prepared_ || first) VARVE_RETURN_IF_ERROR(Prepare());
+  const Status s = manifest_.ReadOn(&changed);
+  trees_are_old_ = trees_are_old_ || changed;
+  return s;
+}
+
+Status Secondary::TryOnce() {
+  VARVE_RETURN_IF_ERROR(ReadManifest());
+  const std::pair<uint64_t, uint64_t> read_to(manifest_.number(), manifest_.end());
+  if (trees_are_old_ || prepared_) VARVE_RETURN_IF_ERROR(Prepare());
   const SequenceNumber applied = logs_.applied();
   VARVE_RETURN_IF_ERROR(logs_.ReadOn(manifest_.replay()));
+  VARVE_RETURN_IF_ERROR(ReadManifest());
+  if (read_to != std::pair(manifest_.number(), manifest_.end())) {
+    return Status::TryAgain(engine_->context.name(),
+                            "its MANIFEST changes faster than it is followed");
+  }
   if (prepared_ || logs_.applied() != applied || logs_.applied() > limit_) Install();
   return Status::OK();
 }
@@ -89,10 +99,12 @@ Status Secondary::MakeFamilies() {
 
 Status Secondary::Prepare() {
   DbState& state = engine_->state;
-  if (!prepared_) {
+  if (trees_are_old_) {
     DbLock lock(&state.mu);
+    prepared_ = false;
     VARVE_RETURN_IF_ERROR(state.versions->BuildFollowed(manifest_.replay(), &trees_));
     if (state.families.all().empty()) VARVE_RETURN_IF_ERROR(MakeFamilies());
+    trees_are_old_ = false;
     prepared_ = true;
     if (trees_.made_up) manifest_.StartAnew();
   }
@@ -224,10 +236,8 @@ Status Secondary::Lag(SecondaryLag* lag) {
   VARVE_RETURN_IF_ERROR(logs_.MeasureRest(&lag->log_bytes, &newest));
   lag->sequences = newest - std::min(newest, limit_);
   if (lag->log_bytes == 0) {
-    bool changed = false;
-    VARVE_RETURN_IF_ERROR(manifest_.ReadOn(&changed));
-    if (changed) prepared_ = false;
-    if (!changed && !prepared_) return Status::OK();
+    VARVE_RETURN_IF_ERROR(ReadManifest());
+    if (!trees_are_old_ && !prepared_) return Status::OK();
   }
   lag->age_micros = engine_->context.MonotonicMicros() - newest_micros_;
   return Status::OK();

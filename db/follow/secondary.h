@@ -8,12 +8,14 @@
 //    are open before they are in force, so they stay readable whatever the primary deletes.
 // 2. A try reads the MANIFEST to its end, opens the tables that it names, then reads the logs. If a
 //    table or a log is missing, the MANIFEST is read again (ReaderPatience): only files that its
-//    newest state still names are missing.
+//    newest state still names are missing. The same is done if the MANIFEST has new records after
+//    the logs were read: a log that came and went unseen meanwhile has its entries in tables that
+//    these records name.
 // 3. Super-versions of all families are installed in one hold of the mutex, with one limit: readers
 //    see nothing newer, so entries that are applied meanwhile are invisible, and no reader sees new
 //    tables at an old moment. The limit never decreases.
-// 4. A memtable holds entries of one log. It is dropped when its family's log number has passed it,
-//    in the same hold in which the tables that have its entries come.
+// 4. A memtable holds entries of one log. It is dropped when its family's log number is above that
+//    log's, in the same hold in which the tables that have its entries come.
 // 5. Tables keep no old entries for snapshots that are taken here. While there are snapshots,
 //    families keep the super-versions that show them.
 
@@ -50,7 +52,9 @@ class Secondary {
   Status Promote(const PromoteOptions& options);
 
  private:
+  // TryAgain: the primary was faster.
   Status TryOnce() VARVE_EXCLUDES(kDbMutex);
+  Status ReadManifest() VARVE_EXCLUDES(kDbMutex);
   Status MakeFamilies() VARVE_REQUIRES(kDbMutex);
   // Builds the trees that the MANIFEST describes now, and opens the tables.
   Status Prepare() VARVE_EXCLUDES(kDbMutex);
@@ -72,7 +76,8 @@ class Secondary {
   ManifestFollower manifest_;
   LogFollower logs_;
   FollowedTrees trees_;
-  bool prepared_ = false;  // trees_ are the MANIFEST's, and not in force.
+  bool trees_are_old_ = true;  // The MANIFEST has records that trees_ were built without.
+  bool prepared_ = false;      // trees_ are not in force yet.
   SequenceNumber limit_ = 0;
   Status ended_;                // Why it catches up no more.
   uint64_t newest_micros_ = 0;  // Monotonic time of the last full catch-up.

@@ -13,12 +13,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "varve/db.h"
+#include "varve/env.h"
+#include "varve/file_system_wrappers.h"
+#include "varve/utilities/merge_operators.h"
 
 #include "tests/db/follow/child_process.h"
 #include "tests/db/follow/directory_contents.h"
@@ -249,6 +254,56 @@ TEST(SecondaryTest, RefusesWhatChangesTheDatabase) {
   EXPECT_TRUE(DB::OpenAsSecondary(pair.options, pair.primary_path(), pair.primary_path(), &other)
                   .IsInvalidArgument());
   EXPECT_EQ(other, nullptr);
+}
+
+// Calls a function before the first listing of a directory.
+class BeforeListing final : public FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "BeforeListing"; }
+  IOStatus GetChildren(const std::string& directory, const IOOptions& options,
+                       std::vector<std::string>* names, IODebugContext* dbg) override {
+    if (call != nullptr) std::exchange(call, nullptr)();
+    return target()->GetChildren(directory, options, names, dbg);
+  }
+  std::function<void()> call;
+};
+
+// The primary flushes and deletes a log after its MANIFEST was read and before its logs are listed.
+// Nothing of that log is missing, and nothing of the log before counts twice.
+TEST(SecondaryTest, ALogThatGoesUnseenIsNotMissing) {
+  const auto fs = std::make_shared<BeforeListing>(FileSystem::Default());
+  const std::unique_ptr<Env> env = NewCompositeEnv(fs);
+  Pair pair("secondary_overtaken");
+  pair.options.merge_operator = MergeOperators::CreateStringAppendOperator();
+  for (const bool goes_on : {false, true}) {
+    SCOPED_TRACE(goes_on ? "the next log has a record" : "the next log is empty");
+    pair.OpenPrimary();
+    DB* const primary = pair.primary.db.get();
+    ASSERT_TRUE(primary->Put(WriteOptions(), "k", "0").ok());
+    ASSERT_TRUE(primary->Merge(WriteOptions(), "k", "1").ok());
+    Env* const usual = std::exchange(pair.options.env, env.get());
+    pair.OpenSecondary();
+    pair.options.env = usual;
+    ASSERT_TRUE(primary->Flush(FlushOptions()).ok());
+    ASSERT_TRUE(primary->Put(WriteOptions(), "a", "2").ok());
+    fs->call = [primary, goes_on] {
+      EXPECT_TRUE(primary->Flush(FlushOptions()).ok());
+      if (goes_on) {
+        EXPECT_TRUE(primary->Put(WriteOptions(), "b", "3").ok());
+      }
+    };
+    pair.CatchUp();
+    EXPECT_EQ(fs->call, nullptr);
+    DB* const secondary = pair.secondary.db.get();
+    std::string value;
+    EXPECT_TRUE(secondary->Get(ReadOptions(), "a", &value).ok());
+    EXPECT_EQ(value, "2");
+    EXPECT_TRUE(secondary->Get(ReadOptions(), "k", &value).ok());
+    EXPECT_EQ(value, "0,1");
+    pair.secondary.Close();
+    ASSERT_TRUE(primary->Delete(WriteOptions(), "a").ok());
+  }
 }
 
 TEST(SecondaryTest, TellsHowFarItIsBehind) {

@@ -96,7 +96,8 @@ IOStatus RandomAccessFileReader::Open(FileSystem* fs, const std::string& fname,
   if (!s.ok()) return s;
   Options own = options;
   own.maps = file_options.use_mmap_reads;
-  own.page_cached = typeid(*file) == typeid(PosixRandomAccessFile) && !file->use_direct_io();
+  const FSRandomAccessFile& opened = *file;
+  own.page_cached = typeid(opened) == typeid(PosixRandomAccessFile) && !opened.use_direct_io();
   *reader = std::make_unique<RandomAccessFileReader>(std::move(file), fname, own);
   return s;
 }

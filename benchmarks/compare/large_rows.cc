@@ -16,7 +16,7 @@
 namespace compare {
 namespace {
 
-constexpr size_t kFewMegabytes = size_t{8} << 20;
+constexpr size_t kScannedCacheBytes = size_t{8} << 20;
 constexpr uint64_t kBytesOfKey = 1280;
 // An overwrite draws among so few keys that hardly anything reaches a table.
 constexpr uint64_t kFewKeys = 3;
@@ -68,7 +68,7 @@ void MeasureWrites(Run* run, size_t value_size, bool few_keys, Durability durabi
 // Reads everything twice through a cache that holds little of it.
 void MeasureScan(Run* run, size_t value_size) {
   Settings settings = run->settings();
-  settings.cache_bytes = kFewMegabytes;
+  settings.cache_bytes = kScannedCacheBytes;
   run->engine().Open(run->path(), settings);
   Write(run, value_size, /*few_keys=*/false, Durability::kLogged);
   run->engine().Compact();

@@ -122,13 +122,13 @@ class ReadCalls : public Base, public HasStore {
   IOStatus RestoreDBFromBackup(const RestoreOptions& options, BackupID id,
                                const std::string& db_dir,
                                const std::string& wal_dir) const override {
-    return ToIoStatus(
-        Shared("RestoreDBFromBackup", [&] { return Restore(options, id, db_dir, wal_dir); }));
+    return ToIoStatus(Restoring("RestoreDBFromBackup", options,
+                                [&] { return Restore(options, id, db_dir, wal_dir); }));
   }
   using Base::RestoreDBFromLatestBackup;
   IOStatus RestoreDBFromLatestBackup(const RestoreOptions& options, const std::string& db_dir,
                                      const std::string& wal_dir) const override {
-    return ToIoStatus(Shared("RestoreDBFromLatestBackup", [&]() -> Status {
+    return ToIoStatus(Restoring("RestoreDBFromLatestBackup", options, [&]() -> Status {
       if (catalog().valid().empty()) return NoBackup();
       return Restore(options, catalog().valid().rbegin()->first, db_dir, wal_dir);
     }));
@@ -154,6 +154,17 @@ class ReadCalls : public Base, public HasStore {
     const ActiveEngineCall active(&guarded_);
     return Guarded(step);
   }
+  // Runs a call that also reads from other engines. Busy: this thread works for a call of one of
+  // them; that is asked before any lock is taken.
+  template <typename Step>
+  Status Restoring(const char* call, const RestoreOptions& options, Step step) const {
+    for (BackupEngineReadOnlyBase* const other : options.alternate_dirs) {
+      auto* const engine = dynamic_cast<HasStore*>(other);
+      if (engine == nullptr) continue;
+      VARVE_RETURN_IF_ERROR(ActiveEngineCall::Refuse(call, &engine->guarded()));
+    }
+    return Shared(call, step);
+  }
   Status NoBackup() const { return Status::NotFound(store().directory(), "has no valid backup"); }
 
   Status Describe(const BackupMeta& meta, bool details, BackupInfo* info) const {
@@ -172,7 +183,7 @@ class ReadCalls : public Base, public HasStore {
     return Holding(std::next(next), end, step);
   }
 
-  // Holds the locks of the other engines while it runs. Busy: this thread works for a call of one.
+  // Holds the locks of the other engines while it runs.
   Status Restore(const RestoreOptions& options, BackupID id, const std::string& db_dir,
                  const std::string& wal_dir) const {
     const Stopwatch watch;
@@ -190,7 +201,6 @@ class ReadCalls : public Base, public HasStore {
         }
         stores.push_back(engine->guarded().store.get());
         if (&engine->guarded() == &guarded_) continue;
-        VARVE_RETURN_IF_ERROR(ActiveEngineCall::Refuse("RestoreDBFromBackup", &engine->guarded()));
         others.insert(&engine->guarded());
       }
       return Holding(others.begin(), others.end(), [&] {

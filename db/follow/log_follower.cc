@@ -184,7 +184,7 @@ void LogFollower::MoveTo(std::unique_ptr<wal::LogTail> next) {
     DbLock lock(&state.mu);
     for (const auto& [id, family] : state.families.all()) {
       if (family->mem()->Empty()) continue;
-      // Logs between the two may have had no record: the family's log number may be one of theirs.
+      // A log between the two may have gone unseen: the family's log number may be that log's.
       family->SwitchMemTable(family->NewMemTable(applied_ + 1), number() + 1);
     }
   }

@@ -245,7 +245,7 @@ TEST_F(BackupKillTest, BackupsAreWholeOrNotThere) {
   }
   printf("RESULT backup_kills cases=%llu backups=%d cut_off=%d wrong=0 lost=0 crash=0 hang=0\n",
          static_cast<unsigned long long>(rounds), shared_->acked.load(), undone);
-  EXPECT_GT(shared_->acked.load(), 0) << "none was made";
+  EXPECT_GT(shared_->acked.load(), static_cast<int>(rounds / 2)) << "too few were made";
   EXPECT_GT(shared_->restored.load(), 0) << "none was restored";
   EXPECT_GT(undone, 0) << "none was cut off";
 }

@@ -11,6 +11,7 @@
 namespace varve {
 
 const std::string& GetCacheEntryRoleName(CacheEntryRole role) {
+  // The order is that of the enumeration.
   static const std::array<std::string, kNumCacheEntryRoles> kNames = {
       "data-block",          "filter-block",
       "filter-meta-block",   "deprecated-filter-block",

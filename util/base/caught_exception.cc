@@ -11,6 +11,8 @@ namespace varve {
 
 Status CaughtException() noexcept {
   try {
+    // Rethrows what the caller's handler has caught, so that one list of handlers serves all of
+    // them.
     throw;
   } catch (RefusedCall& refused) {
     return std::move(refused.status);

@@ -11,8 +11,9 @@
 
 namespace varve {
 
-// Returns MemoryLimit for std::bad_alloc, and Aborted with the text for any other exception.
-// Requires that it is called in a handler.
+// Returns the status that a RefusedCall carries, MemoryLimit for std::bad_alloc, and Aborted for
+// any other exception, with its text if it is a std::exception. Requires that it is called in a
+// handler.
 Status CaughtException() noexcept;
 
 // Runs `step` and returns its status (OK if it returns nothing), or the status of what it threw.

@@ -33,6 +33,8 @@ class NothingIterator final : public Iterator {
  public:
   explicit NothingIterator(Status status) : status_(std::move(status)) {}
 
+  // Ordinary memory first. The acquire and release on a spare's flag order its use after the end of
+  // its last one, in another thread.
   static void* operator new(size_t size) {
     if (void* const memory = ::operator new(size, std::nothrow)) return memory;
     for (size_t i = 0; i < kSpares; i++) {

@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A registry finds the factory of an object by its type and a text, in three steps: libraries of
+// the registry from the last added on, then those of its parent; in a library the entries of the
+// type in the order in which they were added; the first whose pattern matches makes the object.
+//
+// A pattern is a name and then parts, each a separator with what may follow it. The text after a
+// separator ends at any later occurrence of the next separator that lets the rest match: matching
+// tries them from the left, and goes back.
+//
+// Libraries and registries lock for themselves, only while they look at their lists. A factory is
+// called without a lock, so it may use the registry.
+
 #include "varve/utilities/object_registry.h"
 
 #include <algorithm>
@@ -111,6 +123,8 @@ void ObjectLibrary::Add(const Kind& kind, std::unique_ptr<Entry> entry) {
   entries_[kind].push_back(std::move(entry));
 }
 
+// The entry is used after the lock is released: entries are only added, and each has memory of its
+// own.
 const ObjectLibrary::Entry* ObjectLibrary::Find(const Kind& kind, const std::string& target) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto of_kind = entries_.find(kind);
@@ -207,6 +221,8 @@ Status ObjectRegistry::Unusable(const char* type, const std::string& target,
                                  target);
 }
 
+// Newest first, because a library that is added later may replace names of earlier ones. A copy, so
+// that factories are called without the lock.
 std::vector<std::shared_ptr<ObjectLibrary>> ObjectRegistry::Libraries() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return {libraries_.rbegin(), libraries_.rend()};

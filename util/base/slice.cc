@@ -25,6 +25,7 @@ int HexValue(char c) {
 
 }  // namespace
 
+// Always copies, also a single part: the result points into *buf only.
 Slice::Slice(const SliceParts& parts, std::string* buf) {
   size_t total = 0;
   for (int i = 0; i < parts.num_parts; ++i) total += parts.parts[i].size();
@@ -83,6 +84,8 @@ PinnableSlice& PinnableSlice::operator=(PinnableSlice&& other) noexcept {
 }
 
 // Requires that this holds no cleanups.
+// Three cases: the value is pinned elsewhere (its bytes stay), lies in a buffer of the caller (the
+// pointer moves), or in the object's own string (the string moves, perhaps with its bytes).
 void PinnableSlice::TakeFrom(PinnableSlice* other) noexcept {
   Cleanable::operator=(std::move(*other));
   pinned_ = other->pinned_;

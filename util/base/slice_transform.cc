@@ -68,6 +68,7 @@ class CappedPrefix final : public SliceTransform {
     *len = cap_;
     return true;
   }
+  // A shorter key is its own prefix, and more bytes would change that.
   bool SameResultWhenAppended(const Slice& prefix) const override { return prefix.size() >= cap_; }
 
  private:

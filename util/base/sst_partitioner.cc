@@ -24,6 +24,7 @@ class FixedPrefixPartitioner final : public SstPartitioner {
   PartitionerResult ShouldPartition(const PartitionerRequest& request) override {
     return Agree(*request.prev_user_key, *request.current_user_key) ? kNotRequired : kRequired;
   }
+  // A table moves without a rewrite only if it would not be cut.
   bool CanDoTrivialMove(const Slice& smallest_user_key, const Slice& largest_user_key) override {
     return Agree(smallest_user_key, largest_user_key);
   }

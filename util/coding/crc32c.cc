@@ -38,6 +38,8 @@ constexpr Tables MakeTables() {
 
 constexpr Tables kTables = MakeTables();
 
+// A pointer that begins at the choosing function needs no check at each call, and works in
+// initialisers that run before any other.
 uint32_t ChooseAndExtend(uint32_t crc, const char* data, size_t n);
 
 // The chosen implementation, or the function that chooses. Relaxed order is enough: every thread
@@ -59,6 +61,7 @@ uint32_t ExtendPortable(uint32_t crc, const char* data, size_t n) {
   for (; n >= 8; data += 8, n -= 8) {
     const uint64_t word = DecodeFixed64(data) ^ state;
     state = 0;
+    // Eight independent look-ups: byte i of the word is followed by 7 - i more bytes of it.
     for (unsigned i = 0; i < 8; i++) state ^= kTables[7 - i][(word >> (8 * i)) & 0xff];
   }
   for (; n > 0; data++, n--) {

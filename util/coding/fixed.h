@@ -3,6 +3,13 @@
 
 // Encodes the fixed-width integers of the on-disk formats: they are always little-endian, at any
 // alignment.
+//
+//      EncodeFixed32(p, 0x01020304)      p: 04 03 02 01
+//      PutFixed16(&s, 7)                 appends 07 00
+//
+// Copies go through memcpy, which compilers turn into one load or store. A cast of the pointer
+// would be undefined for addresses that are not aligned. No function here checks bounds; decoders
+// of untrusted bytes use util/coding/reader.h.
 
 #include <bit>
 #include <concepts>
@@ -35,12 +42,14 @@ template <std::unsigned_integral T>
   return value;
 }
 
+// Writes sizeof(T) bytes at `dst`. Requires room for them.
 template <std::unsigned_integral T>
 inline void EncodeFixed(char* dst, T value) {
   if constexpr (std::endian::native != std::endian::little) value = ByteSwap(value);
   std::memcpy(dst, &value, sizeof(value));
 }
 
+// Read a number of that many bits. Require that its bytes are there.
 [[nodiscard]] inline uint16_t DecodeFixed16(const char* src) {
   return DecodeFixed<uint16_t>(src);
 }
@@ -51,6 +60,7 @@ inline void EncodeFixed(char* dst, T value) {
   return DecodeFixed<uint64_t>(src);
 }
 
+// Store a number of that many bits. Require room for it.
 inline void EncodeFixed16(char* dst, uint16_t value) {
   EncodeFixed(dst, value);
 }

@@ -119,6 +119,7 @@ uint64_t HashUpTo128(const char* data, size_t n) {
   return Finish(sum);
 }
 
+// The offsets 3 and 119 into the secret are the format's.
 uint64_t HashUpTo240(const char* data, size_t n) {
   uint64_t sum = n * kPrime64_1;
   for (size_t i = 0; i < 8; i++) sum += Mix(data + 16 * i, 16 * i);
@@ -135,6 +136,9 @@ void AddStripe(const char* p, size_t secret, uint64_t lanes[kLanes]) {
   }
 }
 
+// Eight lanes take 64 bytes a stripe. After each block of 16 stripes the lanes are scrambled. If a
+// tail remains, the last 64 bytes of the input are one more stripe, which overlaps with the one
+// before, so a tail needs no padding.
 uint64_t HashStripes(const char* data, size_t n) {
   uint64_t lanes[kLanes] = {kPrime32_3, kPrime64_1, kPrime64_2, kPrime64_3,
                             kPrime64_4, kPrime32_2, kPrime64_5, kPrime32_1};

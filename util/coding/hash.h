@@ -28,6 +28,7 @@ namespace varve {
 // Returns the published 64-bit XXH3, for in-memory uses.
 [[nodiscard]] uint64_t XXH3Hash64(const char* data, size_t n, uint64_t seed);
 
+// A hash of 128 bits in two halves.
 struct Hash128 {
   uint64_t low;
   uint64_t high;
@@ -40,6 +41,7 @@ struct Hash128 {
 // to the same value as with the published one.
 namespace key_hash {
 
+// The primes of xxHash.
 inline constexpr uint64_t kPrime64_1 = 0x9E3779B185EBCA87u;
 inline constexpr uint64_t kPrime64_2 = 0xC2B2AE3D27D4EB4Fu;
 inline constexpr uint64_t kPrime64_3 = 0x165667B19E3779F9u;
@@ -50,6 +52,7 @@ inline constexpr uint32_t kPrime32_2 = 0x85EBCA77u;
 inline constexpr uint32_t kPrime32_3 = 0xC2B2AE3Du;
 
 inline constexpr size_t kSecretBytes = 192;
+// The bytes that XXH3 mixes into the input.
 extern const unsigned char kSecret[kSecretBytes];
 
 // Words of the secret at the offsets that short keys use; they are literals so that they become
@@ -65,12 +68,14 @@ inline constexpr uint64_t kSecretAt24 = 0x1f67b3b7a4a44072u;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
+// Spreads the bits of a hash that is nearly done.
 [[nodiscard]] inline uint64_t Finish(uint64_t h) {
   h ^= h >> 37;
   h *= kPrime64_3;
   return h ^ (h >> 32);
 }
 
+// Hashes keys of other sizes.
 [[nodiscard]] uint64_t HashUpTo3(const char* data, size_t n);
 [[nodiscard]] uint64_t HashLong(const char* data, size_t n);  // Requires n > 32.
 

@@ -27,6 +27,8 @@
 namespace varve::hash_x86 {
 namespace {
 
+// One source with other vectors gives the same hash: tables written by one machine are read by
+// another.
 uint32_t Xxh3Avx2(const char* data, size_t n) {
   return static_cast<uint32_t>(XXH3_64bits(data, n));
 }

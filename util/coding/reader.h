@@ -33,6 +33,7 @@ class BoundedReader {
   explicit BoundedReader(const Slice& input)
       : begin_(input.data()), pos_(begin_), end_(begin_ + input.size()) {}
 
+  // True if every read so far has fitted.
   [[nodiscard]] bool ok() const { return !failed_; }
   // True if everything was read and nothing failed.
   [[nodiscard]] bool AtEnd() const { return !failed_ && pos_ == end_; }
@@ -46,6 +47,7 @@ class BoundedReader {
   // Makes the reader fail, for a decoder that finds a value it cannot accept.
   void Fail() { failed_ = true; }
 
+  // Return the next number; 0 after a failure.
   uint8_t U8() { return Fixed<uint8_t>(); }
   uint16_t Fixed16() { return Fixed<uint16_t>(); }
   uint32_t Fixed32() { return Fixed<uint32_t>(); }
@@ -81,6 +83,7 @@ class BoundedReader {
     return result;
   }
 
+  // Passes over `n` bytes.
   void Skip(uint64_t n) { (void)Bytes(n); }
 
  private:
@@ -95,6 +98,7 @@ class BoundedReader {
     return value;
   }
 
+  // Moves to `next`, or fails if it is null.
   bool Advance(const char* next) {
     if (next == nullptr || failed_) {
       failed_ = true;

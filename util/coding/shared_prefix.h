@@ -2,6 +2,10 @@
 #pragma once
 
 // Computes the length of the common prefix of two byte strings.
+//
+// It compares eight bytes at a time. In a little-endian word the first byte is the lowest, so the
+// number of zero bits at the low end of the difference, divided by eight, is the number of equal
+// bytes.
 
 #include <bit>
 #include <cstddef>

@@ -28,6 +28,7 @@ const char* DecodeVarint(const char* p, const char* limit, T* value) {
   for (unsigned shift = 0; shift < kBits && p < limit; shift += 7) {
     const auto byte = static_cast<unsigned char>(*p++);
     const T bits = byte & 0x7f;
+    // The last byte of a 32-bit number has room for four bits, that of a 64-bit one for one.
     if (shift + 7 > kBits && (bits >> (kBits - shift)) != 0) return nullptr;
     result |= bits << shift;
     if (byte < 0x80) {

@@ -4,6 +4,10 @@
 // Variable-length integers of the on-disk formats hold seven bits a byte, low group first; the top
 // bit says that another byte follows. Length-prefixed slices and zig-zag signed numbers use them.
 //
+//      300 = 0b10_0101100              ac 02           1|0101100  0|0000010
+//      "abc", length-prefixed          03 61 62 63
+//      zig-zag: 0, -1, 1, -2, 2        0, 1, 2, 3, 4
+//
 // Decoders never read at or past `limit`, and they reject what does not fit the type: a 32-bit
 // number takes at most 5 bytes and a 64-bit number at most 10, and the last byte may not carry bits
 // beyond the type's width.
@@ -39,6 +43,7 @@ void PutVarsignedint64(std::string* dst, int64_t value);
 // Requires value.size() < 4 GiB.
 void PutLengthPrefixedSlice(std::string* dst, const Slice& value);
 
+// Return the zig-zag form of a number, and the number of a form.
 [[nodiscard]] constexpr uint64_t ZigZagEncode(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
 }
@@ -61,6 +66,7 @@ const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value
       *value = first;
       return p + 1;
     }
+    // Lengths of keys and values mostly take one byte or two, so both are decoded inline.
     if (limit - p > 1) {
       const auto second = static_cast<unsigned char>(p[1]);
       if (second < 0x80) [[likely]] {

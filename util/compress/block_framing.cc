@@ -30,6 +30,8 @@ Status TakeRawSize(const char* codec, uint32_t format_version, OldPrefix old, Sl
                               "tables of format_version 0 and 1 do not store its size");
 }
 
+// Both bounds are needed: the caller's limit keeps a hostile size from taking all memory, and the
+// codec's bound from taking the limit for a few bytes of input, block after block.
 Status AllocateRaw(const char* codec, uint64_t raw_size, uint64_t codec_bound, size_t limit_bytes,
                    BufferSink sink, char** raw) {
   if (raw_size > codec_bound || raw_size > limit_bytes) {

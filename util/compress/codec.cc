@@ -8,6 +8,17 @@
 
 namespace varve {
 
+// A compressed block in a table, without its trailer, by the table's format_version:
+//
+//   codec         2 and later               0 and 1
+//   Snappy        snappy's own form         like later
+//   Zlib          varint32 size, deflate    no size: not readable here
+//   BZip2         varint32 size, stream     no size: not readable here
+//   LZ4, LZ4HC    varint32 size, block      fixed64 size, block
+//   ZSTD          varint32 size, frame      like later
+//
+// The size is that of the raw block. Numbers of codecs are stored in every block's trailer, so they
+// are never reused.
 const Codec* FindCodec(CompressionType type) {
   switch (type) {
     case kSnappyCompression:

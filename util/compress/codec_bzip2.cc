@@ -67,6 +67,7 @@ class Bzip2 final : public Codec {
     char* raw = nullptr;
     s = AllocateRaw(kBzip2Name, raw_size, StreamBound(packed), limit_bytes, sink, &raw);
     if (!s.ok()) return s;
+    // The library refuses a null address, also for an empty block.
     char unused = 0;
     auto bytes = static_cast<unsigned>(raw_size);
     // The library allocates up to 4 MB of its own, depending on the digit.

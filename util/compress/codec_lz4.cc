@@ -34,6 +34,8 @@ Status UncompressLz4(const char* codec, const Slice& dict, Slice input, uint32_t
   s = AllocateRaw(codec, raw_size, kLz4MaxExpansion * input.size(), limit_bytes, sink, &raw);
   if (!s.ok()) return s;
   char unused = 0;
+  // The library wants a valid address even for no bytes. It never writes beyond raw_size, whatever
+  // the input says.
   const int length = LZ4_decompress_safe_usingDict(
       input.data(), raw != nullptr ? raw : &unused, static_cast<int>(input.size()),
       static_cast<int>(raw_size), dict.data(), static_cast<int>(dict.size()));
@@ -79,6 +81,7 @@ class Lz4 final : public Codec {
     if (dict.empty()) {
       length = LZ4_compress_fast(input.data(), start, size, capacity, acceleration);
     } else {
+      // 16 KiB, which the stack can bear.
       LZ4_stream_t stream;
       LZ4_initStream(&stream, sizeof(stream));
       LZ4_loadDict(&stream, dict.data(), static_cast<int>(dict.size()));

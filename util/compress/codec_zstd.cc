@@ -40,6 +40,9 @@ struct FreeZstd {
 };
 
 // A context and a digested dictionary, which belongs to exactly these dictionary bytes (and level).
+// Digesting a dictionary takes far longer than compressing a block with it. All blocks of a table
+// have one dictionary, so the thread that takes this context from the pool usually finds it
+// digested.
 struct Compressor {
   std::unique_ptr<ZSTD_CCtx, FreeZstd> context;
   std::string dict;
@@ -80,6 +83,7 @@ size_t CompressWith(Compressor* compressor, const CompressionOptions& options, c
                     const Slice& input, char* dst, size_t capacity) {
   ZSTD_CCtx* const context = compressor->context.get();
   const int level = LevelOf(options.level);
+  // Parameters stay in a context, and the pool may have had it from another table.
   ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
   if (ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) ||
       ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, options.checksum)) ||
@@ -123,6 +127,8 @@ class Zstd final : public Codec {
     uint64_t raw_size = 0;
     Status s = TakeRawSize(kZstdName, format_version, OldPrefix::kVarint, &frame, &raw_size);
     if (!s.ok()) return s;
+    // The size in the frame is optional, and as hostile as the prefix; where both are there they
+    // must agree.
     const unsigned long long content = ZSTD_getFrameContentSize(frame.data(), frame.size());
     if (content == ZSTD_CONTENTSIZE_ERROR) return BadBlock(kZstdName, "no zstd frame");
     if (content != ZSTD_CONTENTSIZE_UNKNOWN && content != raw_size) {
@@ -142,6 +148,8 @@ class Zstd final : public Codec {
     const size_t length =
         ZSTD_decompressDCtx(decompressor->context.get(), raw, static_cast<size_t>(raw_size),
                             frame.data(), frame.size());
+    // An exception or an early return above destroys the context instead: only one in a known state
+    // goes back.
     decompressors.Give(std::move(decompressor));
     if (ZSTD_isError(length)) return BadBlock(kZstdName, ZSTD_getErrorName(length));
     if (length != raw_size) return BadBlock(kZstdName, "shorter than declared");

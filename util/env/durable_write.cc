@@ -24,6 +24,9 @@ IOOptions MetadataOptions() {
   return options;
 }
 
+// Leaves `path` with durable contents, though its name may still be lost. The file is closed on
+// every path, and the first error counts: a failed close after a good sync is reported too, because
+// some network file systems report a failed write only there.
 IOStatus WriteAndSync(FileSystem* fs, const std::string& path, const Slice& contents) {
   const IOOptions io = MetadataOptions();
   FileOptions file_options;
@@ -51,6 +54,15 @@ IOStatus SyncDirectory(FileSystem* fs, const std::string& dir, const DirFsyncOpt
   return s;
 }
 
+// The order is what makes the file atomic:
+//
+//   write temp -> fsync temp -> rename to final -> fsync directory
+//        |            |             |                 |
+//   nothing seen   bytes safe   name switched     name safe
+//
+// Without the first fsync a crash may keep the rename and lose the bytes, and recovery reads an
+// empty final file. Without the second one the old file may come back, although the caller has told
+// others that the new one is there.
 IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::string& temp_name,
                           const std::string& final_name, const Slice& contents,
                           FSDirectory* open_dir, bool* in_doubt) {
@@ -58,6 +70,8 @@ IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::str
   const std::string temp_path = dir + "/" + temp_name;
   const std::string final_path = dir + "/" + final_name;
   IOStatus s = WriteAndSync(fs, temp_path, contents);
+  // From the rename on, an error does not say which of the two contents the name has: a network
+  // file system may carry a rename out and lose the answer.
   if (in_doubt != nullptr) *in_doubt = s.ok();
   if (s.ok()) s = fs->RenameFile(temp_path, final_path, io, nullptr);
   if (!s.ok()) {
@@ -72,6 +86,8 @@ IOStatus WriteFileDurably(FileSystem* fs, const std::string& dir, const std::str
   return s;
 }
 
+// CURRENT holds the base name of the MANIFEST and a newline. Recovery takes a CURRENT without the
+// newline for a torn one.
 IOStatus SetCurrentFile(FileSystem* fs, const std::string& dbname, uint64_t manifest_number,
                         FSDirectory* open_dir, bool* in_doubt) {
   const std::string temp_path = TempFileName(dbname, manifest_number);
@@ -88,6 +104,8 @@ IOStatus ReadFileToString(FileSystem* fs, const std::string& fname, uint64_t max
   std::unique_ptr<FSSequentialFile> file;
   IOStatus s = fs->NewSequentialFile(fname, file_options, &file, nullptr);
   if (!s.ok()) return s;
+  // The file is not asked for its size: it may grow while it is read, and a hostile size must not
+  // decide how much memory is allocated. The limit is checked piece by piece instead.
   const auto scratch = std::make_unique<char[]>(kReadPiece);
   std::string read;
   for (;;) {
@@ -105,6 +123,8 @@ IOStatus ReadFileToString(FileSystem* fs, const std::string& fname, uint64_t max
   return s;
 }
 
+// Implements the public helper, which promises less than WriteFileDurably: the file is written in
+// place, so a crash may leave a part of it, and its directory is not synced.
 Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname, bool should_sync) {
   std::unique_ptr<WritableFile> file;
   Status s = env->NewWritableFile(fname, &file, EnvOptions());

@@ -22,6 +22,9 @@ namespace varve {
 namespace {
 
 // Returns 16 bytes of entropy from several sources, so that a broken one cannot make ids collide.
+// The kernel's bytes are mixed with a generator that is seeded by the hardware, two clocks, the
+// process and the thread. A container that was cloned from a snapshot may repeat the kernel's
+// state, but not the clocks.
 std::array<uint64_t, 2> RandomBits() {
   std::array<uint64_t, 2> bits = {};
   const PosixFd source(OpenRetrying("/dev/urandom", O_RDONLY | O_CLOEXEC, 0));
@@ -88,6 +91,9 @@ Status Env::NewMemoryMappedFileBuffer(const std::string&,
   return Status::NotSupported("Env::NewMemoryMappedFileBuffer", Name());
 }
 
+// A file may be deleted between the listing and the question for its size. Such a file is left out.
+// Any other error voids the whole answer, since a caller that sums sizes must not take a part for
+// the total.
 Status Env::GetChildrenFileAttributes(const std::string& dir, std::vector<FileAttributes>* result) {
   result->clear();
   std::vector<std::string> names;
@@ -139,6 +145,9 @@ std::string Env::PriorityToString(Priority priority) {
   return "Invalid";
 }
 
+// Numbers from 0x80 to 0xfe are the program's own (kCustomIOActivity80 and so on), and their names
+// end in the two hexadecimal digits. What lies between the known activities and those is a number
+// of a newer version.
 std::string Env::IOActivityToString(IOActivity activity) {
   static constexpr std::array<const char*, 11> kNames = {"Flush",
                                                          "Compaction",
@@ -162,6 +171,8 @@ std::string Env::IOActivityToString(IOActivity activity) {
   return name;
 }
 
+// The defaults from here on suit an Env that has no thread pools of its own: it never has a waiting
+// job, a reserved thread or a queue.
 int Env::UnSchedule(void*, Priority) {
   return 0;
 }
@@ -201,6 +212,7 @@ Status Env::LowerThreadPoolCPUPriority(Priority, CpuPriority) {
   return Status::NotSupported("Env::LowerThreadPoolCPUPriority", Name());
 }
 
+// Returns 8-4-4-4-12 hexadecimal digits, in the order of the two words from their high ends.
 std::string Env::GenerateUniqueId() {
   std::array<uint64_t, 2> bits = RandomBits();
   // Version 4 (random), variant 1, at their positions in RFC 4122.

@@ -2,6 +2,18 @@
 #pragma once
 
 // Declares adapters between Env and FileSystem, for code that knows only the other one.
+//
+// The engine itself uses FileSystem and SystemClock. Programs may give it an Env instead, of which
+// there are two kinds:
+//
+//      a FileSystem inside an Env     FileSystemEnv: Env calls go to the FileSystem
+//      an Env with its own methods    NewEnvFileSystem: FileSystem calls go to the Env's methods
+//
+// An Env of a program that overrides, for instance, NewWritableFile is of the second kind. The
+// adapter calls the override, so that the program sees every file that the database makes.
+//
+// FileSystem takes more arguments than Env (IOOptions, a debug context) and returns IOStatus. Going
+// from Env to FileSystem they are default values; the other way they are dropped.
 
 #include <memory>
 #include <string>
@@ -33,6 +45,7 @@ class FileSystemEnv : public Env {
   FileSystemEnv(const std::shared_ptr<FileSystem>& fs, const std::shared_ptr<SystemClock>& clock)
       : Env(fs, clock) {}
 
+  // Each of these calls the function of the same name of the FileSystem, with default options.
   Status RegisterDbPaths(const std::vector<std::string>& paths) override {
     return file_system_->RegisterDbPaths(paths);
   }
@@ -85,6 +98,7 @@ class FileSystemEnv : public Env {
       return file_system_->NewDirectory(path, IOOptions(), file, nullptr);
     });
   }
+  // Functions on names: none keeps anything open.
   Status FileExists(const std::string& path) override {
     return file_system_->FileExists(path, IOOptions(), nullptr);
   }
@@ -149,6 +163,7 @@ class FileSystemEnv : public Env {
   Status IsDirectory(const std::string& path, bool* is_dir) override {
     return file_system_->IsDirectory(path, IOOptions(), is_dir, nullptr);
   }
+  // These adjust the options with which a kind of file is opened.
   EnvOptions OptimizeForLogRead(const EnvOptions& o) const override {
     return file_system_->OptimizeForLogRead(FileOptions(o));
   }
@@ -179,6 +194,7 @@ class FileSystemEnv : public Env {
     *o = adjusted;
   }
 
+  // Time comes from the clock.
   uint64_t NowMicros() override { return system_clock_->NowMicros(); }
   uint64_t NowNanos() override { return system_clock_->NowNanos(); }
   uint64_t NowCPUNanos() override { return system_clock_->CPUNanos(); }

@@ -10,10 +10,15 @@ namespace varve {
 
 namespace {
 
+// Keeps everything, also what the Env's file may have set as an IOStatus before it returned a
+// Status (scope, "retryable", "data loss"); a plain Status gets the defaults of those.
 IOStatus ToIo(Status s) {
   return status_to_io_status(std::move(s));
 }
 
+// The five classes below differ only in their methods: each owns a file of the Env and passes every
+// call on without the IOOptions and the debug context, for which Env has no place. A timeout or a
+// rate limiter's priority in them is therefore lost.
 class EnvSequentialFile final : public FSSequentialFile {
  public:
   using Target = std::unique_ptr<SequentialFile>;
@@ -69,6 +74,9 @@ class EnvRandomAccessFile final : public FSRandomAccessFile {
   const Target file_;
 };
 
+// Also forwards the virtual functions that have defaults, such as PrepareWrite and
+// GetPreallocationStatus: state behind them (the preallocated blocks) is in the Env's file, and
+// this object's own copy of it stays unused.
 class EnvWritableFile final : public FSWritableFile {
  public:
   using Target = std::unique_ptr<WritableFile>;
@@ -168,6 +176,8 @@ class EnvDirectory final : public FSDirectory {
   const Target file_;
 };
 
+// Converts the requests one by one, as the two structures have nothing in common but their meaning.
+// A result points into the request's scratch or into the file's memory, so it is copied as a Slice.
 IOStatus EnvRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions&,
                                         IODebugContext*) {
   std::vector<ReadRequest> requests(num_reqs);
@@ -184,6 +194,9 @@ IOStatus EnvRandomAccessFile::MultiRead(FSReadRequest* reqs, size_t num_reqs, co
   return s;
 }
 
+// Replaces the part of the options that an Env knows, and keeps the FileOptions' own fields
+// (temperature, checksum handoff and the like), which the detour through the Env would otherwise
+// reset.
 FileOptions WithEnvOptions(const FileOptions& base, const EnvOptions& changed) {
   FileOptions out = base;
   static_cast<EnvOptions&>(out) = changed;
@@ -200,6 +213,9 @@ IOStatus Opened(std::unique_ptr<Result>* result, Open open) {
   return s;
 }
 
+// EnvFileSystem does not override SupportedOps, so nothing above it tries asynchronous reads, and
+// it does not implement MappedFileSource or KernelCopySource, so that no byte of the database
+// bypasses the program's Env.
 class EnvFileSystem final : public FileSystem {
  public:
   explicit EnvFileSystem(Env* env) : env_(env) {}

@@ -13,8 +13,12 @@ namespace varve {
 
 namespace {
 
+// Bytes between two calls of `pace`: large enough that the call costs nothing, small enough that a
+// limited rate is smooth.
 constexpr size_t kPieceBytes = 1 << 20;
 
+// Gives the four bytes of the CRC32C in big-endian order, not masked: the bytes that RocksDB
+// records in MANIFESTs under the same name, and compares.
 class Crc32cChecksum final : public FileChecksumGenerator {
  public:
   void Update(const char* data, size_t n) override { crc_ = crc32c::Extend(crc_, data, n); }
@@ -36,12 +40,15 @@ class Crc32cFactory final : public FileChecksumGenFactory {
   std::unique_ptr<FileChecksumGenerator> CreateFileChecksumGenerator(
       const FileChecksumGenContext& context) override {
     const std::string& wanted = context.requested_checksum_func_name;
+    // A MANIFEST may ask for the function with which a file was once summed. A null answer means
+    // "unknown", and the caller refuses instead of comparing different sums.
     if (!wanted.empty() && wanted != kStandardDbFileChecksumFuncName) return nullptr;
     return std::make_unique<Crc32cChecksum>();
   }
   const char* Name() const override { return "FileChecksumGenCrc32cFactory"; }
 };
 
+// Not thread-safe: a list is filled from one MANIFEST by one thread.
 class ChecksumMap final : public FileChecksumList {
  public:
   void reset() override { checksums_.clear(); }
@@ -114,6 +121,8 @@ Status NewFileChecksum(FileChecksumGenFactory* factory, const std::string& file_
   } catch (...) {
     return Status::Aborted(std::string("file checksum factory ") + factory->Name() + " threw");
   }
+  // A factory that ignores the request and makes its usual generator counts as one that does not
+  // know the function.
   const bool known = *result != nullptr && (function.empty() || (*result)->Name() == function);
   if (known || function.empty()) return Status::OK();
   result->reset();
@@ -122,6 +131,9 @@ Status NewFileChecksum(FileChecksumGenFactory* factory, const std::string& file_
                                              function + " of the file's checksum");
 }
 
+// A read that fills the buffer may be followed by more; a shorter one, perhaps an empty one, has
+// met the end of the file. So the loop ends without asking for the size, which a file that is being
+// written would change.
 Status ChecksumOfFile(FileSystem* fs, const std::string& path, const FileOptions& options,
                       FileChecksumGenerator* checksum,
                       const std::function<Status(uint64_t bytes)>& pace) {

@@ -11,6 +11,7 @@ namespace varve {
 
 namespace {
 
+// Bytes from which the copy out of the buffer takes about as long as the system call that it saves.
 constexpr size_t kLargeRead = 64 * 1024;
 
 }  // namespace
@@ -34,12 +35,20 @@ bool FilePrefetcher::IsLarge(const RandomAccessFileReader& file, size_t n) const
          !file.use_direct_io();
 }
 
+// Each read first updates the run of consecutive reads, whether or not the buffer serves it;
+// otherwise hits would look like a pause, and the read behind the buffer like a jump. Then one of
+// three things happens:
+//
+//   in the buffer                          -> served from it, no call
+//   run too short, distance 0, or large    -> read alone, buffer kept
+//   else                                   -> refill: n bytes and next_ more in one call
 IOStatus FilePrefetcher::Read(const RandomAccessFileReader& file, uint64_t offset, size_t n,
                               uint64_t limit, Slice* result, char* scratch,
                               const IOOptions& io_options) {
   const bool goes_on = std::exchange(goes_on_, false);
   const bool continues = goes_on || Continues(offset);
   in_a_row_ = continues ? in_a_row_ + 1 : 1;
+  // A scan that comes from the file before needs no new proof that it is one.
   if (goes_on) in_a_row_ = std::max(in_a_row_, reads_ + 1);
   has_read_ = true;
   expected_ = offset + n;
@@ -94,6 +103,8 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
   if (offset >= start_ && offset - start_ < size_) {
     kept = size_ - static_cast<size_t>(offset - start_);
   }
+  // A jump leaves the rest of the buffer unread. A refill that continues discards nothing, as its
+  // unread bytes move to the front.
   if (kept == 0) CountDiscarded(file.statistics());
   const char* const kept_bytes = kept == 0 ? nullptr : buffer_.data() + (size_ - kept);
   if (buffer_.capacity() < wanted) {
@@ -106,6 +117,8 @@ IOStatus FilePrefetcher::Refill(const RandomAccessFileReader& file, uint64_t off
   } else if (kept > 0) {
     std::memmove(buffer_.data(), kept_bytes, kept);
   }
+  // From here the buffer is consistent, so an error of the read below leaves it usable: it then
+  // holds only what was kept.
   start_ = offset;
   size_ = kept;
   char* const target = buffer_.data() + kept;

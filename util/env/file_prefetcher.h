@@ -65,15 +65,22 @@ class FilePrefetcher {
   FilePrefetcher(size_t first, size_t largest, uint64_t reads)
       : first_(first), largest_(largest), reads_(reads), next_(first) {}
 
+  // True if a read at the offset goes on, about, where the one before ended.
   bool Continues(uint64_t offset) const;
+  // True for reads that the system reads ahead itself.
   bool IsLarge(const RandomAccessFileReader& file, size_t n) const;
+  // Asks the file to prefetch what the next refill will read.
   void AskForMore(const RandomAccessFileReader& file, uint64_t limit, const IOOptions& io_options);
+  // Reads the wanted range and the distance after it into the buffer.
   IOStatus Refill(const RandomAccessFileReader& file, uint64_t offset, size_t n, uint64_t limit,
                   const IOOptions& io_options);
 
+  // The distance of the first refill, and its limit, in bytes.
   size_t first_;
   size_t largest_;
+  // Reads in a row before anything is read ahead, and how many there have been.
   uint64_t reads_;
+  // Bytes that the next refill reads ahead.
   size_t next_;
   uint64_t in_a_row_ = 0;
   // End of the previous read; meaningless before the first.
@@ -81,6 +88,7 @@ class FilePrefetcher {
   bool has_read_ = false;
   bool goes_on_ = false;
   bool asks_ahead_ = false;
+  // The bytes of the file from start_ on that were read ahead.
   AlignedBuffer buffer_;
   uint64_t start_ = 0;
   size_t size_ = 0;

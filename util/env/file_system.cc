@@ -11,6 +11,8 @@
 
 namespace varve {
 
+// A request id belongs to whoever set it and may be gone before a copy is. So a copy owns a string
+// of its own and points at that, never at the original's.
 IODebugContext::IODebugContext(const IODebugContext& other)
     : file_path(other.file_path),
       counters(other.counters),
@@ -79,6 +81,7 @@ IOStatus FileSystem::NewMemoryMappedFileBuffer(const std::string&,
   return IOStatus::NotSupported("NewMemoryMappedFileBuffer", Name());
 }
 
+// Files that vanish during the call are left out, like in Env::GetChildrenFileAttributes.
 IOStatus FileSystem::GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
                                                std::vector<FileAttributes>* result,
                                                IODebugContext* dbg) {
@@ -109,6 +112,9 @@ IOStatus FileSystem::LinkFile(const std::string&, const std::string&, const IOOp
   return IOStatus::NotSupported("LinkFile", Name());
 }
 
+// Serves files that are not open for writing here, such as ingested tables and replayed logs.
+// Reopening must not truncate them, which is why this does not use NewWritableFile. A file system
+// that cannot reopen files answers NotSupported.
 IOStatus FileSystem::SyncFile(const std::string& fname, const FileOptions& file_options,
                               const IOOptions& io_options, bool use_fsync, IODebugContext* dbg) {
   std::unique_ptr<FSWritableFile> file;
@@ -172,6 +178,8 @@ IOStatus FileSystem::GetFreeSpace(const std::string&, const IOOptions&, uint64_t
   return IOStatus::NotSupported("GetFreeSpace", Name());
 }
 
+// These two are right for the ReadAsync below, which has finished when it returns: nothing is ever
+// in flight.
 IOStatus FileSystem::Poll(std::vector<void*>&, size_t) {
   return IOStatus::OK();
 }
@@ -218,6 +226,8 @@ IOStatus FSRandomAccessFile::InvalidateCache(size_t, size_t) {
   return IOStatus::NotSupported("InvalidateCache");
 }
 
+// Reads synchronously and calls back before it returns. The null handle tells the caller that there
+// is nothing to poll, abort or delete.
 IOStatus FSRandomAccessFile::ReadAsync(FSReadRequest& req, const IOOptions& opts,
                                        std::function<void(FSReadRequest&, void*)> cb, void* cb_arg,
                                        void** io_handle, IOHandleDeleter*, IODebugContext* dbg) {
@@ -268,6 +278,9 @@ IOStatus FSWritableFile::RangeSync(uint64_t, uint64_t, const IOOptions& options,
   return strict_bytes_per_sync_ ? Sync(options, dbg) : IOStatus::OK();
 }
 
+// Reserves whole blocks ahead of the write at [offset, offset + len), each block once. The counter
+// moves before the allocation is tried, so a file system that cannot allocate is asked once per
+// block and not once per write.
 void FSWritableFile::PrepareWrite(size_t offset, size_t len, const IOOptions& options,
                                   IODebugContext* dbg) {
   const size_t block = preallocation_block_size_;

@@ -45,6 +45,9 @@ namespace varve {
 
 namespace {
 
+// Runs in the faulting thread. It may only do what is safe in a signal handler: it compares and
+// changes the saved program counter, and calls sigaction and raise. At the end label the count of
+// bytes that were not copied is still in rcx, where the processor left it, and becomes the result.
 void OnBusError(int signal, siginfo_t* info, void* context) {
   greg_t& at = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
   if (at == reinterpret_cast<greg_t>(varve_guarded_copy_load)) {
@@ -68,6 +71,8 @@ class Handler {
   constexpr Handler() = default;
   Handler(const Handler&) = delete;
   Handler& operator=(const Handler&) = delete;
+  // Gives SIGBUS back before the code of OnBusError is unmapped with the library. A handler that
+  // the program has installed since is left alone.
   ~Handler() {
     struct sigaction now = {};
     if (!installed_.load(std::memory_order_acquire) || ::sigaction(SIGBUS, nullptr, &now) != 0 ||
@@ -85,6 +90,9 @@ class Handler {
     if (::sigaction(SIGBUS, nullptr, &now) != 0) return false;
     if (IsOurs(now)) return true;
     const bool free = (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL;
+    // Once only: if the handler was installed and is gone, the program has taken it away on
+    // purpose. Two threads that come here at once race for the flag, and the loser's copies are
+    // refused until it looks again.
     if (!free || installed_.exchange(true, std::memory_order_acq_rel)) return false;
     struct sigaction ours = {};
     ours.sa_sigaction = &OnBusError;
@@ -120,6 +128,7 @@ bool GuardedCopy::Ready() {
     turns++;
     return false;
   }
+  // Costs two system calls, hence the turns: a refusal lasts as long as a permission.
   const bool ready = !Blocked() && handler.Stands();
   turns = ready ? kTurns - 1 : -kTurns;
   return ready;

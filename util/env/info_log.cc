@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// One logger, FileLogger, with one mutex: an entry is formatted outside of it, and counted as a
+// repeat, or written, under it. Rotation happens in the thread that writes the entry for which the
+// LOG is too large or too old, under the mutex, so that no line is lost between two files:
+//
+//     LOG --rename--> LOG.old.<micros>;  new LOG opened;  old one closed;  headers repeated;
+//     oldest files deleted
+//
+// If the new LOG cannot be opened the name goes back, and lines go on into the old file; another
+// attempt is made a second later. A failure of the LOG never reaches a caller.
+
 #include "util/env/info_log.h"
 
 #include <sys/syscall.h>
@@ -54,6 +65,8 @@ std::string FormatText(const char* format, va_list ap) {
   va_copy(again, ap);
   const int length = std::vsnprintf(text.data(), text.size(), format, ap);
   if (length >= 0 && static_cast<size_t>(length) >= text.size()) {
+    // The first attempt has told the whole length, and va_list can be read only once, so the second
+    // attempt uses the copy.
     text.resize(std::min<size_t>(static_cast<size_t>(length) + 1, kLongestEntry));
     (void)std::vsnprintf(text.data(), text.size(), format, again);
   }
@@ -139,6 +152,9 @@ class FileLogger final : public Logger, private ForkWatch {
     return s;
   }
 
+  // Formats before it takes the mutex, so that threads which log at once wait only for the file. A
+  // repeated warning is compared as text, level included, with the line before it; so a pair of
+  // alternating warnings is never counted.
   void Write(InfoLogLevel level, const char* format, va_list ap, bool header) {
     const IOTimer<&IOStatsContext::logger_nanos> timer;
     std::string text = LevelTag(level) + FormatText(format, ap);
@@ -247,6 +263,8 @@ IOStatus MoveAside(const Rotation& r, const std::string& fname, uint64_t now,
   const IOOptions options;
   old_name->clear();
   if (!r.fs->FileExists(fname, options, nullptr).ok()) return IOStatus::OK();
+  // Two rotations within a microsecond, or a clock that was set back, would meet a name that is
+  // taken, and a rename would silently replace that log.
   do {
     *old_name = OldInfoLogFileName(r.db_path, now++, r.db_path, r.log_dir);
   } while (r.fs->FileExists(*old_name, options, nullptr).ok());
@@ -267,6 +285,7 @@ void DeleteOldest(const Rotation& r) {
       old_logs.emplace_back(number, name);
     }
   }
+  // One of the files to keep is LOG itself, which is not in the list.
   const size_t keep = std::max<size_t>(r.options.keep_log_file_num, 1) - 1;
   if (old_logs.size() <= keep) return;
   std::sort(old_logs.begin(), old_logs.end());
@@ -287,6 +306,8 @@ IOStatus OpenLogFile(FileSystem* fs, const std::string& fname, const IOOptions& 
 // the lines, whatever its name.
 void FileLogger::Rotate(uint64_t now) {
   FileSystem* const fs = rotation_.fs.get();
+  // Taken for a failure until the end, so that each early return below leaves the pause before the
+  // next attempt behind.
   failed_micros_ = now;
   std::string old_name;
   if (!MoveAside(rotation_, fname_, now, &old_name).ok()) return;
@@ -301,6 +322,7 @@ void FileLogger::Rotate(uint64_t now) {
   failed_micros_ = 0;
   opened_micros_ = now;
   size_.store(0, std::memory_order_relaxed);
+  // WriteLine and not Write: a header that is repeated is not kept a second time.
   for (const std::string& header : headers_) WriteLine(now, header);
   DeleteOldest(rotation_);
 }

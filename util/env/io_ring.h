@@ -18,6 +18,7 @@
 
 namespace varve {
 
+// One read. The caller owns the buffer, which stays until the read is over.
 struct RingRead {
   int fd;
   uint64_t offset;
@@ -37,8 +38,8 @@ class IoRing {
   IoRing(const IoRing&) = delete;
   IoRing& operator=(const IoRing&) = delete;
 
-  // Returns when every read is done. Returns false if the ring is not usable any more; missing
-  // results are then -EAGAIN.
+  // Returns when every read is done. Returns false if the ring is not usable any more; results that
+  // are missing then stay as the caller set them.
   bool ReadAll(std::span<RingRead> reads);
 
  private:
@@ -48,9 +49,14 @@ class IoRing {
   };
 
   IoRing() = default;
+  // Maps the queues that the kernel shares, as described by its answer. Returns false if that
+  // fails.
   bool Map(const void* params);
+  // Puts a read into the submission queue, which must have room.
   void Push(const RingRead& read, uint64_t name);
+  // Takes all results that have arrived.
   void TakeResults(std::span<RingRead> reads);
+  // Makes at most kEntries reads. Returns false if the ring is not usable any more.
   bool ReadSome(std::span<RingRead> reads);
 
   static constexpr unsigned kEntries = 64;
@@ -72,6 +78,7 @@ class IoRing {
   // bit here until their result arrives. A result of another name comes from another process.
   uint64_t first_name_ = 0;
   uint64_t pending_ = 0;
+  // False once the ring must not be used any more.
   bool sound_ = true;
 };
 
@@ -94,7 +101,9 @@ class IoRingPool final : private ForkWatch {
 
   // Returns null if there is no ring for this call.
   IoRing* Take();
+  // Makes a ring, unless that failed lately.
   IoRing* Make();
+  // Destroys a ring that is not usable any more.
   void Drop(const IoRing* ring);
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 

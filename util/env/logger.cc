@@ -41,6 +41,9 @@ Status Logger::CloseImpl() {
 
 void Logger::Logv(const char*, va_list) {}
 
+// Puts the level's mark in front of the format and calls the overload without a level, which is the
+// only one that many programs' loggers implement. The mark has no percent sign, so the arguments
+// still fit.
 void Logger::Logv(const InfoLogLevel log_level, const char* format, va_list ap) {
   if (log_level < GetInfoLogLevel()) return;
   // Entries of INFO_LEVEL have no mark.
@@ -58,6 +61,8 @@ void LogFlush(const std::shared_ptr<Logger>& info_log) {
   LogFlush(info_log.get());
 }
 
+// The functions below cannot call each other, because an ellipsis cannot be passed on; each turns
+// its own into a va_list for WriteEntry.
 void Log(const InfoLogLevel log_level, Logger* info_log, const char* format, ...) {
   va_list ap;
   va_start(ap, format);
@@ -171,6 +176,8 @@ void Fatal(const std::shared_ptr<Logger>& info_log, const char* format, ...) {
   va_end(ap);
 }
 
+// The engine uses those below, whose names say in the code that it logs; the ones above are the
+// public interface.
 void LogHeader(Logger* log, const char* format, ...) {
   va_list ap;
   va_start(ap, format);

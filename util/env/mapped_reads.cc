@@ -19,6 +19,8 @@ namespace varve {
 
 namespace {
 
+// Sums of the whole process, since addresses and mappings are its limits and not a database's.
+// Relaxed: nothing is published by them.
 std::atomic<uint64_t> mapped_bytes{0};
 std::atomic<uint64_t> mappings{0};
 
@@ -27,6 +29,8 @@ uint64_t Cycles() {
   return __rdtsc();
 }
 // Linux's numbers of ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs.
+// Network and FUSE file systems are missing on purpose, as their mappings may show other bytes than
+// pread does.
 bool MapsWell(int fd) {
   constexpr std::array<uint32_t, 6> kLocal = {0xef53,     0x58465342, 0x9123683e,
                                               0xf2f52010, 0x01021994, 0x794c7630};
@@ -46,18 +50,22 @@ bool MapsWell(int /*fd*/) {
 // More than a copy from memory takes, with a few faults that need no transfer: about 15 us.
 constexpr uint64_t kWaitCycles = 40000;
 
+// True if the process runs under a limit on its addresses, which mappings would use up.
 bool AddressSpaceIsLimited() {
   struct rlimit limit = {};
   return ::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
 // Counts a mapping, unless there are too many.
+// Counts first and asks then, so that threads which map at once cannot all slip below the limit.
+// The caller gives back also what was refused.
 bool Reserve(size_t bytes) {
   const uint64_t total = mapped_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   const uint64_t count = mappings.fetch_add(1, std::memory_order_relaxed) + 1;
   return total <= MappedReads::kTotalMost && count <= MappedReads::kMappingsMost;
 }
 
+// Uncounts a mapping, whether or not it came about.
 void GiveBack(size_t bytes) {
   mapped_bytes.fetch_sub(bytes, std::memory_order_relaxed);
   mappings.fetch_sub(1, std::memory_order_relaxed);
@@ -86,12 +94,14 @@ const char* MappedReads::Map() {
     GiveBack(agreed);
     return nullptr;
   }
+  // MAP_SHARED shows what other writers of the file store, as pread would.
   void* const memory = ::mmap(nullptr, agreed, PROT_READ, MAP_SHARED, fd_, 0);
   char* other = nullptr;
   if (memory != MAP_FAILED) {
     // A fault reads the page that it is about, and no others.
     (void)::madvise(memory, agreed, MADV_RANDOM);
     auto* const base = static_cast<char*>(memory);
+    // Another thread was faster: its mapping is used, and this one goes.
     if (base_.compare_exchange_strong(other, base, std::memory_order_acq_rel)) return base;
     (void)::munmap(memory, agreed);
   }
@@ -99,6 +109,9 @@ const char* MappedReads::Map() {
   return other;
 }
 
+// Doubling and halving make the share of copies follow the share of pages in memory: a file that is
+// mostly on the device is read with pread nearly always, with one slow copy in up to 8192 reads as
+// a probe.
 void MappedReads::Learn(uint64_t cycles) {
   const uint32_t pause = pause_after_wait_.load(std::memory_order_relaxed);
   if (cycles > kWaitCycles) [[unlikely]] {
@@ -111,6 +124,8 @@ void MappedReads::Learn(uint64_t cycles) {
 
 bool MappedReads::Read(uint64_t offset, size_t n, char* scratch) {
   if (n > kBytesMost) return false;
+  // Not an atomic decrement: a lost one only makes the rest longer, and the line stays shared among
+  // the readers of a file that does not rest.
   if (const uint32_t pause = pause_.load(std::memory_order_relaxed); pause != 0) [[unlikely]] {
     if (pause != kNever) pause_.store(pause - 1, std::memory_order_relaxed);
     return false;
@@ -125,6 +140,7 @@ bool MappedReads::Read(uint64_t offset, size_t n, char* scratch) {
     }
   }
   const size_t size = size_.load(std::memory_order_relaxed);
+  // The sum offset + n could overflow, so the comparison is written as a difference.
   if (n > size || offset > size - n) return false;
   const uint64_t start = Cycles();
   if (GuardedCopy::Copy(scratch, base + offset, n) != 0) [[unlikely]] {

@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The contents are one string, as programs see them. What a crash would leave is derived from it: a
+// page that is durable is copied to saved_pages_ before it is first changed after a sync, so the
+// durable contents are the string up to durable_size_, with the saved pages put back.
+//
+// Bytes stored into mapped pieces are not seen as they are stored. They count as written: whoever
+// reads, cuts or syncs the file, or lets it crash, first copies them in (TakeStored).
+//
+// AfterCrash composes a result from durable and present contents. In chaos each page that differs
+// is new, old, zero or mixed by sectors, and the length lies anywhere between both; only a durable
+// byte that was never changed is certain. The same seed gives the same result, so a failing test
+// can be repeated.
+
 #include "util/env/mem_file.h"
 
 #include <algorithm>
@@ -48,6 +61,9 @@ std::string PageOf(const std::string& contents, size_t offset, size_t length) {
   return page;
 }
 
+// Models a power loss while the kernel was writing back, in any order and at sector granularity.
+// The result is bounded by what a disk may do, not worse: bytes that were durable and have not been
+// changed since are never damaged.
 std::string Chaos(const std::string& durable, const std::string& data, Random& random) {
   const size_t smaller = std::min(durable.size(), data.size());
   const size_t larger = std::max(durable.size(), data.size());
@@ -86,6 +102,9 @@ size_t MemFile::Read(uint64_t offset, size_t n, char* scratch) const {
   return got;
 }
 
+// Must be called before data_ changes in [begin, end). Only the first change of a page since the
+// sync saves it, because later ones would save bytes that no sync has covered. Bytes beyond
+// durable_size_ have no older state.
 void MemFile::SaveDurable(uint64_t begin, uint64_t end) const {
   end = std::min(end, durable_size_);
   if (begin >= end) return;
@@ -99,6 +118,7 @@ void MemFile::SaveDurable(uint64_t begin, uint64_t end) const {
 void MemFile::Write(uint64_t offset, const Slice& data, uint64_t mtime) {
   if (data.empty()) return;
   MutexLock lock(&mutex_);
+  // The caller writes where no piece is mapped, so nothing that was stored is overlooked here.
   SaveDurable(offset, offset + data.size());
   const auto end = static_cast<size_t>(offset + data.size());
   if (data_.size() < end) {
@@ -125,6 +145,8 @@ void MemFile::Sync() {
   saved_pages_.clear();
 }
 
+// A mutex that cannot be taken was held by a thread that the child does not have, in the middle of
+// a change: the contents may be inconsistent and are given up rather than read.
 void MemFile::MendInChild() {
   if (mutex_.TryLock()) {
     mutex_.Unlock();
@@ -167,6 +189,8 @@ std::string MemFile::AfterCrash(UnsyncedBytes unsynced, uint64_t seed) const {
     case UnsyncedBytes::kKept:
       return durable;
     case UnsyncedBytes::kPrefix:
+      // The file was overwritten and not only appended to. Overwritten bytes have no order in which
+      // they could survive up to some length, so all of them do, or none.
       if (!saved_pages_.empty()) return random() % 2 == 0 ? data_ : durable;
       if (data_.size() > durable.size()) {
         const size_t more = static_cast<size_t>(UpTo(random, data_.size() - durable.size()));

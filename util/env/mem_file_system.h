@@ -63,9 +63,12 @@ enum class MemCall {
   kMap,  // Maps a piece of a mapped file, which may make it longer.
 };
 
-// Thread-safe. Paths are resolved against "/". CreateDir also makes missing parents, which count as
-// durable; files can only be made in directories that exist. A child of fork() has a copy of
-// everything.
+// Files and directories in memory, for tests and for NewMemEnv. Thread-safe. Paths are resolved
+// against "/". CreateDir also makes missing parents, which count as durable; files can only be
+// made in directories that exist. A child of fork() has a copy of everything.
+//
+// A test of crashes runs a database over it, calls CrashClone at a moment of its choice (often
+// from a CallHook, so that every changing call is tried), and opens the clone.
 class MemFileSystem final : public FileSystem, public MappedFileSource, private ForkWatch {
  public:
   // Called before every changing call takes effect, without locks held: it may call back, in
@@ -95,6 +98,7 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
 
   const char* Name() const override { return "MemFileSystem"; }
 
+  // The functions below are those of FileSystem; options and debug contexts are ignored.
   IOStatus NewSequentialFile(const std::string& fname, const FileOptions& file_opts,
                              std::unique_ptr<FSSequentialFile>* result,
                              IODebugContext* dbg) override;
@@ -155,8 +159,11 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
                          std::unique_ptr<MappedFile>* result) override;
 
   // Used by the files and directories that this object creates.
+  // Counts a changing call, and calls the hook.
   void NoteCall(MemCall call, const std::string& path);
+  // Makes the pending operations of the directory durable.
   IOStatus SyncDir(const std::string& dir);
+  // Returns the time for modification times, by the clock.
   uint64_t NowSeconds() const;
 
  private:
@@ -165,6 +172,7 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
     std::map<std::string, std::shared_ptr<MemFile>> files;
     std::set<std::string> dirs;
   };
+  // A directory operation that no sync has made durable yet.
   struct PendingOp {
     MemCall call;
     std::string path;
@@ -172,15 +180,22 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
     std::shared_ptr<MemFile> file;  // kCreate, kLink
   };
 
+  // Carries out an operation on a tree.
   static void Apply(const PendingOp& op, Tree* tree);
+  // True if the tree has a file or a directory in `dir`.
   static bool HasChildren(const Tree& tree, const std::string& dir);
+  // True if programs see the directory.
   bool DirExists(const std::string& dir) const VARVE_REQUIRES(mutex_);
+  // Carries out an operation for programs, and notes it as not durable.
   void Do(PendingOp op) VARVE_REQUIRES(mutex_);
+  // Makes missing parents of a directory, in both trees.
   void MakeParents(const std::string& dir) VARVE_REQUIRES(mutex_);
+  // Finds the file that programs see at fname; NotFound if there is none.
   IOStatus Find(const std::string& fname, std::shared_ptr<MemFile>* file) const;
   // Finds the file at fname, or creates it.
   IOStatus FindOrCreate(const std::string& fname, bool* created, std::shared_ptr<MemFile>* file);
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
+  // Opens or creates a file for writing, from its beginning or its end.
   IOStatus OpenWritable(const std::string& fname, bool truncate, bool at_end,
                         const FileOptions& file_opts, std::unique_ptr<FSWritableFile>* result);
 
@@ -190,9 +205,12 @@ class MemFileSystem final : public FileSystem, public MappedFileSource, private 
   std::atomic<CallHook*> hook_{nullptr};
 
   mutable Mutex mutex_{lock_ranks::kMemFileSystem};
+  // The names that programs see, and those that the syncs of directories have made durable.
   Tree current_ VARVE_GUARDED_BY(mutex_);
   Tree durable_ VARVE_GUARDED_BY(mutex_);
+  // Operations of current_ that durable_ lacks, in their order.
   std::vector<PendingOp> pending_ VARVE_GUARDED_BY(mutex_);
+  // Paths of files that are locked by LockFile.
   std::set<std::string> locked_ VARVE_GUARDED_BY(mutex_);
 };
 

@@ -4,6 +4,9 @@
 // Defines the open files of a MemFileSystem. They keep the file's contents alive, as an open
 // descriptor does, even if its name is removed. Writers and directories must not outlive their file
 // system.
+//
+// Every change is told to the file system before it takes effect (NoteCall), so that a test can
+// take a crash image at that moment. Reading changes nothing and is not told.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,6 +21,7 @@
 
 namespace varve {
 
+// A file that is read from its beginning. Thread safety: none, as for all of FSSequentialFile.
 class MemSequentialFile final : public FSSequentialFile {
  public:
   explicit MemSequentialFile(std::shared_ptr<MemFile> file) : file_(std::move(file)) {}
@@ -41,9 +45,11 @@ class MemSequentialFile final : public FSSequentialFile {
 
  private:
   const std::shared_ptr<MemFile> file_;
+  // Offset of the next byte to be read.
   uint64_t position_ = 0;
 };
 
+// A file that is read at any offset, by any thread.
 class MemRandomAccessFile final : public FSRandomAccessFile {
  public:
   explicit MemRandomAccessFile(std::shared_ptr<MemFile> file) : file_(std::move(file)) {}
@@ -66,6 +72,8 @@ class MemRandomAccessFile final : public FSRandomAccessFile {
   const std::shared_ptr<MemFile> file_;
 };
 
+// A file that is appended to. What was appended is visible to readers at once, and durable after
+// Sync.
 class MemWritableFile final : public FSWritableFile {
  public:
   using FSWritableFile::Append;
@@ -79,6 +87,7 @@ class MemWritableFile final : public FSWritableFile {
         file_(std::move(file)),
         position_(position) {}
 
+  // Appends at the writer's own end, which is that of the file unless another writer has it open.
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
     return PositionedAppend(data, position_, options, dbg);
   }
@@ -119,10 +128,13 @@ class MemWritableFile final : public FSWritableFile {
   MemFileSystem* const fs_;
   const std::string path_;
   const std::shared_ptr<MemFile> file_;
+  // End of what this writer has written; appends go there.
   uint64_t position_;
+  // True after Close: writes and syncs fail then, which uncovers callers that go on.
   bool closed_ = false;
 };
 
+// A file that is read and written at any offset.
 class MemRandomRWFile final : public FSRandomRWFile {
  public:
   MemRandomRWFile(MemFileSystem* fs, std::string path, std::shared_ptr<MemFile> file)
@@ -152,6 +164,7 @@ class MemRandomRWFile final : public FSRandomRWFile {
   const std::shared_ptr<MemFile> file_;
 };
 
+// An open directory, whose sync makes the names in it durable.
 class MemDirectory final : public FSDirectory {
  public:
   MemDirectory(MemFileSystem* fs, std::string path) : fs_(fs), path_(std::move(path)) {}

@@ -66,6 +66,8 @@ class MemMappedFile final : public MappedFile {
 
 }  // namespace
 
+// A piece is memory of its own beside data_, because data_ moves when it grows, and stores into the
+// piece are not announced. Everything that reads the contents calls TakeStored first.
 char* MemFile::Map(uint64_t offset, size_t bytes, uint64_t mtime) {
   MutexLock lock(&mutex_);
   const auto end = static_cast<size_t>(offset) + bytes;
@@ -87,6 +89,8 @@ void MemFile::Unmap(const char* base) {
                              [&](const Piece& piece) { return piece.memory.get() == base; }));
 }
 
+// Compares page by page, so that only pages which were stored into save their durable bytes and
+// count as changed.
 void MemFile::TakeStored() const {
   char page[kPage];
   for (const Piece& piece : pieces_) {
@@ -104,6 +108,7 @@ IOStatus MemFileSystem::NewMappedFile(const std::string& fname, const FileOption
                                       std::unique_ptr<MappedFile>* result) {
   result->reset();
   if (!offers_mapped_files_) return IOStatus::NotSupported(fname, "mapped files are switched off");
+  // Creates the file, or empties it, through the usual path, so that the hook sees the call.
   std::unique_ptr<FSWritableFile> made;
   IOStatus s = NewWritableFile(fname, options, &made, nullptr);
   std::shared_ptr<MemFile> file;

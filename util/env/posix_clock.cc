@@ -24,6 +24,8 @@ uint64_t ReadClock(clockid_t id) {
   return static_cast<uint64_t>(now.tv_sec) * kNanosPerSecond + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// Two clocks on purpose: micros are the time of day, which may be set, and nanos only grow and suit
+// durations. Values of the two must not be subtracted from each other.
 class PosixClock final : public SystemClock {
  public:
   const char* Name() const override { return kDefaultName(); }
@@ -63,6 +65,8 @@ class PosixClock final : public SystemClock {
 
 }  // namespace
 
+// Returns true after a timeout. The deadline is a time of this clock, so a test's clock decides
+// whether it has passed; but the wait itself takes real time.
 bool SystemClock::TimedWait(CondVar* cv, std::chrono::microseconds deadline) {
   const uint64_t now = NowMicros();
   if (deadline.count() <= 0 || static_cast<uint64_t>(deadline.count()) <= now) return true;
@@ -70,6 +74,7 @@ bool SystemClock::TimedWait(CondVar* cv, std::chrono::microseconds deadline) {
 }
 
 const std::shared_ptr<SystemClock>& SystemClock::Default() {
+  // Never destroyed: background threads may read the time while the process ends.
   static const auto* const instance =
       std::make_unique<std::shared_ptr<SystemClock>>(std::make_shared<PosixClock>()).release();
   return *instance;

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// System calls on files transfer less than asked for, or are interrupted, at any time. These
+// functions repeat them until all is done, the file ends, or there is an error with file and
+// offset. A write that makes no progress without an error counts as one.
+
 #include "util/env/posix_fd.h"
 
 #include <fcntl.h>
@@ -91,6 +96,8 @@ IOStatus PwriteFully(int fd, const std::string& path, uint64_t offset, const cha
   return IOStatus::OK();
 }
 
+// A short write may end within any part. Each turn skips what is written, gathers up to
+// kPartsAtOnce parts and shortens the first of them; empty parts are skipped in passing.
 IOStatus PwritevFully(int fd, const std::string& path, uint64_t offset, const Slice* parts,
                       size_t count) {
   std::array<struct iovec, kPartsAtOnce> vectors;
@@ -135,6 +142,8 @@ IOStatus TruncateFd(int fd, const std::string& path, uint64_t size) {
   return IOStatus::OK();
 }
 
+// The duplicate at number lowest + more makes the kernel's table grow to hold it in one step; the
+// table never shrinks, so closing the duplicate keeps the room.
 void ReserveDescriptors(size_t more) {
   const PosixFd lowest(OpenRetrying("/dev/null", O_RDONLY | O_CLOEXEC, 0));
   struct rlimit limit = {};

@@ -23,6 +23,8 @@ class PosixKernelCopy final : public KernelCopy {
   PosixKernelCopy(std::string source, PosixFd from, PosixFd to, uint64_t cloned)
       : source_(std::move(source)), from_(std::move(from)), to_(std::move(to)), cloned_(cloned) {}
 
+  // A clone is handed out piece by piece, like a copy, so that the caller's rate and progress work
+  // alike. What lies beyond it, if the source was longer, is copied.
   IOStatus Copy(size_t n, size_t* copied) override {
     *copied = static_cast<size_t>(std::min<uint64_t>(n, cloned_ - std::min(cloned_, position_)));
     if (*copied > 0) {
@@ -41,6 +43,8 @@ class PosixKernelCopy final : public KernelCopy {
       return IOStatus::OK();
     }
     const int err = errno;
+    // These say that the kernel does not copy between such files at all. They count as "not
+    // supported" only before the first byte: later the caller could not start again in another way.
     const bool refused = err == EXDEV || err == EINVAL || err == EOPNOTSUPP || err == ENOSYS ||
                          err == EBADF || err == EPERM;
     if (position_ == 0 && refused) {
@@ -69,6 +73,8 @@ IOStatus NewPosixKernelCopy(const std::string& source, const std::string& target
   PosixFd to_fd(to);
   struct stat st = {};
   if (::fstat(from_fd.get(), &st) != 0) return IoErrorFromErrno("fstat", source, errno);
+  // FICLONE shares whole files, so it must not bring more than the caller wants. A refusal is no
+  // error: the copy begins at offset 0 then.
   uint64_t cloned = 0;
   const auto source_size = static_cast<uint64_t>(st.st_size);
   if (source_size <= size && ::ioctl(to_fd.get(), FICLONE, from_fd.get()) == 0) {

@@ -51,6 +51,9 @@ bool MayMapBeside(const std::string& fname) {
   return type == EXT4_SUPER_MAGIC || type == TMPFS_MAGIC || type == XFS_SUPER_MAGIC;
 }
 
+// Allocate, map, populate: a store into a page without a block on the device would end in SIGBUS
+// when the disk is full. After fallocate the blocks exist, although they may still be marked as
+// unwritten, and populating takes the page faults before the log needs the piece.
 IOStatus PosixMappedFile::Map(uint64_t offset, size_t bytes, char** base) {
   const IOTimer<&IOStatsContext::allocate_nanos> timer;
   int r = 0;

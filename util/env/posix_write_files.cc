@@ -40,6 +40,8 @@ PosixWritableFile::~PosixWritableFile() {
   if (fd_.valid()) (void)GiveBackPreallocation().ok();
 }
 
+// Bytes that were written before an error count, so that size_ is where the file really ends.
+// Writing at size_ and not in O_APPEND mode is what makes reserved space behind the end harmless.
 IOStatus PosixWritableFile::Append(const Slice& data, const IOOptions&, IODebugContext*) {
   size_t written = 0;
   IOStatus s = PwriteFully(fd_.get(), path_, size_, data.data(), data.size(), &written);
@@ -47,6 +49,7 @@ IOStatus PosixWritableFile::Append(const Slice& data, const IOOptions&, IODebugC
   return s;
 }
 
+// Direct I/O writes the last page again with more in it, so the end only moves forward.
 IOStatus PosixWritableFile::PositionedAppend(const Slice& data, uint64_t offset, const IOOptions&,
                                              IODebugContext*) {
   size_t written = 0;
@@ -61,6 +64,8 @@ IOStatus PosixWritableFile::Truncate(uint64_t size, const IOOptions&, IODebugCon
   return s;
 }
 
+// A reservation may lie behind the end of the file, unseen by readers, or be part of the size
+// (keep_size_ false), where readers would find zeros.
 IOStatus PosixWritableFile::GiveBackPreallocation() {
   if (reserved_end_ <= size_) return IOStatus::OK();
   // This also shortens a file whose reservation had moved its end.
@@ -116,6 +121,8 @@ IOStatus PosixWritableFile::RangeSync(uint64_t offset, uint64_t nbytes, const IO
                         static_cast<off_t>(offset + nbytes - first), flags) == 0) {
     return IOStatus::OK();
   }
+  // The kernel or the file system has no such call. The default syncs in strict mode, else does
+  // nothing.
   if (errno == ENOSYS || errno == EINVAL || errno == ESPIPE) {
     return FSWritableFile::RangeSync(offset, nbytes, options, dbg);
   }
@@ -150,6 +157,14 @@ void PosixMappedWritableFile::Unmap() {
   piece_ = nullptr;
 }
 
+// One piece is mapped at a time; the file ends with it until Close cuts the rest off:
+//
+//   0              piece_offset_    + piece_used_     + piece_size_
+//   |  unmapped pieces  |  written  |  zeros          |  end of the file
+//
+// The blocks are allocated before the piece is mapped, as a full disk must be an error here and not
+// a signal at a store. After a failure the file ends at piece_offset_, and the next attempt begins
+// with a small piece.
 IOStatus PosixMappedWritableFile::MapNextPiece() {
   if (piece_ != nullptr) {
     Unmap();
@@ -252,6 +267,7 @@ IOStatus PosixRandomRWFile::Close(const IOOptions&, IODebugContext*) {
 PosixDirectory::PosixDirectory(std::string path, PosixFd fd)
     : path_(std::move(path)), fd_(std::move(fd)) {}
 
+// Names are metadata, so fdatasync would not be enough everywhere.
 IOStatus PosixDirectory::Fsync(const IOOptions&, IODebugContext*) {
   return SyncFd(fd_.get(), path_, true);
 }

@@ -29,6 +29,8 @@ void RateLimiter::Request(int64_t bytes, Env::IOPriority pri, Statistics* stats,
   if (IsRateLimited(op_type)) Request(bytes, pri, stats);
 }
 
+// Grants at most one burst, so that a large read or write lets others in between its pieces, but at
+// least one aligned unit, without which direct I/O could not go on.
 size_t RateLimiter::RequestToken(size_t bytes, size_t alignment, Env::IOPriority io_priority,
                                  Statistics* stats, OpType op_type) {
   if (io_priority >= Env::IO_TOTAL || !IsRateLimited(op_type)) return bytes;
@@ -101,6 +103,7 @@ GenericRateLimiter::GenericRateLimiter(int64_t rate_bytes_per_sec, int64_t refil
   Watch(&mutex_);
 }
 
+// The waiters lie on stacks of threads that the child does not have.
 void GenericRateLimiter::InChild() {
   for (std::deque<Waiter*>& queue : queues_) queue.clear();
   has_leader_ = false;
@@ -112,6 +115,8 @@ void GenericRateLimiter::SetBytesPerSecond(int64_t bytes_per_second) {
   SetRate(auto_tuned_ ? max_rate_ / 2 : max_rate_);
 }
 
+// The two numbers are published one after the other, and a reader between them sees a burst of the
+// old rate, which is harmless.
 void GenericRateLimiter::SetRate(int64_t bytes_per_second) {
   const int64_t rate = std::max<int64_t>(bytes_per_second, 1);
   rate_bytes_per_sec_.store(rate, std::memory_order_relaxed);
@@ -132,6 +137,8 @@ int64_t GenericRateLimiter::GetSingleBurstBytes() const {
   return burst > 0 ? burst : refill_bytes_.load(std::memory_order_relaxed);
 }
 
+// Each burst queues anew, so a large request does not keep later ones of its priority waiting for
+// all of it. The statistics are told outside the mutex, because they may be a program's own.
 void GenericRateLimiter::Request(int64_t bytes, Env::IOPriority pri, Statistics* stats) {
   const auto index = static_cast<size_t>(std::clamp<int>(pri, Env::IO_LOW, Env::IO_USER));
   uint64_t drains = 0;
@@ -156,6 +163,8 @@ uint64_t GenericRateLimiter::RequestBurst(int64_t bytes, size_t pri) {
   available_ -= taken;
   if (taken == bytes) return 0;
 
+  // From here until `granted` this stack frame is in a queue. HandOut takes it out before it
+  // signals, so the frame may go as soon as the flag is seen.
   Waiter self(bytes - taken, &mutex_);
   queues_[pri].push_back(&self);
   uint64_t refills = 0;
@@ -181,6 +190,9 @@ void GenericRateLimiter::LeadUntilRefill(Waiter* self) {
   has_leader_ = true;
   const uint64_t now = NowMicros();
   if (now < next_refill_us_) {
+    // Refills are timed by the monotonic clock, while TimedWait wants a time of day. If the latter
+    // is set meanwhile, the sleep is too short or too long once, and the next look finds the right
+    // number of periods.
     const uint64_t deadline = clock_->NowMicros() + (next_refill_us_ - now);
     clock_->TimedWait(&self->cv, std::chrono::microseconds(deadline));
   }
@@ -212,6 +224,8 @@ void GenericRateLimiter::RefillIfDue() {
   HandOut();
 }
 
+// A waiter may be served in several refills; it stays at the front of its queue with what it lacks.
+// Ends with an empty bucket or with no waiter left, which is invariant 1.
 void GenericRateLimiter::HandOut() {
   for (const size_t pri : DrawOrder()) {
     std::deque<Waiter*>& queue = queues_[pri];
@@ -232,6 +246,8 @@ void GenericRateLimiter::HandOut() {
 // neighbour. User requests are never passed.
 GenericRateLimiter::PriorityOrder GenericRateLimiter::DrawOrder() {
   PriorityOrder order = {Env::IO_USER, Env::IO_HIGH, Env::IO_MID, Env::IO_LOW};
+  // From the lowest up, so one draw can carry IO_LOW past both IO_MID and IO_HIGH; no priority
+  // starves.
   for (size_t i = order.size() - 1; i >= 2; --i) {
     if (OneInFairness()) std::swap(order[i], order[i - 1]);
   }
@@ -239,6 +255,7 @@ GenericRateLimiter::PriorityOrder GenericRateLimiter::DrawOrder() {
 }
 
 bool GenericRateLimiter::OneInFairness() {
+  // This is Marsaglia's xorshift with 32 bits: fairness needs no better randomness.
   random_ ^= random_ << 13;
   random_ ^= random_ >> 17;
   random_ ^= random_ << 5;
@@ -252,6 +269,10 @@ GenericRateLimiter::Waiter* GenericRateLimiter::AnyWaiter() const {
   return nullptr;
 }
 
+// Follows demand between max_rate_ / kTuneRange and max_rate_. The rate falls to the lowest at once
+// if no refill found a waiting request, falls by 5 % below kLowMarkPercent, rises by 5 % above
+// kHighMarkPercent (by at least 1 byte a second), and otherwise stays. Only a request tunes, so an
+// idle limiter is tuned at its next request, over a longer interval.
 void GenericRateLimiter::TuneIfDue() {
   const uint64_t now = NowMicros();
   const auto interval = static_cast<uint64_t>(kTunePeriods * refill_period_us_);

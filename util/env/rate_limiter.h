@@ -56,6 +56,7 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
   }
 
  private:
+  // A request that waits. It lies on the stack of its thread.
   struct Waiter {
     Waiter(int64_t bytes, Mutex* mutex) : missing(bytes), cv(mutex) {}
 
@@ -71,14 +72,21 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
 
   // Returns the number of refills for which this thread waited as the leader.
   uint64_t RequestBurst(int64_t bytes, size_t pri) VARVE_REQUIRES(mutex_);
+  // See rate_limiter.cc for these.
   void LeadUntilRefill(Waiter* self) VARVE_REQUIRES(mutex_);
   void RefillIfDue() VARVE_REQUIRES(mutex_);
+  // Grants tokens to waiters, in an order of priorities that DrawOrder draws.
   void HandOut() VARVE_REQUIRES(mutex_);
+  // Returns the priorities in the order in which this refill serves them. IO_USER comes first;
+  // each of the lower ones changes places with the one above it once in fairness_ draws.
   PriorityOrder DrawOrder() VARVE_REQUIRES(mutex_);
+  // Returns some request that waits; null if there is none.
   Waiter* AnyWaiter() const VARVE_REQUIRES(mutex_);
   void TuneIfDue() VARVE_REQUIRES(mutex_);
   void SetRate(int64_t bytes_per_second) VARVE_REQUIRES(mutex_);
+  // True once in fairness_ calls, at random.
   bool OneInFairness() VARVE_REQUIRES(mutex_);
+  // Returns the element of a priority, or the sum of all for IO_TOTAL.
   static int64_t Sum(const std::array<int64_t, kPriorities>& per_priority, Env::IOPriority pri);
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
@@ -95,11 +103,13 @@ class GenericRateLimiter final : public RateLimiter, private ForkWatch {
 
   mutable Mutex mutex_{lock_ranks::kRateLimiter};
   int64_t max_rate_ VARVE_GUARDED_BY(mutex_);  // Auto-tuning stays at or below it.
+  // Tokens that no request has taken.
   int64_t available_ VARVE_GUARDED_BY(mutex_) = 0;
   // Millionths of a byte that the last refill left over.
   int64_t fraction_ VARVE_GUARDED_BY(mutex_) = 0;
   uint64_t next_refill_us_ VARVE_GUARDED_BY(mutex_);
   bool has_leader_ VARVE_GUARDED_BY(mutex_) = false;
+  // Requests that wait, by priority, in the order of arrival.
   std::array<std::deque<Waiter*>, kPriorities> queues_ VARVE_GUARDED_BY(mutex_);
   std::array<int64_t, kPriorities> total_bytes_ VARVE_GUARDED_BY(mutex_){};
   std::array<int64_t, kPriorities> total_requests_ VARVE_GUARDED_BY(mutex_){};

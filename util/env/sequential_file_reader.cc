@@ -57,6 +57,8 @@ IOStatus SequentialFileReader::ReadFully(uint64_t offset, size_t n, char* scratc
   return IOStatus::OK();
 }
 
+// An error leaves the buffer empty, and the file's own position unknown: what the file gives next
+// need not be what follows, so the first error must be the last read.
 IOStatus SequentialFileReader::Refill() {
   buffer_start_ += filled_;
   filled_ = 0;
@@ -90,6 +92,7 @@ IOStatus SequentialFileReader::Read(size_t n, Slice* result, char* scratch) {
   return IOStatus::OK();
 }
 
+// Reads what it skips, as the file's own Skip may go past the end without a word.
 IOStatus SequentialFileReader::Skip(uint64_t n) {
   while (n > 0) {
     if (consumed_ == filled_) {

@@ -24,6 +24,7 @@ class SequentialFileReader {
   SequentialFileReader(std::unique_ptr<FSSequentialFile> file, std::string file_name,
                        size_t readahead_size = kDefaultReadahead,
                        const IOOptions& io_options = IOOptions());
+  // Opens a file and makes a reader of it.
   static IOStatus Open(FileSystem* fs, const std::string& fname, const FileOptions& file_options,
                        std::unique_ptr<SequentialFileReader>* reader,
                        size_t readahead_size = kDefaultReadahead);
@@ -46,12 +47,15 @@ class SequentialFileReader {
   const std::string file_name_;
   const IOOptions io_options_;
   const std::unique_ptr<FSSequentialFile> file_;
+  // True if the file is read past the system's cache: offsets and sizes are multiples of alignment_
+  // then.
   const bool direct_;
   const size_t alignment_;
   const size_t readahead_size_;
   AlignedBuffer buffer_;
   // File offset of the buffer's first byte.
   uint64_t buffer_start_ = 0;
+  // Number of bytes in the buffer, and how many of them were read by the caller.
   size_t filled_ = 0;
   size_t consumed_ = 0;
 };

@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Invariants, all under mutex_
+// 1. idle_ counts threads of threads_ that wait for a job or were just started for one; the others
+//    run a job. A job is taken only if the busy ones and the reserved ones leave room in the limit.
+// 2. A started thread counts as idle until it takes a job, so that two calls of Schedule do not
+//    start two threads for one job, and a job never waits for a thread that nobody starts.
+// 3. Jobs run without the mutex and may call the pool. Nothing is joined under it: a thread that
+//    ends moves itself to ended_, and the next caller of Schedule or SetLimit joins it, or the
+//    destructor.
+// 4. The destructor runs the waiting jobs, with one thread at least, before it ends the threads.
+//
+// One condition variable serves all who wait: threads for a job or an end, the destructor for
+// threads. That is why a thread which ends wakes all: the one that was signalled for a job may be
+// the surplus one.
+
 #include "util/env/thread_pool.h"
 
 #include <pthread.h>
@@ -15,11 +30,19 @@
 
 namespace varve {
 
+// idle_ counts threads that hold no job: those that wait and those that have just been started. So
+//
+//   busy = threads_.size() - idle_
+//   a job may be taken       if  busy + reserved_ < limit_
+//   a thread is surplus      if  threads_.size() > limit_, or the pool closes with an empty queue
 ThreadPool::ThreadPool(std::string name, Env::Priority priority, int limit)
     : name_(std::move(name)), priority_(priority), limit_(std::max(limit, 0)) {
   Watch(&mutex_);
 }
 
+// Runs what is queued, even with limit 0 or every thread reserved: the owner of a job waits for it.
+// Threads end by IsSurplus and move themselves to ended_, from where they are joined without the
+// mutex, which they still need for a moment.
 ThreadPool::~ThreadPool() {
   Forget();
   MutexLock lock(&mutex_);
@@ -61,6 +84,8 @@ void ThreadPool::Schedule(Function function, void* arg, void* tag, Function unsc
   JoinEnded();
 }
 
+// A job that a thread has taken already is not found here, and runs. The unschedule functions are
+// called without the mutex, as they may schedule jobs.
 int ThreadPool::Unschedule(void* tag) {
   std::vector<Job> removed;
   {
@@ -128,6 +153,7 @@ void ThreadPool::Lower(Priorities* own, const Priorities& wanted) {
   }
 }
 
+// Busy threads keep their jobs; only what they leave free can be reserved.
 int ThreadPool::Reserve(int threads) {
   MutexLock lock(&mutex_);
   const int busy = static_cast<int>(threads_.size()) - idle_;

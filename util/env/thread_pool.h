@@ -40,7 +40,8 @@ class ThreadPool final : private ForkWatch {
   // and returns their number.
   int Unschedule(void* tag);
 
-  // A negative limit counts as 0.
+  // Set the number of threads; RaiseLimit never lowers it. Waiting jobs get new threads at once; a
+  // negative limit counts as 0.
   void SetLimit(int limit);
   void RaiseLimit(int limit);
   int limit() const;
@@ -58,6 +59,7 @@ class ThreadPool final : private ForkWatch {
   int Release(int threads);
 
  private:
+  // A scheduled call, with the arguments of Schedule.
   struct Job {
     Function function;
     void* arg;
@@ -73,9 +75,14 @@ class ThreadPool final : private ForkWatch {
 
   // Throws if a thread cannot be started; those started before stay.
   void StartThreadsAsNeeded() VARVE_REQUIRES(mutex_);
+  // Takes jobs until the pool closes or the thread is surplus.
   void Run(Threads::iterator self);
+  // Gives the calling thread the wanted priorities, as far as they are lower than its own.
   static void Lower(Priorities* own, const Priorities& wanted);
+  // True if a job waits, and running it would not use a reserved thread.
   bool MayTakeJob() const VARVE_REQUIRES(mutex_);
+  // True if a thread should end: there are more than the limit, or the pool closes and no job is
+  // left.
   bool IsSurplus() const VARVE_REQUIRES(mutex_);
   // Joins threads that have ended; releases the lock meanwhile.
   void JoinEnded() VARVE_EXCLUDES(mutex_);
@@ -85,14 +92,16 @@ class ThreadPool final : private ForkWatch {
   const std::string name_;
   const Env::Priority priority_;
   mutable Mutex mutex_{lock_ranks::kThreadPool};
+  // Signalled when a job arrives, a limit changes, or the pool closes; and when a thread ends.
   CondVar work_{&mutex_};
   std::deque<Job> queue_ VARVE_GUARDED_BY(mutex_);
   Threads threads_ VARVE_GUARDED_BY(mutex_);
   // Threads that have left the loop and wait to be joined.
   Threads ended_ VARVE_GUARDED_BY(mutex_);
   int limit_ VARVE_GUARDED_BY(mutex_);
+  // Threads that wait for a job, or were just started for one.
   int idle_ VARVE_GUARDED_BY(mutex_) = 0;
-  int reserved_ VARVE_GUARDED_BY(mutex_) = 0;
+  int reserved_ VARVE_GUARDED_BY(mutex_) = 0;  // how many of the limit jobs may not use
   bool closing_ VARVE_GUARDED_BY(mutex_) = false;
   Priorities wanted_ VARVE_GUARDED_BY(mutex_);
 };

@@ -82,6 +82,7 @@ ListedThread::ListedThread(Env::Priority pool) {
   });
 }
 
+// own_record is null if there was no memory for a record, or in a child of fork(), which has none.
 ListedThread::~ListedThread() {
   if (own_record == nullptr) return;
   Registry& registry = TheRegistry();
@@ -96,6 +97,8 @@ ListedOperation::ListedOperation(bool wanted, ThreadStatus::OperationType type,
   const uint64_t now = PerfClockNanos();
   MutexLock lock(&TheRegistry().mu);
   if (own_record->operation != ThreadStatus::OP_UNKNOWN) return;
+  // If the second string cannot be copied, the first one stays, unseen: names are shown only with
+  // an operation.
   noted_ = Guarded([&] {
              own_record->db = db;
              own_record->family = family;
@@ -132,6 +135,7 @@ std::vector<ThreadStatus> ListThreads() {
   Registry& registry = TheRegistry();
   MutexLock lock(&registry.mu);
   for (const Record& record : registry.records) {
+    // An idle thread shows neither the names nor the time of its last operation.
     if (record.operation == ThreadStatus::OP_UNKNOWN) {
       list.emplace_back(record.id, record.type, "", "", record.operation, 0,
                         ThreadStatus::STAGE_UNKNOWN, nullptr, ThreadStatus::STATE_UNKNOWN);

@@ -31,7 +31,9 @@ class ListedOperation {
   ListedOperation(const ListedOperation&) = delete;
   ListedOperation& operator=(const ListedOperation&) = delete;
 
+  // Sets the stage of the operation.
   void Enter(ThreadStatus::OperationStage stage);
+  // Sets a property of the operation, by its index in ThreadStatus.
   void Set(int property, uint64_t value);
 
  private:

@@ -106,6 +106,8 @@ std::map<std::string, uint64_t> ThreadStatus::InterpretOperationProperties(
                                              : 0;
   for (int i = 0; i < count; i++) {
     const uint64_t value = op_properties[i];
+    // Two levels share this number: the upper half is the first input's, the lower half the
+    // output's. The flags are one bit each.
     if (op_type == OP_COMPACTION && i == COMPACTION_INPUT_OUTPUT_LEVEL) {
       values["BaseInputLevel"] = value >> 32;
       values["OutputLevel"] = value & 0xffffffffu;

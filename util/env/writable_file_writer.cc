@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Bytes go through one buffer, whose size doubles from 64 KiB up to the limit. Large pieces go past
+// it. With direct I/O the file is written in whole pages: the last, unfinished page stays in the
+// buffer and is written again when it has grown.
+//
+// The rate limiter is asked before each write. Write-back is requested (RangeSync) while the file
+// grows, so that the sync at its end has little to do.
+
 #include "util/env/writable_file_writer.h"
 
 #include <algorithm>
@@ -126,6 +134,8 @@ IOStatus WritableFileWriter::status() const {
   return has_failed() ? error_ : IOStatus::OK();
 }
 
+// After a failed fsync Linux marks the lost pages as clean, and the next fsync succeeds. So the
+// first error must stay, however harmless the calls after it look.
 IOStatus WritableFileWriter::Latch(IOStatus s) {
   if (s.ok()) return s;
   // Appending and syncing threads may fail concurrently: one of them stores its error.
@@ -136,6 +146,8 @@ IOStatus WritableFileWriter::Latch(IOStatus s) {
   return s;
 }
 
+// Without memory a smaller buffer does as well: false only if there is none at all. The capacity is
+// a multiple of the alignment, which WriteDirect needs for its padding.
 bool WritableFileWriter::GrowBuffer(size_t wanted) {
   const size_t limit = std::max(options_.max_buffer_size, alignment_);
   if (buffer_.capacity() >= limit) return true;
@@ -152,6 +164,9 @@ IOStatus WritableFileWriter::Append(const Slice& data) {
   return Append(&data, 1);
 }
 
+// file_size_ moves once, after the last part, so that a concurrent reader of it never sees a half
+// of a record. After an error it stays behind what was written, which does not matter, as the
+// writer has failed.
 IOStatus WritableFileWriter::Append(const Slice* parts, size_t count) {
   if (has_failed()) return Failed();
   if (closed_) return IOStatus::InvalidArgument(file_name_, "append after Close");
@@ -173,6 +188,13 @@ IOStatus WritableFileWriter::Append(const Slice* parts, size_t count) {
   return IOStatus::OK();
 }
 
+// Chooses the way of the bytes. Order is kept because whatever goes past the buffer first empties
+// it:
+//
+//   large, buffered I/O            buffer out, then written from where they lie
+//   fit, perhaps after growing     copied
+//   do not fit, buffered I/O       buffer out, then copied, or written if still too large
+//   do not fit, direct I/O         copied page by page: fill, write, fill
 IOStatus WritableFileWriter::AppendBytes(const char* data, size_t n) {
   if (!direct_ && n >= kPastTheBuffer) {
     IOStatus s = WriteBuffered();
@@ -233,6 +255,8 @@ IOStatus WritableFileWriter::WriteThrough(Slice data) {
     if (!s.ok()) return Latch(std::move(s));
     AddIOCount<&IOStatsContext::bytes_written>(n);
     data.remove_prefix(n);
+    // Published after each piece: a tailing reader may use every byte that the operating system
+    // has.
     flushed_size_.fetch_add(n, std::memory_order_release);
   }
   return RangeSyncIfDue();
@@ -252,6 +276,8 @@ IOStatus WritableFileWriter::WriteDirect() {
   }
   const size_t padded = static_cast<size_t>(RoundUp(used_, alignment_));
   std::memset(buffer_.data() + used_, 0, padded - used_);
+  // The limiter grants whole pages, at least one; the padding is charged, too, because it is
+  // written.
   size_t done = 0;
   while (done < padded) {
     size_t n = Grant(padded - done, alignment_);
@@ -274,6 +300,8 @@ IOStatus WritableFileWriter::WriteDirect() {
   return IOStatus::OK();
 }
 
+// Only starts write-back, of a range that ends kRangeSyncDistance before the end of the file. It
+// makes nothing durable: Sync still has to, and then finds few dirty pages.
 IOStatus WritableFileWriter::RangeSyncIfDue() {
   if (options_.bytes_per_sync == 0 || direct_) return IOStatus::OK();
   const uint64_t flushed = flushed_size_.load(std::memory_order_relaxed);
@@ -311,6 +339,8 @@ IOStatus WritableFileWriter::Sync(bool use_fsync) {
   return s.ok() ? SyncFile(use_fsync) : s;
 }
 
+// May run beside an appending thread. It covers what flushed_size() was before the call; what is
+// appended meanwhile may or may not be durable.
 IOStatus WritableFileWriter::SyncWithoutFlush(bool use_fsync) {
   if (has_failed()) return Failed();
   if (!file_->IsSyncThreadSafe()) {
@@ -334,6 +364,8 @@ IOStatus WritableFileWriter::Close() {
     // The new size is metadata that an earlier sync has not covered.
     if (s.ok()) s = Latch(file_->Fsync(options_.io_options, nullptr));
   }
+  // Set before the file is closed: a file whose close has failed is gone, too, and must not be
+  // closed again.
   closed_ = true;
   IOStatus closed = Latch(file_->Close(options_.io_options, nullptr));
   return s.ok() ? closed : s;

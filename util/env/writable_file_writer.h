@@ -116,15 +116,23 @@ class WritableFileWriter {
   bool has_failed() const { return failed_.load(std::memory_order_acquire); }
 
  private:
+  // Returns the error that Latch has stored.
   IOStatus Failed() const;
   // Stores s as the permanent error unless it is OK; returns s.
   IOStatus Latch(IOStatus s);
+  // Makes room for `wanted` more bytes if the limit allows. Returns false if there is no buffer at
+  // all.
   bool GrowBuffer(size_t wanted);
+  // Appends to the buffer, or past it.
   IOStatus AppendBytes(const char* data, size_t n);
+  // Write what is in the buffer, the second one in whole pages.
   IOStatus WriteBuffered();
   IOStatus WriteDirect();
+  // Writes bytes from where they are, as the rate limiter grants them.
   IOStatus WriteThrough(Slice data);
+  // Asks for write-back of a range once bytes_per_sync have been written since the last.
   IOStatus RangeSyncIfDue();
+  // Returns how many of the bytes may be written now; waits for the rate limiter.
   size_t Grant(size_t bytes, size_t alignment);
   IOStatus SyncFile(bool use_fsync);
 
@@ -135,6 +143,7 @@ class WritableFileWriter {
   const size_t alignment_;
 
   AlignedBuffer buffer_;
+  // Bytes in the buffer.
   size_t used_ = 0;
   // Direct I/O: file offset of the buffer's first byte; a multiple of the alignment.
   uint64_t buffer_offset_ = 0;

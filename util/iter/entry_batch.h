@@ -21,9 +21,11 @@ namespace varve {
 // Thread safety: none. Lifetime: the entries live until the iterator's next move.
 class EntryBatch {
  public:
+  // The entry where the walk is.
   const BatchEntry* at = nullptr;
   const BatchEntry* end = nullptr;
 
+  // Drops the batch, for instance because the iterator is moved otherwise.
   void Forget() { at = end = nullptr; }
   // Makes a batch of the entry that a seek found, or an empty one.
   void TakePlace(const InternalIterator& source) {
@@ -51,7 +53,9 @@ class EntryBatch {
   }
 
  private:
+  // Size of the last batch; the next one is twice as large.
   size_t next_size_ = 1;
+  // The only entry of a batch of one.
   BatchEntry place_;
   std::unique_ptr<BatchEntry[]> entries_;  // Null before the first step.
 };
@@ -93,6 +97,7 @@ class EntryBatchReader {
   [[nodiscard]] Status status() const { return source_->status(); }
 
  private:
+  // Largest batch.
   static constexpr size_t kEntriesMax = 32;
 
   InternalIterator* const source_;

@@ -42,6 +42,8 @@ size_t FirstRaisable(const Slice& key, size_t from) {
   return from;
 }
 
+// The names of the four orders are stored in MANIFESTs, tables and OPTIONS files, and are compared
+// when a database is opened.
 class BytewiseOrder final : public Comparator {
  public:
   static const char* kClassName() { return "leveldb.BytewiseComparator"; }
@@ -141,6 +143,8 @@ class WithU64Ts final : public Comparator {
 
   // Finds a key between the two keys, and appends the largest timestamp.
   void FindShortestSeparator(std::string* start, const Slice& limit) const override {
+    // With the largest timestamp the separator sorts before all versions of the shortened key. A
+    // result that is not shorter is not worth a change.
     std::string key = Key(*start, true).ToString();
     order_.FindShortestSeparator(&key, Key(limit, true));
     if (key.size() + kU64TsSize >= start->size()) return;
@@ -193,6 +197,8 @@ union NeverDestroyed {
 
 }  // namespace
 
+// A program's comparator with another order of timestamps overrides both functions; ValidateOptions
+// checks their sizes.
 Slice Comparator::GetMaxTimestamp() const {
   static constexpr auto kBytes = [] {
     std::array<char, kDefaultTimestampBytesMax> bytes{};

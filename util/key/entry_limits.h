@@ -18,7 +18,8 @@ inline constexpr uint64_t kBlockBytesMax = UINT32_MAX;
 inline constexpr uint64_t kEntryBytesMax = kBlockBytesMax - (uint64_t{64} << 10);
 
 // Largest key (timestamp included) and value together of a write, a memtable entry or a merge. The
-// rest is for sequence number and type, and for a timestamp that a key may get later.
+// rest, 1024 bytes, is for sequence number and type, and for a timestamp that a key may get later.
+// An entry of this size has no room for a later timestamp of more than 1016 bytes.
 inline constexpr uint64_t kWriteBytesMax = kEntryBytesMax - 1024;
 
 // Largest timestamp: its length has 16 bits in a log.

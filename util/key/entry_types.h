@@ -9,6 +9,7 @@
 
 namespace varve {
 
+// Returns the public type of an entry; kEntryOther for types that users cannot write.
 [[nodiscard]] constexpr EntryType EntryTypeOf(ValueType type) {
   switch (type) {
     case kTypeValue:

@@ -11,6 +11,8 @@
 namespace varve {
 namespace {
 
+// Compares addresses: a comparator of the program that has the name of a built-in one may have
+// another order, and is called.
 KeyOrder OrderOf(const Comparator* comparator) {
   if (comparator == BytewiseComparator()) return KeyOrder::kBytewise;
   if (comparator == ReverseBytewiseComparator()) return KeyOrder::kReverseBytewise;
@@ -66,6 +68,8 @@ InternalKeyComparator::InternalKeyComparator(const Comparator* user_comparator)
       timestamp_size_(user_comparator->timestamp_size()),
       order_(OrderOf(user_comparator)) {}
 
+// A damaged key without room for a timestamp sorts as an empty key with the oldest timestamp;
+// nothing is read before its start.
 int InternalKeyComparator::CompareWithU64Ts(const Slice& a, const Slice& b) const {
   const Slice key_a = WithoutTail(a, sizeof(uint64_t));
   const Slice key_b = WithoutTail(b, sizeof(uint64_t));

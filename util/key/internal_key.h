@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// An internal key is a user key followed by eight bytes that hold sequence << 8 | type.
+// An internal key is a user key followed by eight bytes that hold sequence << 8 | type. It is what
+// memtables and tables are sorted by, so it is the most compared object of the engine; comparisons
+// are inlined for the built-in orders.
 //
+//    user key "k1" | sequence 12, value          stored as k 1 | 01 0c 00 00 00 00 00 00
+//    user key "k1" | sequence 7, deletion        older versions of a key sort after newer ones
+//    user key "k2" | sequence 9, value
 // Internal keys sort by user key ascending, then by those eight bytes descending, so that the
 // newest entry of a key comes first and, at one sequence number, the larger type.
 //
@@ -28,28 +33,37 @@ namespace varve {
 
 // The kinds of entries. The numbers are stored: in logs as tags, in tables as part of keys.
 enum ValueType : uint8_t {
+  // These are the deletion of a key without a timestamp, a value, and an operand of a merge.
   kTypeDeletion = 0x00,
   kTypeValue = 0x01,
   kTypeMerge = 0x02,
+  // A log-data record has no key and no sequence number. The next three are the first three types
+  // in a family other than the default one: the family's id follows the tag.
   kTypeLogData = 0x03,               // log only
   kTypeColumnFamilyDeletion = 0x04,  // log only
   kTypeColumnFamilyValue = 0x05,     // log only
   kTypeColumnFamilyMerge = 0x06,     // log only
+  // Deletes a key that was written at most once since it was last deleted.
   kTypeSingleDeletion = 0x07,
   kTypeColumnFamilySingleDeletion = 0x08,  // log only
-  kTypeBeginPrepareXID = 0x09,             // log only
-  kTypeEndPrepareXID = 0x0A,               // log only
-  kTypeCommitXID = 0x0B,                   // log only
-  kTypeRollbackXID = 0x0C,                 // log only
-  kTypeNoop = 0x0D,                        // log only
-  kTypeColumnFamilyRangeDeletion = 0x0E,   // log only
-  kTypeRangeDeletion = 0x0F,               // in tables only in the range-deletion block
-  kTypeColumnFamilyBlobIndex = 0x10,       // log only
+  // Marks of two-phase commit: a section begins and ends, and a record commits it or rolls it back.
+  kTypeBeginPrepareXID = 0x09,            // log only
+  kTypeEndPrepareXID = 0x0A,              // log only
+  kTypeCommitXID = 0x0B,                  // log only
+  kTypeRollbackXID = 0x0C,                // log only
+  kTypeNoop = 0x0D,                       // log only
+  kTypeColumnFamilyRangeDeletion = 0x0E,  // log only
+  // The value of a range deletion is the end of its range, which is not deleted.
+  kTypeRangeDeletion = 0x0F,          // in tables only in the range-deletion block
+  kTypeColumnFamilyBlobIndex = 0x10,  // log only
+  // The value is a reference into a blob file.
   kTypeBlobIndex = 0x11,
   kTypeBeginPersistedPrepareXID = 0x12,  // log only
   kTypeBeginUnprepareXID = 0x13,         // log only
+  // Deletes a key under a comparator with timestamps, as of its own timestamp.
   kTypeDeletionWithTimestamp = 0x14,
   kTypeCommitXIDAndTimestamp = 0x15,  // log only
+  // The value is a list of columns (util/key/entity.h).
   kTypeWideColumnEntity = 0x16,
   kTypeColumnFamilyWideColumnEntity = 0x17,  // log only
   kTypeValuePreferredSeqno = 0x18,
@@ -76,10 +90,12 @@ inline constexpr size_t kInternalKeyTrailerBytes = 8;
   return type < 32 && (kEntryTypes >> type & 1) != 0;
 }
 
+// Returns the trailer of an entry. Requires that the sequence number has at most 56 bits.
 [[nodiscard]] constexpr uint64_t PackSequenceAndType(SequenceNumber sequence, ValueType type) {
   return sequence << 8 | type;
 }
 
+// Return the parts of a trailer.
 [[nodiscard]] constexpr SequenceNumber UnpackSequence(uint64_t trailer) {
   return trailer >> 8;
 }
@@ -89,6 +105,7 @@ inline constexpr size_t kInternalKeyTrailerBytes = 8;
 
 // The parts of an internal key. user_key points into the parsed bytes.
 struct ParsedInternalKey {
+  // Includes the timestamp, if the comparator has timestamps.
   Slice user_key;
   SequenceNumber sequence = kMaxSequenceNumber;
   ValueType type = kTypeDeletion;
@@ -101,7 +118,8 @@ struct ParsedInternalKey {
   [[nodiscard]] std::string DebugString(bool show_key) const;
 };
 
-// Requires internal_key.size() >= 8, which holds for every key that ParseInternalKey accepted.
+// Return the parts of an internal key. Requires internal_key.size() >= 8, which holds for every
+// key that ParseInternalKey accepted.
 [[nodiscard]] inline Slice ExtractUserKey(const Slice& internal_key) {
   VARVE_ASSERT(internal_key.size() >= kInternalKeyTrailerBytes);
   return Slice(internal_key.data(), internal_key.size() - kInternalKeyTrailerBytes);
@@ -155,6 +173,8 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
     return DecodeBigEndian64(user_key.data() + skip);
   if (size <= skip) return 0;
   const size_t n = size - skip;
+  // The last eight bytes of the key are loaded, as a load from `skip` on would go beyond its end;
+  // the shift removes those before `skip`.
   if (size >= 8) {
     return DecodeBigEndian64(user_key.data() + size - 8) << (8 * (8 - n));
   }
@@ -174,6 +194,8 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
   if (n >= 8) [[likely]] {
     const uint64_t wa = DecodeFixed64(pa);
     const uint64_t wb = DecodeFixed64(pb);
+    // The first byte in memory is the lowest of the loaded word, so that the words are compared
+    // with their bytes reversed.
     if (wa != wb) return ByteSwap(wa) < ByteSwap(wb) ? -1 : 1;
     pa += 8;
     pb += 8;
@@ -189,6 +211,7 @@ void AppendInternalKey(std::string* dst, const Slice& user_key, SequenceNumber s
   const size_t n = a.size();
   if (n != b.size()) return false;
   if (n < 8 || n > 16) return n == 0 || std::memcmp(a.data(), b.data(), n) == 0;
+  // The two loads overlap for keys of fewer than 16 bytes, so that they cover every byte.
   const uint64_t first = DecodeFixed64(a.data()) ^ DecodeFixed64(b.data());
   const uint64_t last = DecodeFixed64(a.data() + n - 8) ^ DecodeFixed64(b.data() + n - 8);
   return (first | last) == 0;
@@ -212,6 +235,7 @@ enum class KeyOrder : uint8_t {
 [[nodiscard]] constexpr bool BytesDecide(KeyOrder order) {
   return order != KeyOrder::kCustom;
 }
+// True if keys without timestamps are ordered by their bytes, descending.
 [[nodiscard]] constexpr bool IsReverse(KeyOrder order) {
   return order == KeyOrder::kReverseBytewise || order == KeyOrder::kReverseBytewiseU64Ts;
 }
@@ -240,7 +264,9 @@ class InternalKeyComparator {
  public:
   explicit InternalKeyComparator(const Comparator* user_comparator);
 
+  // Returns the user's comparator.
   [[nodiscard]] const Comparator* user_comparator() const { return user_comparator_; }
+  // Returns how user keys are compared; constant.
   [[nodiscard]] KeyOrder order() const { return order_; }
   // Returns the bytes of the timestamp at the end of every user key; 0 for most comparators.
   [[nodiscard]] size_t timestamp_size() const { return timestamp_size_; }
@@ -264,6 +290,7 @@ class InternalKeyComparator {
   [[nodiscard]] std::string LastUserKey(const Slice& key) const {
     return key.ToString() + user_comparator_->GetMinTimestamp().ToString();
   }
+  // Returns the timestamp at the end of a user key; empty if there is none.
   [[nodiscard]] Slice TimestampOf(const Slice& user_key) const {
     const size_t key_bytes = WithoutTail(user_key, timestamp_size_).size();
     return Slice(user_key.data() + key_bytes, user_key.size() - key_bytes);
@@ -286,6 +313,7 @@ class InternalKeyComparator {
     return BytesDecide(order_) ? CompareBytes(b, a)
                                : user_comparator_->CompareWithoutTimestamp(a, false, b, false);
   }
+  // True if the keys are equal without their timestamps, which neither of them has.
   [[nodiscard]] bool EqualKey(const Slice& a, const Slice& b) const {
     CountUserKeyComparison();
     if (BytesDecide(order_)) [[likely]]
@@ -307,6 +335,7 @@ class InternalKeyComparator {
     return CompareTrailers(ExtractTrailer(a), ExtractTrailer(b));
   }
 
+  // Does the same for parsed keys.
   [[nodiscard]] int Compare(const ParsedInternalKey& a, const ParsedInternalKey& b) const {
     const int order = CompareUserKey(a.user_key, b.user_key);
     if (order != 0) return order;
@@ -320,7 +349,10 @@ class InternalKeyComparator {
   }
 
  private:
+  // Compares under a built-in comparator with timestamps of eight bytes: by key, then the newer
+  // first.
   [[nodiscard]] int CompareWithU64Ts(const Slice& a, const Slice& b) const;
+  // Asks the user's comparator.
   [[nodiscard]] bool EqualByUser(const Slice& a, const Slice& b) const;
 
   const Comparator* user_comparator_;
@@ -336,15 +368,18 @@ class InternalKey {
     Set(user_key, sequence, type);
   }
 
+  // Replaces the key.
   void Set(const Slice& user_key, SequenceNumber sequence, ValueType type) {
     rep_.clear();
     AppendInternalKey(&rep_, user_key, sequence, type);
   }
   // Copies stored bytes. Returns false, leaving the key empty, if they are too short.
   [[nodiscard]] bool DecodeFrom(const Slice& encoded);
+  // Makes the key empty.
   void Clear() { rep_.clear(); }
 
   [[nodiscard]] bool empty() const { return rep_.empty(); }
+  // Returns the stored bytes; valid until the next change.
   [[nodiscard]] Slice Encode() const { return Slice(rep_); }
   // These require !empty().
   [[nodiscard]] Slice user_key() const { return ExtractUserKey(rep_); }
@@ -355,6 +390,7 @@ class InternalKey {
   friend bool operator==(const InternalKey& a, const InternalKey& b) { return a.rep_ == b.rep_; }
 
  private:
+  // The user key, then the trailer; empty: none.
   std::string rep_;
 };
 

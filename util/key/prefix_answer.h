@@ -15,6 +15,8 @@ enum class PrefixAnswer {
   kThrew,  // nothing is known of the key
 };
 
+// Sets *prefix, if the answer is kPrefix, to the key's prefix, which points into the key or to
+// memory of the extractor.
 inline PrefixAnswer AskPrefix(const SliceTransform& extractor, const Slice& key, Slice* prefix) {
   try {
     if (!extractor.InDomain(key)) return PrefixAnswer::kNone;

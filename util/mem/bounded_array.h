@@ -33,6 +33,7 @@ class BoundedArray {
   }
   void push_back(T value) { emplace_back(std::move(value)); }
 
+  // Returns the number of elements that exist.
   [[nodiscard]] size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] T* data() { return reinterpret_cast<T*>(bytes_); }
@@ -43,6 +44,7 @@ class BoundedArray {
     return data()[i];
   }
   [[nodiscard]] T& back() { return (*this)[size_ - 1]; }
+  // Returns all elements; valid until one is added or removed.
   [[nodiscard]] std::span<T> span() { return {data(), size_}; }
 
   // Destroys the elements from n on. Requires n <= size().
@@ -54,6 +56,7 @@ class BoundedArray {
   void clear() { truncate(0); }
 
  private:
+  // Memory of N elements, of which the first size_ exist.
   alignas(T) std::byte bytes_[sizeof(T) * N];
   size_t size_ = 0;
 };

@@ -3,8 +3,8 @@
 
 // Declares a heap on huge pages for pieces of some KiB with random access: cached blocks.
 //
-// Such memory is far larger than what the TLB covers with small pages, so that each access would
-// begin with a page-table walk. Up to a quarter of what is in use is kept empty for later
+// A block cache is far larger than what the TLB covers with small pages, so that each access to it
+// would begin with a page-table walk. Up to a quarter of what is in use is kept empty for later
 // allocations: the system clears a page before it hands it out again. An allocation usually gets
 // the piece of its size that was freed last.
 

@@ -34,6 +34,7 @@ class UInt64AddOperator final : public FoldingOperator<UInt64AddOperator> {
   }
 
  private:
+  // Goes on with 0, as RocksDB does, instead of making the key unreadable.
   static uint64_t Number(const Slice& value, Logger* logger) {
     if (value.size() == kNumberBytes) return DecodeFixed64(value.data());
     LogError(logger, "uint64add: a value of %zu bytes, not 8, counts as 0", value.size());

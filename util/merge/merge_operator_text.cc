@@ -34,6 +34,7 @@ struct Builtin {
   MakeWithDelimiter make_with_delimiter = nullptr;
 };
 
+// PutOperator is listed twice, as RocksDB has two implementations of it under two short names.
 constexpr std::array kBuiltins = {
     Builtin{"PutOperator", "put", &Operators::CreatePutOperator},
     Builtin{"PutOperator", "put_v1", &Operators::CreateDeprecatedPutOperator},

@@ -3,6 +3,17 @@
 
 // Defines base classes for operators whose operands are values themselves: they derive all forms of
 // merging (all operands, two, many without a base) from one function that each operator writes.
+//
+//      FullMergeV2          base or none, operands    Fold(base, ...)    Choose(base, ...)
+//      PartialMerge         two operands              Fold(null, ...)    Choose(null, ...)
+//      PartialMergeMulti    several operands          Fold(null, ...)    Choose(null, ...)
+//
+// The result of a partial merge is an operand again. So the one function must be associative:
+// merging some neighbours first must not change the final result. Addition, the maximum and
+// appending with a delimiter satisfy that.
+//
+// The derived class is a template argument instead of an override, because Fold and Choose are
+// templates over the container of the operands, which differs between the three forms.
 
 #include <array>
 #include <deque>
@@ -31,6 +42,7 @@ class FoldingOperator : public MergeOperator {
 
   bool PartialMerge(const Slice& /*key*/, const Slice& left, const Slice& right,
                     std::string* new_value, Logger* logger) const override {
+    // The left operand is the older one.
     return FoldAlone(std::array{left, right}, new_value, logger);
   }
 
@@ -44,6 +56,7 @@ class FoldingOperator : public MergeOperator {
 
   template <typename Slices>
   bool FoldAlone(const Slices& operands, std::string* new_value, Logger* logger) const {
+    // The result goes to the caller only if the merge succeeded.
     std::string merged;
     if (!self().Fold(nullptr, operands, &merged, logger)) return false;
     *new_value = std::move(merged);
@@ -59,6 +72,7 @@ template <typename Operator>
 class ChoosingOperator : public MergeOperator {
  public:
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    // The result is one of the inputs, so that no bytes are copied.
     out->existing_operand = self().Choose(in.existing_value, in.operand_list);
     return true;
   }

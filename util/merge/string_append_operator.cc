@@ -29,6 +29,8 @@ bool TextCanCarry(const std::string& delimiter) {
   return true;
 }
 
+// A semicolon would end the option, and needs braces; what text cannot carry at all is written as
+// hexadecimal digits.
 std::string DelimiterText(const std::string& delimiter) {
   if (!TextCanCarry(delimiter)) return "delimiter_hex=" + Slice(delimiter).ToString(/*hex=*/true);
   const std::string escaped = EscapeOptionText(delimiter);
@@ -46,6 +48,7 @@ class StringAppendOperator : public FoldingOperator<StringAppendOperator> {
     return std::string("{id=") + Name() + ";" + DelimiterText(delimiter_) + ";}";
   }
 
+  // A single operand without a base is the result as it is, without a copy.
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const final {
     if (in.existing_value == nullptr && in.operand_list.size() == 1) {
       out->existing_operand = in.operand_list.front();
@@ -73,6 +76,8 @@ class StringAppendOperator : public FoldingOperator<StringAppendOperator> {
   const std::string delimiter_;
 };
 
+// Never merges partially, so that tests see all operands arrive in one full merge. Appending is the
+// same.
 class StringAppendTestOperator final : public StringAppendOperator {
  public:
   using StringAppendOperator::StringAppendOperator;

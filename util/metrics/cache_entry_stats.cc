@@ -27,6 +27,8 @@ uint64_t Since(uint64_t then, uint64_t now) {
   return now > then ? now - then : 0;
 }
 
+// Gives a name to caches that have none, so that two databases which report the same id are seen to
+// share one cache.
 std::string IdOf(const Cache& cache) {
   char text[64];
   snprintf(text, sizeof(text), "@%p#%ld", static_cast<const void*>(&cache),
@@ -34,6 +36,8 @@ std::string IdOf(const Cache& cache) {
   return cache.Name() + std::string(text);
 }
 
+// Entries come and go during the walk, so the sums are those of no single moment. The callback runs
+// under a lock of the cache, which is why it only adds.
 void Walk(Cache* cache, SystemClock* clock, CacheEntryStats* stats) {
   const uint64_t walks = stats->walks + 1;
   *stats = CacheEntryStats();
@@ -44,6 +48,7 @@ void Walk(Cache* cache, SystemClock* clock, CacheEntryStats* stats) {
       [stats](const Slice&, Cache::ObjectPtr, size_t charge, const Cache::CacheItemHelper* helper) {
         const auto role = helper == nullptr ? CacheEntryRole::kMisc : helper->role;
         CacheEntryStats::OfRole& sum =
+            // A program's own helper may have a role beyond the known ones.
             stats->roles[std::min(static_cast<size_t>(role), stats->roles.size() - 1)];
         sum.count++;
         sum.bytes += charge;
@@ -96,10 +101,14 @@ std::string CacheEntryStats::ToString(uint64_t now_micros) const {
 CacheEntryStats CacheEntryStatsCollector::Collect(const std::shared_ptr<Cache>& cache,
                                                   SystemClock* clock, const Patience& patience) {
   MutexLock lock(&mu_);
+  // A cache may be gone, and a new one may lie at its address. This comes before the look-up, so
+  // that a result is never taken for another cache's.
   std::erase_if(known_, [](const auto& entry) { return entry.second.cache.expired(); });
   Known& known = known_[cache.get()];
   const bool first = known.stats.walks == 0;
   known.cache = cache;
+  // The longer the last walk took, the longer it is rested upon; so walks take at most one part in
+  // walk_times of the time.
   const uint64_t took = Since(known.stats.start_micros, known.stats.end_micros);
   const uint64_t rest = std::max(patience.max_age_micros, took * patience.walk_times);
   if (first || Since(known.stats.end_micros, clock->NowMicros()) >= rest) {

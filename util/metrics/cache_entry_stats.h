@@ -23,12 +23,14 @@ namespace varve {
 
 // The result of one walk.
 struct CacheEntryStats {
+  // Counts the entries of one role, such as data blocks or filters.
   struct OfRole {
     uint64_t count = 0;
     uint64_t bytes = 0;  // As charged by the inserters.
   };
 
   std::string id;  // Id of the cache, unique in this process.
+  // Bytes.
   uint64_t capacity = 0;
   uint64_t usage = 0;
   uint64_t occupancy = 0;   // Number of entries; SIZE_MAX if not known.
@@ -51,19 +53,25 @@ class CacheEntryStatsCollector {
     uint64_t max_age_micros;
     uint64_t walk_times;  // The next walk starts after this many times the last one's duration.
   };
+  // Patience of a caller that wants new figures, and of one that wants any soon.
   static constexpr Patience kExact{10'000'000, 10};
   static constexpr Patience kFast{180'000'000, 500};
 
+  // Returns the statistics of the cache: those of the last walk if they are new enough, else of a
+  // walk that is made now.
   [[nodiscard]] CacheEntryStats Collect(const std::shared_ptr<Cache>& cache, SystemClock* clock,
                                         const Patience& patience);
 
  private:
+  // The result of the last walk over a cache.
   struct Known {
     std::weak_ptr<Cache> cache;  // Detects that another cache has the same address later.
     CacheEntryStats stats;
   };
 
+  // Held during a walk, so that others wait for its result instead of making their own.
   Mutex mu_{lock_ranks::kCacheEntryStats};
+  // The last walk over each cache, by the cache's address.
   std::map<const Cache*, Known> known_ VARVE_GUARDED_BY(mu_);
 };
 

@@ -21,8 +21,9 @@ namespace varve {
 // Thread safety: everything may be called by any thread at any time.
 class CycleClock {
  public:
-  // Measures the rate, once a process and in less than a millisecond. Before that, and if the
-  // counter is not reliable, StandsFor returns false.
+  // Measures the counter's rate, which takes less than a millisecond; further calls in a process
+  // measure nothing. Until the first call has ended, and always if the counter is not reliable,
+  // StandsFor returns false.
   static void Calibrate();
 
   // True if cycles may replace reads of `clock`, which is then the system's own.

@@ -19,6 +19,8 @@ constexpr uint64_t CutToTwoDigits(uint64_t value) {
   return value / unit * unit;
 }
 
+// Only the printed limit is cut to two digits. The growth goes on from the exact number, or the
+// errors of cutting would add up.
 constexpr std::array<uint64_t, kHistogramBuckets> MakeLimits() {
   std::array<uint64_t, kHistogramBuckets> limits{};
   limits[0] = 1;
@@ -60,6 +62,7 @@ void AddTo(std::atomic<T>* target, T value) {
   target->store(target->load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
+// Lower or raise a bound for the same one thread; readers see the old value or the new one.
 void LowerTo(std::atomic<uint64_t>* target, uint64_t value) {
   if (value < target->load(std::memory_order_relaxed)) {
     target->store(value, std::memory_order_relaxed);
@@ -115,11 +118,15 @@ uint64_t Histogram::count() const {
   return total;
 }
 
+// UINT64_MAX is also a value that may have been added; then max() is not 0.
 uint64_t Histogram::min() const {
   const uint64_t least = min_.load(std::memory_order_relaxed);
   return least == UINT64_MAX && max() == 0 ? 0 : least;
 }
 
+// Finds the bucket with the value of that rank and takes the values in it for evenly spread. The
+// buckets are read once more than in count(); if values come in between, the loop may end early,
+// which is within the error of the buckets.
 double Histogram::Percentile(double percent) const {
   const double rank = static_cast<double>(count()) * percent / 100.0;
   double below = 0.0;

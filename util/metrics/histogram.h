@@ -34,10 +34,14 @@ class Histogram {
   Histogram(const Histogram&) = delete;
   Histogram& operator=(const Histogram&) = delete;
 
+  // Adds one value.
   void Add(uint64_t value);
+  // Adds all values of the other histogram, which may be changing meanwhile.
   void Merge(const Histogram& other);
+  // Forgets all values.
   void Clear();
 
+  // Returns the number of values: the sum over the buckets.
   uint64_t count() const;
   uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
   // Returns the smallest value; 0 if empty.
@@ -51,6 +55,7 @@ class Histogram {
   double Average() const;
   double StandardDeviation() const;
 
+  // Fills in the public summary.
   void FillData(HistogramData* data) const;
 
   // Returns a summary, percentiles and a bar chart of the filled buckets; ends in a newline.

@@ -21,6 +21,7 @@ struct IoCounter {
   uint64_t Owner::*field;
 };
 
+// Gives the printing order. These names are RocksDB's.
 constexpr IoCounter<IOStatsContext> kIoCounters[] = {
     {"thread_pool_id", &IOStatsContext::thread_pool_id},
     {"bytes_written", &IOStatsContext::bytes_written},
@@ -100,6 +101,7 @@ void CountFileRead(Temperature temperature, uint64_t bytes) {
   }
 }
 
+// The pool and the switch are no measurements: they belong to the thread, and stay.
 void IOStatsContext::Reset() {
   IOStatsContext fresh;
   fresh.thread_pool_id = thread_pool_id;

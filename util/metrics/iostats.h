@@ -16,8 +16,10 @@ namespace varve {
 // Accessed without a call, like thread_perf. Null until the thread counted something.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local IOStatsContext* thread_iostats;
 
+// Creates the calling thread's counters. Called once a thread.
 IOStatsContext* FirstThreadIOStats();
 
+// Returns the calling thread's counters, which live until the thread ends.
 inline IOStatsContext* ThreadIOStats() {
   IOStatsContext* const stats = thread_iostats;
   return stats != nullptr ? stats : FirstThreadIOStats();

@@ -10,6 +10,8 @@
 
 namespace varve {
 
+// The prefix is RocksDB's, although the library is another: a dashboard goes on to find its
+// metrics. Numbers of tickers may change between versions, names may not.
 const std::vector<std::pair<Tickers, std::string>> TickersNameMap = {
     {BLOCK_CACHE_MISS, "rocksdb.block.cache.miss"},
     {BLOCK_CACHE_HIT, "rocksdb.block.cache.hit"},

@@ -15,6 +15,7 @@
 
 namespace varve {
 
+// A thread's perf level and counters, together, as both are asked for at each event.
 struct ThreadPerf {
   PerfLevel level;
   PerfContext* context;  // Null until something was counted.
@@ -32,10 +33,12 @@ PerfContext* CreateThreadPerfContext();
 uint64_t PerfClockNanos();
 uint64_t PerfCpuNanos();
 
+// True if the calling thread has asked for this level or a higher one.
 inline bool PerfLevelAtLeast(PerfLevel level) {
   return thread_perf.level >= level;
 }
 
+// Returns the calling thread's context, which is created on first use.
 inline PerfContext* ThreadPerfContext() {
   PerfContext* const context = thread_perf.context;
   return context != nullptr ? context : CreateThreadPerfContext();
@@ -60,12 +63,14 @@ inline void CountUserKeyComparisons(uint64_t n) {
 // Adds to a counter of one LSM level, if the thread keeps such counters.
 void AddPerfLevelCountSlow(uint32_t level, uint64_t PerfContextByLevel::*counter, uint64_t n);
 
+// True if the thread keeps counters for each level of the tree.
 inline bool PerfKeepsLevels() {
   const PerfContext* const context = thread_perf.context;
   return context != nullptr && context->per_level_perf_context_enabled &&
          PerfLevelAtLeast(kEnableCount);
 }
 
+// Like AddPerfCount, for the counter of a level.
 template <uint64_t PerfContextByLevel::*kCounter>
 inline void AddPerfLevelCount(uint32_t level, uint64_t n = 1) {
   if (PerfKeepsLevels()) [[unlikely]] {

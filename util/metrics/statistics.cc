@@ -51,12 +51,20 @@ bool Statistics::getTickerMap(std::map<std::string, uint64_t>* /*map*/) const {
 namespace {
 
 // Exiting threads use share_of_ended: they have no share of their own any more.
+// thread_share is never null, which saves the fast path a branch: it points to a share of this
+// thread, or to one of these two, which serve no statistics.
 constinit StatisticsShare share_of_ended;
 constinit StatisticsShare share_of_nobody;
 
 class ThreadStatistics;
 
 // A share and its owner.
+// Has two pointers to its statistics that differ in what they promise. `statistics` says that the
+// counts are valid for them, and Reset clears it; `owner` says that shares_ of them lists this
+// share. A life:
+//
+//   made: owner set --first use: cleared, statistics set--> counting --Reset--> owner only
+//   owner gone: both null, freed by its thread        thread gone: retired into left_
 struct OwnedShare : StatisticsShare {
   // Null once the statistics are gone. Besides the thread only the statistics that own the share
   // change it.
@@ -105,6 +113,8 @@ constinit thread_local ThreadShares own_shares;
 class ThreadStatistics final : public Statistics {
  public:
   ThreadStatistics() { CycleClock::Calibrate(); }
+  // No thread may be recording any more; but threads still have the shares in their lists, and free
+  // them later.
   ~ThreadStatistics() override {
     MutexLock lock(&mu());
     for (OwnedShare* share : shares_) {
@@ -133,6 +143,7 @@ class ThreadStatistics final : public Statistics {
     left_.Add(histogram, value);
   }
 
+  // Sum and base are unsigned and may wrap; their difference is right all the same.
   uint64_t getTickerCount(uint32_t ticker) const override {
     if (ticker >= TICKER_ENUM_MAX) return 0;
     MutexLock lock(&mu());
@@ -196,6 +207,8 @@ class ThreadStatistics final : public Statistics {
 
   // Returns null if the thread is exiting or there is no memory.
   StatisticsShare* ShareOfThread() {
+    // A thread that alternates between two databases with statistics of their own takes this slower
+    // way at each change.
     StatisticsShare* const last = thread_share;
     if (last->Serves(this)) return last;
     if (last == &share_of_ended) return nullptr;
@@ -212,6 +225,7 @@ class ThreadStatistics final : public Statistics {
   }
 
   OwnedShare* MakeShare() {
+    // Here and not in the destructor of the statistics: only the thread itself may change its list.
     own_shares.DeleteOrphans();
     std::unique_ptr<OwnedShare> share(new (std::nothrow) OwnedShare);
     if (share == nullptr) return nullptr;
@@ -263,6 +277,8 @@ void ThreadStatistics::Retire(OwnedShare* share) {
   for (uint32_t i = 0; i < HISTOGRAM_ENUM_MAX; i++) {
     Histogram* const from = share->histograms[i].load(std::memory_order_relaxed);
     if (from == nullptr) continue;
+    // The first histogram of its kind moves over whole; nothing is allocated, because this may run
+    // when a thread ends without memory.
     Histogram* const into = left_.histograms[i].load(std::memory_order_relaxed);
     if (into != nullptr) {
       into->Merge(*from);
@@ -274,6 +290,8 @@ void ThreadStatistics::Retire(OwnedShare* share) {
 }
 
 ThreadShares::~ThreadShares() {
+  // From now on ShareOfThread returns null, so destructors of later thread-local objects that still
+  // record something count in left_, under the mutex.
   thread_share = &share_of_ended;
   MutexLock lock(&TheRegistry().mu);
   while (first != nullptr) {
@@ -322,6 +340,8 @@ std::string ThreadStatistics::ToString() const {
 [[gnu::tls_model("initial-exec")]] constinit thread_local StatisticsShare* thread_share =
     &share_of_nobody;
 
+// Most threads use few of the histograms, so each is made at its first value. The value is in it
+// before it is published.
 bool StatisticsShare::AddFirst(uint32_t histogram, uint64_t value) {
   auto* const first = new (std::nothrow) Histogram;
   if (first == nullptr) return false;

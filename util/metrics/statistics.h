@@ -5,6 +5,14 @@
 // null pointer costs one branch, with the recording code out of line; no clock is read unless the
 // result will be kept. Statistics of CreateDBStatistics() are counted in the thread's own share,
 // without a call.
+//
+//      statistics null                        one branch
+//      the share of this thread serves it     StatisticsShare::Count, inlined
+//      any other object                       a virtual call
+//
+//      RecordTick, RecordInHistogram          values that are known anyway
+//      TimesHistogram                         is a duration wanted, so that a clock must be read?
+//      StopWatch, TickerTimer, TimeIfWanted   durations, each with the level from which it is taken
 
 #include <cstdint>
 
@@ -43,7 +51,7 @@ inline void RecordInHistogram(Statistics* statistics, uint32_t histogram, uint64
     statistics->recordInHistogram(histogram, value);
 }
 
-// Like RecordInHistogram for values that are durations.
+// Records a duration; ignored at levels that exclude timers.
 inline void RecordTimeToHistogram(Statistics* statistics, uint32_t histogram, uint64_t value) {
   if (statistics == nullptr) [[likely]]
     return;
@@ -75,13 +83,16 @@ class TimeIfWanted {
     start_ = clock_ == nullptr ? CycleClock::Now() : clock_->NowNanos();
   }
 
+  // True if the time is measured; otherwise Nanos must not be called.
   [[nodiscard]] bool wanted() const { return wanted_; }
+  // Return the time since the construction.
   [[nodiscard]] uint64_t Nanos() const {
     return clock_ == nullptr ? CycleClock::NanosSince(start_) : clock_->NowNanos() - start_;
   }
   [[nodiscard]] uint64_t Micros() const { return Nanos() / 1000; }
 
  private:
+  // Decided once, so that a change of the level in between does no harm.
   const bool wanted_;
   SystemClock* clock_ = nullptr;  // Null: cycles replace the clock.
   uint64_t start_ = 0;            // In cycles or nanoseconds.
@@ -107,7 +118,8 @@ class StopWatch {
   const TimeIfWanted time_;
 };
 
-// Adds the nanoseconds of its scope to a ticker, if the stats level is at least `from`.
+// Adds the nanoseconds of its scope to a ticker, if the stats level is at least `from`. Reads no
+// clock otherwise.
 class TickerTimer {
  public:
   TickerTimer(Statistics* statistics, uint32_t ticker, StatsLevel from)

@@ -27,10 +27,12 @@ struct alignas(kCountersAlignment) StatisticsShare {
   StatisticsShare(const StatisticsShare&) = delete;
   StatisticsShare& operator=(const StatisticsShare&) = delete;
 
+  // True if the thread counts for this Statistics at present.
   [[nodiscard]] bool Serves(const Statistics* of) const {
     return statistics.load(std::memory_order_relaxed) == of;
   }
 
+  // Adds to a ticker with a plain load and store, since no other thread writes it.
   void Count(uint32_t ticker, uint64_t n) {
     VARVE_ASSERT(ticker < TICKER_ENUM_MAX);
     std::atomic<uint64_t>& counter = tickers[ticker];
@@ -46,8 +48,10 @@ struct alignas(kCountersAlignment) StatisticsShare {
     into->Add(value);
     return true;
   }
+  // Makes the histogram, and adds its first value.
   bool AddFirst(uint32_t histogram, uint64_t value);
 
+  // Sets all counts to zero.
   void Clear();
 
   // Null if these counts are obsolete; the thread must clear them before it counts again.

@@ -67,6 +67,8 @@ Status Configurable::ConfigureFromMap(const ConfigOptions& config_options, const
   return PrepareIfWanted(config_options, this);
 }
 
+// A text without '=' is no list of options. Some classes give it a meaning of their own in
+// ParseStringOptions, such as a number or a name.
 Status Configurable::ConfigureFromString(const ConfigOptions& config_options,
                                          const std::string& opts) {
   const std::string_view text = WithoutBraces(opts);
@@ -86,6 +88,8 @@ Status Configurable::ConfigureOption(const ConfigOptions& config_options, const 
   return unused.empty() ? Status::OK() : Status::NotFound("no such option", name);
 }
 
+// Is the end of the chain: subclasses take the options that they know and pass the rest up, so
+// whatever arrives here is unknown.
 Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
                                       const OptionMap& opts_map, OptionMap* unused) {
   if (unused != nullptr) {
@@ -96,6 +100,7 @@ Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
   return Status::OK();
 }
 
+// An object without options ignores such a text, as RocksDB's do.
 Status Configurable::ParseStringOptions(const ConfigOptions& config_options,
                                         const std::string& opts_str) {
   if (PrintOptions(config_options).empty()) return Status::OK();
@@ -116,6 +121,8 @@ std::string Configurable::ToString(const ConfigOptions& config_options) const {
   return ToString(config_options, "");
 }
 
+// Returns the id alone, or "{id=Name;a=1;...}". A shallow text of an object with an id leaves its
+// options out; one without an id has nothing else to say.
 std::string Configurable::ToString(const ConfigOptions& config_options,
                                    const std::string& prefix) const {
   OptionPairs pairs;
@@ -137,6 +144,8 @@ Status Configurable::GetOptionNames(const ConfigOptions& config_options,
   return Status::OK();
 }
 
+// Works on the printed text, as a class need only override PrintOptions to have all of its options
+// asked for. It is no hot path.
 Status Configurable::GetOption(const ConfigOptions& config_options, const std::string& name,
                                std::string* value) const {
   OptionPairs pairs;
@@ -150,6 +159,8 @@ Status Configurable::GetOption(const ConfigOptions& config_options, const std::s
 bool Configurable::AreEquivalent(const ConfigOptions& config_options, const Configurable* other,
                                  std::string* name) const {
   if (other == nullptr || other == this) return other == this;
+  // Options are tuning for a looser comparison: only the kind of the object, which Customizable
+  // compares, must agree there.
   if (!config_options.IsCheckEnabled(ConfigOptions::kSanityLevelExactMatch)) return true;
   const std::string mine = PrintOptions(config_options);
   const std::string theirs = other->PrintOptions(config_options);

@@ -33,6 +33,7 @@ Status ApplyColumnFamilyOption(const ConfigOptions& config, const std::string& n
                                const std::string& value, ColumnFamilyOptions* cf, bool* found) {
   if (name == "block_based_table_factory") {
     *found = true;
+    // Braces make the text the factory's options and not its name.
     const std::string braced = IsBraced(value) ? value : "{" + value + "}";
     return ApplyOption(CfOptionTable(), config, "table_factory", braced, OptionScope::kAll, cf,
                        found);
@@ -56,6 +57,7 @@ Status ApplyColumnFamilyOptions(const ConfigOptions& config, const OptionPairs& 
   return Status::OK();
 }
 
+// The order is arbitrary: a map cannot say that a struct is set before one of its fields.
 OptionPairs ToPairs(const OptionMap& map) {
   return OptionPairs(map.begin(), map.end());
 }
@@ -216,6 +218,8 @@ Status GetBlockBasedTableOptionsFromString(const BlockBasedTableOptions& table_o
 
 // ---- Databases and column families together ----
 
+// Each name is tried as a database option first. That attempt is always strict, since "unknown"
+// must come back as *found == false and not be ignored; only the second attempt may ignore.
 Status GetOptionsFromString(const ConfigOptions& config_options, const Options& base_options,
                             const std::string& opts_str, Options* new_options) {
   OptionPairs pairs;
@@ -243,6 +247,7 @@ Status StringToMap(const std::string& opts_str, OptionMap* opts_map) {
   OptionPairs pairs;
   VARVE_RETURN_IF_ERROR(SplitOptionText(opts_str, &pairs));
   opts_map->clear();
+  // Braces are removed as in RocksDB, whose users pass the values on.
   for (auto& [name, value] : pairs) (*opts_map)[name] = std::string(WithoutBraces(value));
   return Status::OK();
 }

@@ -99,6 +99,7 @@ Status CompactionFilterFactory::CreateFromString(const ConfigOptions& config_opt
 Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config_options,
                                                  const std::string& value,
                                                  std::shared_ptr<FlushBlockPolicyFactory>* result) {
+  // Null means "by size" to the table builder, so the built-in policy needs no object.
   const bool by_size = value == FlushBlockBySizePolicyFactory::kClassName();
   return CreateObject(config_options, by_size ? "" : value, &None, result);
 }
@@ -144,6 +145,8 @@ Status MemoryAllocator::CreateFromString(const ConfigOptions& config_options,
   return CreateObject(config_options, value, &None, result);
 }
 
+// An empty text makes statistics, where an empty text for most classes makes null: a program that
+// asks for statistics without a name wants some.
 Status Statistics::CreateFromString(const ConfigOptions& config_options, const std::string& value,
                                     std::shared_ptr<Statistics>* result) {
   const auto builtin = [](const std::string& id) {
@@ -192,6 +195,8 @@ Status Env::CreateFromString(const ConfigOptions& config_options, const std::str
   VARVE_RETURN_IF_ERROR(Customizable::GetOptionsMap(value, "", &id, &options));
   Env* env = nullptr;
   std::unique_ptr<Env> owned;
+  // A registered factory may give a new Env, which *guard then owns, or a shared one, for which the
+  // guard stays empty. The built-in Envs live for ever.
   if (config_options.registry != nullptr && config_options.registry->GetFactory<Env>(id)) {
     VARVE_RETURN_IF_ERROR(
         Guarded([&] { return config_options.registry->NewObject(id, &env, &owned); }));

@@ -19,6 +19,8 @@ namespace varve {
 
 Customizable::~Customizable() = default;
 
+// The address is unique among living objects, and the process's number among processes, so that ids
+// in one log file of several processes differ.
 std::string Customizable::GenerateIndividualId() const {
   std::array<char, 64> place{};
   std::snprintf(place.data(), place.size(), "@%p#%d", static_cast<const void*>(this),
@@ -56,6 +58,8 @@ bool Customizable::AreEquivalent(const ConfigOptions& config_options, const Conf
   return Configurable::AreEquivalent(config_options, other, name);
 }
 
+// If the text names the kind that the object has already, its present options complete the new
+// ones: merge() keeps what `options` has and adds what it lacks.
 Status Customizable::GetOptionsMap(const ConfigOptions& config_options, const Customizable* custom,
                                    const std::string& opt_value, std::string* id,
                                    std::unordered_map<std::string, std::string>* options) {

@@ -125,6 +125,7 @@ void CompactionJobStats::Add(const CompactionJobStats& stats) {
   file_range_sync_nanos += stats.file_range_sync_nanos;
   file_fsync_nanos += stats.file_fsync_nanos;
   file_prepare_write_nanos += stats.file_prepare_write_nanos;
+  // An empty prefix means that nothing was written, so it must not win as the smallest.
   if (smallest_output_key_prefix.empty() ||
       (!stats.smallest_output_key_prefix.empty() &&
        stats.smallest_output_key_prefix < smallest_output_key_prefix)) {

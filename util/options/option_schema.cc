@@ -14,6 +14,8 @@ std::string QualifiedName(const OptionTable& table, std::string_view name) {
   return std::string(table.struct_name()) + "::" + std::string(name);
 }
 
+// Only the two codes that ApplyOptions promises remain: whatever a program's factory returned
+// becomes InvalidArgument.
 Status WithName(const Status& s, const OptionTable& table, std::string_view name) {
   const std::string text = QualifiedName(table, name) + ": " + s.getState();
   return s.IsNotSupported() ? Status::NotSupported(text) : Status::InvalidArgument(text);
@@ -73,6 +75,14 @@ const OptionRow* OptionTable::Find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
+// Resolves the name in three steps:
+//
+//   a row of the table            parse the whole value
+//   "row.field"                   hand the field to the row's type
+//   neither                       RocksDB's other names, by their verdict, or unknown
+//
+// *found is true also for a name that only RocksDB has, so that a caller with a second table does
+// not look there.
 Status ApplyOption(const OptionTable& table, const ConfigOptions& config, std::string_view name,
                    std::string_view value, OptionScope scope, void* object, bool* found) {
   const OptionRow* const row = table.Find(name);

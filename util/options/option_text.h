@@ -2,7 +2,8 @@
 #pragma once
 
 // Handles the text form of options: splitting "a=1;b={c=2;}", escapes, numbers. These are pure
-// functions over unchecked text: bounded nesting, no recursion on input, no exceptions.
+// functions over unchecked text: bounded nesting, no recursion on input, no exceptions but
+// std::bad_alloc.
 
 #include <cstddef>
 #include <cstdint>
@@ -53,8 +54,8 @@ Status ObjectId(std::string_view text, std::string* id);
 // Parses a finite decimal number.
 [[nodiscard]] bool ParseDouble(std::string_view text, double* value);
 
-// Returns the shorter of the fixed form with six places and the exact form that reads back as
-// `value`.
+// Returns the fixed form with six places if it reads back as `value`; otherwise 17 significant
+// digits.
 [[nodiscard]] std::string PrintDouble(double value);
 
 }  // namespace varve

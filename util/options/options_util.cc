@@ -35,6 +35,7 @@ void UseCache(const std::shared_ptr<Cache>& cache, ColumnFamilyOptions* cf) {
 
 }  // namespace
 
+// Both results change together, after everything has succeeded.
 Status LoadOptionsFromFile(const ConfigOptions& config_options,
                            const std::string& options_file_name, DBOptions* db_options,
                            std::vector<ColumnFamilyDescriptor>* cf_descs,
@@ -84,6 +85,8 @@ Status LoadLatestOptions(const std::string& dbpath, Env* env, DBOptions* db_opti
                            cache);
 }
 
+// Compares what decides whether data can be read: the set of families and their comparators. Other
+// differences are allowed, as opening applies the new options.
 Status CheckOptionsCompatibility(const ConfigOptions& config_options, const std::string& dbpath,
                                  const DBOptions& /*db_options*/,
                                  const std::vector<ColumnFamilyDescriptor>& cf_descs) {

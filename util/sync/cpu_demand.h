@@ -7,8 +7,11 @@
 
 namespace varve {
 
-// True if more threads are runnable than processors are online, as the system counts them. False if
-// the system does not tell. Costs a system call of a microsecond or two. Any thread may call it.
+// True if more threads of usual priority are runnable than processors are online. Threads of
+// processes with the policy SCHED_IDLE, or with a nice value of 10 or more, are not counted: they
+// leave a processor to any other thread. False if the system does not tell. Usually costs a system
+// call of a microsecond or two; while processors are short, also a quarter of a millisecond every
+// 50 ms. Any thread may call it.
 bool ProcessorsAreShort() noexcept;
 
 // Returns the number of runnable threads in the text of /proc/loadavg; 0 if the text is malformed.

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A job works in pieces, each of about a quarter of a millisecond to a millisecond of processor
+// time. Between two pieces it judges anew how urgent its work is and, unless that says to hurry,
+// rests: it sleeps if threads wait for processors, and yields otherwise. A piece is measured in
+// processor time where the system tells it, so that time in which others ran or a device worked
+// does not count. The clock is read every stride_ steps, and the stride adapts so that a piece
+// contains several looks.
+
 #include "util/sync/give_way.h"
 
 #include <algorithm>

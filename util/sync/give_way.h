@@ -46,8 +46,10 @@ class WorkPace {
   SystemClock* clock() const { return clock_; }
   // Returns the urgency as judged last.
   Urgency urgency() const { return urgency_.load(std::memory_order_relaxed); }
+  // Judges the urgency anew; called by leaders.
   void JudgeAgain(uint64_t steps) { urgency_.store(Judge(steps), std::memory_order_relaxed); }
 
+  // Counts one pause of that length.
   void NotePause(uint64_t nanos) {
     pauses_.fetch_add(1, std::memory_order_relaxed);
     paused_nanos_.fetch_add(nanos, std::memory_order_relaxed);
@@ -90,13 +92,18 @@ class GiveWay {
   static WorkPace* CurrentPace() { return here_ == nullptr ? nullptr : here_->pace_; }
 
  private:
+  // Looks at the clock, and yields if the pace says so.
   void Look();
+  // Sets stride_ so that several looks come in a piece.
   void AdaptStride(uint64_t took, uint64_t piece);
+  // Begins a piece of work at that time.
   void BeginPiece(uint64_t now);
 
+  // The object that applied before; null: none.
   GiveWay* const outer_;
   WorkPace* const pace_;
   const Part part_;
+  // Steps until the next look.
   uint32_t until_look_ = 1;
   uint32_t stride_ = 1;  // Number of steps from one look at the clock to the next.
   uint64_t steps_ = 0;
@@ -139,6 +146,7 @@ class SharedUrgency final : private ForkWatch {
     uint64_t generation_ = 0;
   };
 
+  // Returns the most urgent wish.
   Urgency nearest() const { return nearest_.load(std::memory_order_relaxed); }
 
  private:

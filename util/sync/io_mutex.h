@@ -16,6 +16,7 @@ class VARVE_CAPABILITY("mutex") IoMutex final : public Mutex {
  public:
   IoMutex() = default;
 
+  // Takes the lock. Throws RefusedCall if this thread holds it already.
   void Lock() VARVE_ACQUIRE() VARVE_NO_THREAD_SAFETY_ANALYSIS {
     if (owner_.load(std::memory_order_relaxed) == &self_) [[unlikely]] {
       throw RefusedCall{
@@ -25,6 +26,7 @@ class VARVE_CAPABILITY("mutex") IoMutex final : public Mutex {
     Mutex::Lock();
     owner_.store(&self_, std::memory_order_relaxed);
   }
+  // Forgets the owner first: afterwards another thread may store its own.
   void Unlock() VARVE_RELEASE() VARVE_NO_THREAD_SAFETY_ANALYSIS {
     owner_.store(nullptr, std::memory_order_relaxed);
     Mutex::Unlock();
@@ -37,6 +39,7 @@ class VARVE_CAPABILITY("mutex") IoMutex final : public Mutex {
   std::atomic<const char*> owner_{nullptr};  // A thread stores only its own address.
 };
 
+// Holds the mutex for a scope.
 class VARVE_SCOPED_CAPABILITY IoMutexLock {
  public:
   explicit IoMutexLock(IoMutex* mu) VARVE_ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }

@@ -50,7 +50,7 @@ void AfterLock(const void* lock, MutexRank rank) {
 }
 
 void AfterUnlock(const void* lock) {
-  // It is usually the last one taken.
+  // The search begins at the end, as a lock is usually the last one that was taken.
   for (size_t i = held_locks.count; i-- > 0;) {
     if (held_locks.locks[i].lock != lock) continue;
     for (size_t j = i + 1; j < held_locks.count; j++) held_locks.locks[j - 1] = held_locks.locks[j];

@@ -2,6 +2,19 @@
 #pragma once
 
 // Defines a mutex that clang's analysis understands, its scoped guards, and a condition variable.
+//
+// Ranks prevent deadlocks between locks of the engine: all threads take ranked locks in ascending
+// order, so no two threads can each wait for a lock that the other one holds.
+//
+//      rank      locks of
+//      1000 +    db          taken first, as it calls the other layers
+//      3000 +    table
+//      4000 +    memtable
+//      5000 +    util        taken last; nothing else is taken under them
+//
+// A debug build checks the order at each Lock, whether or not another thread holds the lock: one
+// run of a test that takes two locks in the wrong order is enough to find the fault, without a
+// deadlock. TryLock imposes no order, because it never waits.
 
 #include <condition_variable>
 #include <cstdint>
@@ -50,6 +63,7 @@ class VARVE_CAPABILITY("mutex") Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
+  // Waits until the lock is free, and takes it.
   void Lock() VARVE_ACQUIRE() {
     if constexpr (lock_checks::kEnabled) lock_checks::BeforeLock(this, rank_);
     mu_.lock();
@@ -63,6 +77,7 @@ class VARVE_CAPABILITY("mutex") Mutex {
     return true;
   }
 
+  // Releases the lock, which the calling thread must hold.
   void Unlock() VARVE_RELEASE() {
     if constexpr (lock_checks::kEnabled) lock_checks::AfterUnlock(this);
     mu_.unlock();
@@ -78,6 +93,7 @@ class VARVE_CAPABILITY("mutex") Mutex {
   friend struct ForkWatches;  // Holds more of them than the checks support.
 
   std::mutex mu_;
+  // Position in the global order; checked in debug builds only.
   const MutexRank rank_;
 };
 
@@ -132,6 +148,7 @@ class CondVar {
   void Wait();
   // Like Wait, for at most `micros`; returns false if the time ran out. Uses the monotonic clock.
   bool WaitFor(uint64_t micros);
+  // Wake one waiter, or all.
   void Signal() { cv_.notify_one(); }
   void SignalAll() { cv_.notify_all(); }
 

@@ -65,6 +65,7 @@ class OrderedPipeline {
   [[nodiscard]] uint64_t total_weight() const { return total_weight_; }
 
  private:
+  // An item in the ring.
   struct Slot {
     uint64_t weight = 0;
     bool prepared = false;  // Also set if it was given up.
@@ -73,10 +74,15 @@ class OrderedPipeline {
   [[nodiscard]] size_t PlaceOf(uint64_t item) const {
     return static_cast<size_t>(item % options_.places);
   }
+  // The loop of a thread.
   void Work() VARVE_EXCLUDES(mu_);
+  // Called by the owner when it has to wait: prepares an item, or sleeps.
   void HelpOrWait() VARVE_REQUIRES(mu_);
+  // Prepares the next item that waits, without the lock.
   void TakeOne() VARVE_REQUIRES(mu_);
+  // Finishes prepared items in order, without the lock. Called only if no other thread does that.
   void FinishReady() VARVE_REQUIRES(mu_);
+  // True if sleeping threads should be woken.
   [[nodiscard]] bool NearlyFull() const VARVE_REQUIRES(mu_);
   void SumWeights() VARVE_REQUIRES(mu_) { total_weight_ = finished_weight_ + weight_on_way_; }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Counts running tasks, up to a limit. When there may be room again, all clients of the shared
-// timer are woken, because a limiter does not know who shares it.
+// Counts running tasks, up to a limit that several databases may share. Whoever was refused is not
+// remembered. Instead, when there may be room again, all clients of the process's timer
+// (SharedTimer) are woken. Each open database is one of them, and tries again what it wants to run.
 
 #include <atomic>
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 namespace varve {
 
+// The limiter of NewConcurrentTaskLimiter. Thread safety: any thread.
 class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
  public:
   TaskLimiter(const std::string& name, int32_t limit);
@@ -26,13 +28,15 @@ class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
   int32_t GetOutstandingTask() const override { return outstanding_.load(); }
 
   // Counts one more task, unless the limit is reached; `force` ignores the limit. If it returns
-  // false, the timer's clients are woken when that may have changed.
+  // false, the clients of SharedTimer are woken when that may have changed.
   bool Take(bool force);
+  // Counts one task less, and wakes those who wait.
   void GiveBack();
   // True if Take without `force` would fail; arranges the same wake-up.
   bool MustWait();
 
  private:
+  // True if the limit is reached. A negative limit allows any number.
   bool Full() const {
     const int32_t limit = limit_.load();
     return limit >= 0 && outstanding_.load() >= limit;
@@ -44,6 +48,7 @@ class TaskLimiter final : public ConcurrentTaskLimiter, private ForkWatch {
   const std::string name_;
   std::atomic<int32_t> limit_;
   std::atomic<int32_t> outstanding_{0};
+  // True if somebody was refused since the last wake-up.
   std::atomic<bool> awaited_{false};
 };
 
@@ -61,6 +66,7 @@ class TaskSlot {
   // Counts a task. Requires that the slot is free. Without a limiter it counts nothing and returns
   // true.
   bool Take(const std::shared_ptr<ConcurrentTaskLimiter>& limiter, bool force);
+  // Gives the count back; does nothing if the slot is free.
   void Release();
 
  private:

@@ -1,4 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Each thread has a table of cells, made at its first use; an instance is the number of a cell in
+// every table. A thread reaches its own cell through thread-local pointers, without a lock. All
+// tables are in one list, youngest first, by which Scrape finds the cells of one instance and an
+// exiting thread is removed.
+//
+// Invariants
+// 1. A pointer in a cell belongs to the cell. Whoever exchanges it out owns it: the thread, a
+//    scraper, or the thread's exit. So it is released once.
+// 2. Cells do not move: a table grows by chunks. Only its thread adds a chunk, and frees the table
+//    at its exit, after taking it off the list under the mutex.
+// 3. Releasing calls the owner's function without the mutex, a limited number at a time, from an
+//    array: it must work when memory is out.
+// 4. An instance does not end while an exiting thread has one of its pointers (`leaving`): the
+//    release may need what the instance's owner frees next.
+// 5. Scrape visits each table that exists all the time once, by descending numbers, although the
+//    list changes while it releases.
+
 #include "util/sync/thread_slots.h"
 
 #include <array>

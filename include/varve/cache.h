@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-//
-// The block cache: its options, the roles of its entries, and the Cache class.
+/// The block cache: its options, the roles of its entries, and the Cache class.
+///
+/// Blocks of tables that were read stay in a cache of limited size, uncompressed, so that the next
+/// read of them needs no file. Make one cache, set it in BlockBasedTableOptions::block_cache of all
+/// column families, and size it by the memory that reads may use. Several databases may share it.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +29,9 @@ struct ConfigOptions;
 using BlockCache = Cache;
 using RowCache = Cache;
 
-/// The kind of an entry, or of memory charged to a cache. Append before kMisc.
+/// The kind of an entry, or of memory charged to a cache. Append before kMisc. Varve inserts blocks
+/// of data, filters and indexes, and values of blob files (ColumnFamilyOptions::blob_cache), and
+/// charges those of CacheUsageOptions and of WriteBufferManager; other roles keep the numbering.
 enum class CacheEntryRole {
   kDataBlock,
   kFilterBlock,
@@ -51,9 +56,11 @@ VARVE_EXPORT const std::string& GetCacheEntryRoleName(CacheEntryRole role);
 
 /// Keys in the maps of the properties "rocksdb.block-cache-entry-stats" and
 /// "rocksdb.fast-block-cache-entry-stats".
+/// Keys and values are texts; numbers are decimal.
 struct VARVE_EXPORT BlockCacheEntryStatsMapKeys {
   /// Text that distinguishes the caches of one process.
   static const std::string& CacheId();
+  /// Capacity of the cache in bytes.
   static const std::string& CacheCapacityBytes();
   /// Duration of the last count, and the time since it ended.
   static const std::string& LastCollectionDurationSeconds();
@@ -104,6 +111,8 @@ struct ShardedCacheOptions {
         metadata_charge_policy(_metadata_charge_policy) {}
 };
 
+/// Options of the standard cache. Its name and options are those of RocksDB's LRUCache; it evicts
+/// by a clock, which approximates that order without a lock in lookups.
 struct LRUCacheOptions : public ShardedCacheOptions {
   /// Shares of the capacity reserved for entries of high and of low priority; entries pushed out of
   /// their share lose their priority, not their place. Each is in [0, 1], the sum at most 1.
@@ -129,6 +138,7 @@ struct LRUCacheOptions : public ShardedCacheOptions {
   VARVE_EXPORT std::shared_ptr<Cache> MakeSharedCache() const;
 };
 
+/// Make a cache from parameters, or from options. Null if one is out of range or not supported.
 VARVE_EXPORT std::shared_ptr<Cache> NewLRUCache(
     size_t capacity, int num_shard_bits = -1, bool strict_capacity_limit = false,
     double high_pri_pool_ratio = 0.5, std::shared_ptr<MemoryAllocator> memory_allocator = nullptr,
@@ -158,9 +168,13 @@ struct HyperClockCacheOptions : public ShardedCacheOptions {
   VARVE_EXPORT std::shared_ptr<Cache> MakeSharedCache() const;
 };
 
-/// Maps byte strings to objects it owns, up to a capacity, and evicts those used least. Made by the
-/// functions above. Thread-safe. The engine uses the first group of methods; programs use the
-/// second to size and monitor a cache.
+/// Maps byte strings to objects it owns, up to a capacity, and evicts those that were not used
+/// lately. Made by the functions above. Thread-safe. The engine uses the first group of methods;
+/// programs use the second to size and monitor a cache.
+///
+/// An entry is in one of two states. Referenced: a Handle is held, the entry stays in memory
+/// whatever the capacity is. Unreferenced: it may be evicted when room is needed. So the usage
+/// exceeds the capacity only by referenced entries, and not at all with a strict limit.
 class Cache : public Customizable {
  public:
   /// Opaque reference to an entry, which stays in memory as long as one is held.
@@ -213,6 +227,7 @@ class Cache : public Customizable {
   virtual bool Ref(Handle* handle) = 0;
   /// Gives a reference back. True if that freed the entry.
   virtual bool Release(Handle* handle, bool erase_if_last_ref = false) = 0;
+  /// Returns the object of an entry that the caller holds a reference to.
   virtual ObjectPtr Value(Handle* handle) = 0;
   /// Returns the bytes that the entry was inserted with.
   virtual size_t GetCharge(Handle* handle) const = 0;
@@ -220,14 +235,18 @@ class Cache : public Customizable {
   virtual void Erase(const Slice& key) = 0;
   /// Returns a number unique in this cache, which makes the keys of different owners distinct.
   virtual uint64_t NewId() = 0;
+  /// Returns the allocator of ShardedCacheOptions; null: the standard one.
   MemoryAllocator* memory_allocator() const { return memory_allocator_.get(); }
 
   // Methods for programs.
 
   /// Sets the capacity in bytes; evicts at once if it is smaller.
   virtual void SetCapacity(size_t capacity) = 0;
+  /// With a strict limit insertions fail that would exceed the capacity; without it they succeed,
+  /// and the usage may exceed the capacity by what is referenced.
   virtual void SetStrictCapacityLimit(bool strict_capacity_limit) = 0;
   virtual bool HasStrictCapacityLimit() const = 0;
+  /// Returns the capacity in bytes, of all shards together.
   virtual size_t GetCapacity() const = 0;
   /// Return the bytes in use, by all entries or by one.
   virtual size_t GetUsage() const = 0;

@@ -3,6 +3,11 @@
 //
 // Cleanable is an object with functions to call when it is destroyed or reset, for instance to
 // release the cache entry that its bytes point into. Base of iterators and of PinnableSlice.
+//
+//   void Unlock(void* mutex, void*) { static_cast<std::mutex*>(mutex)->unlock(); }
+//   ...
+//   mutex.lock();
+//   value.RegisterCleanup(&Unlock, &mutex, nullptr);  // unlocked when `value` is reset
 
 #include "varve/export.h"
 
@@ -12,8 +17,10 @@ namespace varve {
 /// Cleanups run in unspecified order. Not thread-safe.
 class VARVE_EXPORT Cleanable {
  public:
+  /// A function with the two arguments that were registered with it.
   using CleanupFunction = void (*)(void* arg1, void* arg2);
 
+  /// Makes an object without cleanups.
   Cleanable() = default;
   Cleanable(const Cleanable&) = delete;
   Cleanable& operator=(const Cleanable&) = delete;
@@ -40,6 +47,7 @@ class VARVE_EXPORT Cleanable {
   /// Runs all cleanups now; the object can be used again.
   void Reset() { RunAll(); }
 
+  /// True if a cleanup is registered.
   bool HasCleanups() const { return first_.function != nullptr; }
 
  private:
@@ -70,7 +78,10 @@ class VARVE_EXPORT Cleanable {
 /// count is atomic; one object must not be used by two threads at once.
 class VARVE_EXPORT SharedCleanablePtr {
  public:
+  /// Makes a reference to nothing.
   SharedCleanablePtr() = default;
+  /// Copies share the Cleanable; a source that is moved from refers to nothing. Assignment first
+  /// drops the reference that the target had.
   SharedCleanablePtr(const SharedCleanablePtr& from);
   SharedCleanablePtr(SharedCleanablePtr&& from) noexcept;
   SharedCleanablePtr& operator=(const SharedCleanablePtr& from);
@@ -85,6 +96,7 @@ class VARVE_EXPORT SharedCleanablePtr {
   /// Defined only after Allocate() or with a non-null source; get() may be null.
   Cleanable& operator*() { return *get(); }
   Cleanable* operator->() { return get(); }
+  /// Returns the Cleanable, or null before Allocate().
   Cleanable* get();
 
   /// Makes `target` hold a copy of this reference until its cleanup. Does nothing if null.

@@ -3,6 +3,17 @@
 //
 // Comparator defines the total order of user keys. Its name is stored with the data, and a column
 // family can be opened only with a comparator of that name.
+//
+//   class LongestFirst : public varve::Comparator {
+//    public:
+//     const char* Name() const override { return "LongestFirst"; }
+//     int Compare(const varve::Slice& a, const varve::Slice& b) const override {
+//       if (a.size() != b.size()) return a.size() > b.size() ? -1 : 1;
+//       return a.compare(b);
+//     }
+//     void FindShortestSeparator(std::string*, const varve::Slice&) const override {}
+//     void FindShortSuccessor(std::string*) const override {}
+//   };
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +28,7 @@ namespace varve {
 
 struct ConfigOptions;
 
+/// The part of Comparator that only orders keys.
 class CompareInterface {
  public:
   virtual ~CompareInterface() = default;
@@ -25,6 +37,9 @@ class CompareInterface {
   virtual int Compare(const Slice& a, const Slice& b) const = 0;
 };
 
+/// Defines the order of the keys of a column family. A database stores the name and refuses to open
+/// with a comparator of another name.
+///
 /// Must be thread-safe, must not throw, and must never change its order once data is stored under
 /// its name. With timestamp_size() > 0 every user key ends with a timestamp of that many bytes, and
 /// of two keys that differ only in it, the one with the larger timestamp sorts first.
@@ -76,6 +91,7 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
   /// numbers or bytes. Empty without timestamps.
   VARVE_EXPORT virtual Slice GetMaxTimestamp() const;
   VARVE_EXPORT virtual Slice GetMinTimestamp() const;
+  /// Returns a readable timestamp for messages; empty unless overridden.
   virtual std::string TimestampToString(const Slice& /*timestamp*/) const { return ""; }
 
   /// Compares two timestamps; the smaller one is older. Returns 0 without timestamps.
@@ -90,6 +106,7 @@ class VARVE_EXPORT Comparator : public CompareInterface, public Customizable {
                                       bool /*b_has_ts*/) const {
     return Compare(a, b);
   }
+  /// True if the keys are equal apart from their timestamps, which both have.
   virtual bool EqualWithoutTimestamp(const Slice& a, const Slice& b) const {
     return CompareWithoutTimestamp(a, /*a_has_ts=*/true, b, /*b_has_ts=*/true) == 0;
   }

@@ -2,6 +2,14 @@
 #pragma once
 
 // Block codecs and their parameters. The numbers are stored in files.
+//
+//   options.compression = varve::kZSTD;
+//   options.compression_opts.level = 6;
+//   options.compression_opts.max_dict_bytes = 16 << 10;  // one dictionary for each table
+//
+// GetSupportedCompressions (convenience.h) lists the codecs of a build. A codec that it lacks is
+// refused with NotSupported: in options when a database is opened, and in a block when that is
+// read.
 
 #include <cstdint>
 
@@ -9,13 +17,21 @@ namespace varve {
 
 // Stored in the trailer of each block; never renumber.
 enum CompressionType : unsigned char {
+  // Stores blocks as they are.
   kNoCompression = 0x00,
+  // Snappy has no levels and takes no dictionaries.
   kSnappyCompression = 0x01,
+  // Zlib takes levels, window_bits, strategy and dictionaries.
   kZlibCompression = 0x02,
+  // BZip2 takes no dictionaries.
   kBZip2Compression = 0x03,
+  // LZ4, the default of column families, takes dictionaries, and negative levels for more speed.
   kLZ4Compression = 0x04,
+  // LZ4HC has LZ4's format, compresses better, and is slower in writing.
   kLZ4HCCompression = 0x05,
+  // Xpress exists on Windows alone, and is never supported.
   kXpressCompression = 0x06,
+  // ZSTD takes levels, and dictionaries that may be trained.
   kZSTD = 0x07,
   // In options only: another option makes the choice.
   kDisableCompressionOption = 0xff,

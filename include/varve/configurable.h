@@ -17,6 +17,9 @@ struct ColumnFamilyOptions;
 struct ConfigOptions;
 struct DBOptions;
 
+/// The base of all objects that options can name: comparators, factories, caches, file systems. It
+/// gives them options of their own, which are set from text, printed and compared.
+///
 /// By default an object has no options. A class with options overrides ConfigureOptions() and
 /// PrintOptions(), on which all other functions are based, and GetOptionsPtr() if it exposes them
 /// as a struct. Varve has neither RegisterOptions() nor OptionTypeInfo.
@@ -102,7 +105,8 @@ class VARVE_EXPORT Configurable {
                                  const ColumnFamilyOptions& cf_opts) const;
 
  protected:
-  /// Not the name of an option; Customizable returns the object's id for it.
+  /// Names the object's id in texts of options ("id=..."). No option has this name; Customizable
+  /// returns the id for it.
   static constexpr const char* kIdOption = "id";
 
   virtual const void* GetOptionsPtr(const std::string& name) const;

@@ -3,6 +3,11 @@
 //
 // Customizable is a Configurable with a name, by which it can be created, and found within
 // wrappers. Base of the configurable parts of a database.
+//
+//   varve::ConfigOptions config;
+//   std::shared_ptr<varve::MergeOperator> op;
+//   varve::Status s = varve::MergeOperator::CreateFromString(config, "uint64add", &op);
+//   if (s.ok()) assert(op->IsInstanceOf("UInt64AddOperator"));
 
 #include <string>
 #include <unordered_map>
@@ -24,6 +29,7 @@ class VARVE_EXPORT Customizable : public Configurable {
   Customizable& operator=(const Customizable&) = default;
   ~Customizable() override;
 
+  /// Returns the name under which OPTIONS files and messages know the class.
   virtual const char* Name() const = 0;
   /// Returns another, usually shorter, name of the class; "" for none.
   virtual const char* NickName() const { return ""; }

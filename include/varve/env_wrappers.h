@@ -2,6 +2,11 @@
 #pragma once
 
 // Forwarding forms of Env, its file types and Logger. Included by varve/env.h.
+//
+// They are bases for classes that change only some calls. A file wrapper borrows its target, which
+// must outlive it, and is used by as many threads as its target. New code that changes only
+// storage should derive from FileSystemWrapper (file_system_wrappers.h), as the library calls an
+// Env's file functions through an adapter.
 
 #include <cstdint>
 #include <memory>
@@ -17,8 +22,10 @@ namespace varve {
 class VARVE_EXPORT EnvWrapper : public Env {
  public:
   struct Target {
+    // Receives the calls; never null.
     Env* env;
-    std::shared_ptr<Env> guard;  // owner of env, or empty
+    // Owns env, or is empty if the wrapper does not own it.
+    std::shared_ptr<Env> guard;
 
     explicit Target(Env* borrowed) : env(borrowed) {}
     explicit Target(std::unique_ptr<Env>&& owned) : guard(std::move(owned)) { env = guard.get(); }
@@ -31,11 +38,12 @@ class VARVE_EXPORT EnvWrapper : public Env {
   explicit EnvWrapper(const std::shared_ptr<Env>& target);
   ~EnvWrapper() override;
 
+  // Returns the Env that calls are forwarded to, valid as long as the wrapper.
   Env* target() const { return target_.env; }
 
   const char* Name() const override { return target_.env->Name(); }
 
-  // Files.
+  // These open files. Override them to return file wrappers of your own.
   Status NewSequentialFile(const std::string& path, std::unique_ptr<SequentialFile>* result,
                            const EnvOptions& options) override {
     return target_.env->NewSequentialFile(path, result, options);
@@ -69,7 +77,7 @@ class VARVE_EXPORT EnvWrapper : public Env {
     return target_.env->NewLogger(path, result);
   }
 
-  // Names.
+  // These change names, and tell what exists.
   Status FileExists(const std::string& path) override { return target_.env->FileExists(path); }
   Status IsDirectory(const std::string& path, bool* is_dir) override {
     return target_.env->IsDirectory(path, is_dir);
@@ -94,7 +102,7 @@ class VARVE_EXPORT EnvWrapper : public Env {
   }
   Status DeleteFile(const std::string& path) override { return target_.env->DeleteFile(path); }
 
-  // Contents and attributes.
+  // These read and change what a file or a name has.
   Status GetFileSize(const std::string& path, uint64_t* size) override {
     return target_.env->GetFileSize(path, size);
   }
@@ -105,7 +113,7 @@ class VARVE_EXPORT EnvWrapper : public Env {
     return target_.env->Truncate(path, size);
   }
 
-  // Directories.
+  // These list, make and remove directories.
   Status NewDirectory(const std::string& path, std::unique_ptr<Directory>* result) override {
     return target_.env->NewDirectory(path, result);
   }
@@ -131,13 +139,13 @@ class VARVE_EXPORT EnvWrapper : public Env {
     return target_.env->GetFreeSpace(path, bytes);
   }
 
-  // Locks.
+  // The lock of LockFile is the target's: hand it to UnlockFile unchanged.
   Status LockFile(const std::string& path, FileLock** lock) override {
     return target_.env->LockFile(path, lock);
   }
   Status UnlockFile(FileLock* lock) override { return target_.env->UnlockFile(lock); }
 
-  // Options of files.
+  // These adjust options before files are opened.
   void SanitizeEnvOptions(EnvOptions* o) const override { target_.env->SanitizeEnvOptions(o); }
   EnvOptions OptimizeForLogRead(const EnvOptions& o) const override {
     return target_.env->OptimizeForLogRead(o);
@@ -164,7 +172,8 @@ class VARVE_EXPORT EnvWrapper : public Env {
     return target_.env->OptimizeForBlobFileRead(o, db);
   }
 
-  // Time.
+  // These tell the time. Databases reach them through GetSystemClock(), which is an adapter to
+  // them.
   uint64_t NowMicros() override { return target_.env->NowMicros(); }
   uint64_t NowNanos() override { return target_.env->NowNanos(); }
   uint64_t NowCPUNanos() override { return target_.env->NowCPUNanos(); }
@@ -174,7 +183,7 @@ class VARVE_EXPORT EnvWrapper : public Env {
   std::string TimeToString(uint64_t time) override { return target_.env->TimeToString(time); }
   void SleepForMicroseconds(int micros) override { target_.env->SleepForMicroseconds(micros); }
 
-  // Threads.
+  // The pools of threads are the target's, and shared with all that use it.
   void Schedule(void (*work)(void*), void* arg, Priority pool, void* tag = nullptr,
                 void (*withdrawn)(void*) = nullptr) override {
     target_.env->Schedule(work, arg, pool, tag, withdrawn);
@@ -210,7 +219,7 @@ class VARVE_EXPORT EnvWrapper : public Env {
   }
   uint64_t GetThreadID() const override { return target_.env->GetThreadID(); }
 
-  // The host.
+  // These tell about the machine.
   Status GetHostName(char* name, uint64_t len) override {
     return target_.env->GetHostName(name, len);
   }
@@ -223,7 +232,8 @@ class VARVE_EXPORT EnvWrapper : public Env {
   Target target_;
 };
 
-// File wrappers: each forwards every call to a target that it does not own.
+// File wrappers follow: each forwards every call to a target that it does not own and that must
+// outlive it. Derive from one, and override what should differ.
 class VARVE_EXPORT SequentialFileWrapper : public SequentialFile {
  public:
   explicit SequentialFileWrapper(SequentialFile* target) : target_(target) {}

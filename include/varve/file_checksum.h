@@ -24,13 +24,15 @@ inline constexpr const char* kUnknownFileChecksumFuncName = "Unknown";
 // Name of the function of the factory below.
 inline constexpr const char* kStandardDbFileChecksumFuncName = "FileChecksumCrc32c";
 
+// The file that a checksum is computed for.
 struct FileChecksumGenContext {
+  // Path of the file.
   std::string file_name;
   // Name of the function of an existing checksum; empty: the factory's choice.
   std::string requested_checksum_func_name;
 };
 
-// Computes one checksum. Used by one thread at a time. Must not throw.
+// Computes one checksum of a whole file. Used by one thread at a time. Must not throw.
 class VARVE_EXPORT FileChecksumGenerator {
  public:
   virtual ~FileChecksumGenerator() = default;
@@ -45,6 +47,8 @@ class VARVE_EXPORT FileChecksumGenerator {
   virtual const char* Name() const = 0;
 };
 
+// Makes generators. Set it in DBOptions::file_checksum_gen_factory: then each new table gets a
+// checksum, stored in the MANIFEST, which DB::VerifyFileChecksums, backups and ingestions compare.
 // Thread-safe. Must not throw.
 class VARVE_EXPORT FileChecksumGenFactory : public Customizable {
  public:
@@ -64,12 +68,14 @@ class VARVE_EXPORT FileChecksumGenFactory : public Customizable {
 // Computes CRC-32C, stored as four bytes, most significant first. Supports no other function.
 VARVE_EXPORT std::shared_ptr<FileChecksumGenFactory> GetFileChecksumGenCrc32cFactory();
 
-// Checksums by file number. Not thread-safe.
+// Checksums by file number, as DB::GetLiveFilesChecksumInfo fills it. Not thread-safe.
 class VARVE_EXPORT FileChecksumList {
  public:
   virtual ~FileChecksumList() = default;
 
+  // Removes all checksums.
   virtual void reset() = 0;
+  // Returns the number of files that have one.
   virtual size_t size() const = 0;
   // Returns all checksums in no particular order. InvalidArgument if a pointer is null.
   virtual Status GetAllFileChecksums(std::vector<uint64_t>* file_numbers,

@@ -3,7 +3,30 @@
 
 // FileSystem is the interface between the library and storage; its file types are here, too. Each
 // call takes IOOptions (hints for the request) and an IODebugContext (null, or a place for details
-// from the implementation), and returns an IOStatus, which says if a retry can help.
+// from the implementation), and returns an IOStatus.
+//
+// To bring storage of its own, a program derives from FileSystemWrapper, which forwards to another
+// file system, or from FileSystem, and passes NewCompositeEnv(fs) as DBOptions::env. The library
+// calls it from many threads; each file type says how many threads use one object.
+//
+// Durability is what a database relies on most. Bytes that were written survive a power loss after
+// Sync of their file; a new, renamed or deleted name survives it after Fsync of its directory. A
+// file system that acknowledges either too early lets a database lose acknowledged writes, and no
+// check of the library can notice it.
+//
+//   class SlowFiles : public varve::FileSystemWrapper {
+//    public:
+//     using FileSystemWrapper::FileSystemWrapper;
+//     const char* Name() const override { return "SlowFiles"; }
+//     varve::IOStatus DeleteFile(const std::string& path, const varve::IOOptions& options,
+//                                varve::IODebugContext* dbg) override {
+//       std::this_thread::sleep_for(std::chrono::milliseconds(5));
+//       return FileSystemWrapper::DeleteFile(path, options, dbg);
+//     }
+//   };
+//   std::unique_ptr<varve::Env> env =
+//       varve::NewCompositeEnv(std::make_shared<SlowFiles>(varve::FileSystem::Default()));
+//   options.env = env.get();
 
 #include <any>
 #include <chrono>
@@ -42,7 +65,9 @@ using FileAttributes = Env::FileAttributes;
 // Replaced by IOOptions::rate_limiter_priority; the library does not read it.
 enum class IOPriority : uint8_t { kIOLow, kIOHigh, kIOTotal };
 
-// The kind of a request's data.
+// The kind of a request's data, for statistics and placement by a file system. The library sets
+// kLog for its LOG, and kMetadata for small files that it replaces as a whole; elsewhere it leaves
+// kUnknown.
 enum class IOType : uint8_t {
   kData,
   kFilter,
@@ -57,16 +82,24 @@ enum class IOType : uint8_t {
 
 // Bit positions in the result of FileSystem::SupportedOps.
 enum FSSupportedOps {
-  kAsyncIO,                   // ReadAsync, Poll and AbortIO run in parallel to the caller
-  kFSBuffer,                  // reads with a null scratch return the file system's own buffer
-  kVerifyAndReconstructRead,  // IOOptions::verify_and_reconstruct_read has an effect
-  kFSPrefetch,                // FSRandomAccessFile::Prefetch has an effect
+  // Set if ReadAsync, Poll and AbortIO run in parallel to the caller.
+  kAsyncIO,
+  // Set if reads with a null scratch return the file system's own buffer.
+  kFSBuffer,
+  // Set if IOOptions::verify_and_reconstruct_read has an effect.
+  kVerifyAndReconstructRead,
+  // Set if FSRandomAccessFile::Prefetch has an effect. Otherwise the library reads ahead into
+  // memory of its own.
+  kFSPrefetch,
 };
 
 // Hints for one request. An implementation may ignore any of them.
 struct IOOptions {
-  std::chrono::microseconds timeout{0};  // 0 = none
-  IOPriority prio = IOPriority::kIOLow;  // Advisory: never set by the library.
+  // Microseconds after which the request may give up with TimedOut; 0: no limit.
+  std::chrono::microseconds timeout{0};
+  // Advisory: the library never sets it.
+  IOPriority prio = IOPriority::kIOLow;
+  // Priority with which the request was charged to a rate limiter; IO_TOTAL: it was not charged.
   Env::IOPriority rate_limiter_priority = Env::IO_TOTAL;
   // Advisory: set for files other than data files; no built-in file system reads it.
   IOType type = IOType::kUnknown;
@@ -90,14 +123,20 @@ struct IOOptions {
 // the built-in ones always do it.
 struct VARVE_EXPORT DirFsyncOptions {
   enum FsyncReason : uint8_t {
+    // A file was created, and its bytes were synced.
     kNewFileSynced,
+    // A file was renamed within the directory, or into it.
     kFileRenamed,
+    // A directory was renamed.
     kDirRenamed,
+    // A file was deleted.
     kFileDeleted,
+    // Nothing is known about the reason.
     kDefault,
   } reason = kDefault;
 
-  std::string renamed_new_name;  // With kFileRenamed.
+  // New name of the file; only with kFileRenamed.
+  std::string renamed_new_name;
 
   DirFsyncOptions() = default;
   explicit DirFsyncOptions(std::string file_renamed_new_name)
@@ -109,10 +148,13 @@ struct VARVE_EXPORT DirFsyncOptions {
 struct VARVE_EXPORT FileOptions : EnvOptions {
   // Used for the request that opens or creates the file.
   IOOptions io_options;
-  Temperature temperature = Temperature::kUnknown;  // Advisory: set for SstFileWriter::Open only.
+  // Where the file should lie; a hint. Set for tables, blob files, logs and MANIFESTs, as options
+  // say, and when a table or blob file is opened for reading.
+  Temperature temperature = Temperature::kUnknown;
   // Kind of checksum in DataVerificationInfo; default: CRC-32C. Advisory: no checksums are passed.
   ChecksumType handoff_checksum_type = static_cast<ChecksumType>(1);
-  Env::WriteLifeTimeHint write_hint = Env::WLTH_NOT_SET;  // Advisory: never set by the library.
+  // Advisory: the library never sets it.
+  Env::WriteLifeTimeHint write_hint = Env::WLTH_NOT_SET;
 
   FileOptions() = default;
   // Implicit, as programs rely on it.
@@ -124,13 +166,17 @@ struct VARVE_EXPORT FileOptions : EnvOptions {
 struct VARVE_EXPORT IODebugContext {
   enum TraceData : char { kRequestID = 0 };
 
+  // Path of the file that the request was for.
   std::string file_path;
+  // Numbers by name, as an implementation likes to count them.
   std::map<std::string, uint64_t> counters;
+  // A text about the request.
   std::string msg;
   // Null, or the id of the application's request that caused this one.
   const std::string* request_id = nullptr;
   // Bit kRequestID is set if request_id is set.
   uint64_t trace_data = 0;
+  // The implementation's measure of what the request cost; empty if it has none.
   std::any cost_info;
 
   IODebugContext() = default;
@@ -138,12 +184,14 @@ struct VARVE_EXPORT IODebugContext {
   IODebugContext(const IODebugContext& other);
   IODebugContext& operator=(const IODebugContext& other);
 
+  // Adds a counter, unless there is one of that name.
   void AddCounter(const std::string& name, uint64_t value) { counters.emplace(name, value); }
   // *updated_request_id must outlive this object.
   void SetRequestId(const std::string* updated_request_id) {
     request_id = updated_request_id;
     trace_data |= uint64_t{1} << kRequestID;
   }
+  // Returns the message, the path and the counters as one line.
   std::string ToString() const;
 
  private:
@@ -155,7 +203,12 @@ using IOHandleDeleter = std::function<void(void*)>;
 
 // Thread-safe. Paths may be absolute or relative to the working directory. After a failure, file
 // pointers in results are null. Functions have the meaning of the functions of the same name in
-// Env. Overridden functions must not throw.
+// Env. Overridden functions must not throw. A file system outlives all files, locks and databases
+// that use it.
+//
+// The defaults of functions that are not pure return NotSupported, or do nothing for hints, unless
+// their comment says what they do. A file that does not exist gives NotFound, or an IOError with
+// subcode kPathNotFound; the library treats both alike.
 class VARVE_EXPORT FileSystem : public Customizable {
  public:
   FileSystem() = default;
@@ -173,9 +226,12 @@ class VARVE_EXPORT FileSystem : public Customizable {
   // Returns the operating system's file system, which exists until the process ends.
   static std::shared_ptr<FileSystem> Default();
 
+  // Called when a database starts and stops using directories. The defaults do nothing.
   virtual Status RegisterDbPaths(const std::vector<std::string>& paths);
   virtual Status UnregisterDbPaths(const std::vector<std::string>& paths);
 
+  // Open an existing file. A sequential file is used by one thread at a time, a random-access file
+  // by many.
   virtual IOStatus NewSequentialFile(const std::string& fname, const FileOptions& file_opts,
                                      std::unique_ptr<FSSequentialFile>* result,
                                      IODebugContext* dbg) = 0;
@@ -204,60 +260,84 @@ class VARVE_EXPORT FileSystem : public Customizable {
   virtual IOStatus ReuseWritableFile(const std::string& fname, const std::string& old_fname,
                                      const FileOptions& file_opts,
                                      std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg);
+  // Opens an existing file for reads and writes at any offset. NotSupported by default.
   virtual IOStatus NewRandomRWFile(const std::string& fname, const FileOptions& file_opts,
                                    std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg);
+  // Maps a whole existing file for reading and writing. NotSupported by default.
   virtual IOStatus NewMemoryMappedFileBuffer(const std::string& fname,
                                              std::unique_ptr<MemoryMappedFileBuffer>* result);
+  // Opens an existing directory, to make its entries durable.
   virtual IOStatus NewDirectory(const std::string& name, const IOOptions& io_opts,
                                 std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) = 0;
 
+  // Returns OK, NotFound, or an IOError if neither is certain.
   virtual IOStatus FileExists(const std::string& fname, const IOOptions& options,
                               IODebugContext* dbg) = 0;
+  // Replaces *result with the names in `dir`, without "." and "..", in no particular order.
   virtual IOStatus GetChildren(const std::string& dir, const IOOptions& options,
                                std::vector<std::string>* result, IODebugContext* dbg) = 0;
-  // Omits files that vanish while the directory is read.
+  // Omits files that vanish while the directory is read. The default calls GetChildren, and
+  // GetFileSize for each name.
   virtual IOStatus GetChildrenFileAttributes(const std::string& dir, const IOOptions& options,
                                              std::vector<FileAttributes>* result,
                                              IODebugContext* dbg);
+  // Removes a name. Open files keep the bytes until they are closed.
   virtual IOStatus DeleteFile(const std::string& fname, const IOOptions& options,
                               IODebugContext* dbg) = 0;
+  // Sets a file's size in bytes; bytes added are 0.
   virtual IOStatus Truncate(const std::string& fname, size_t size, const IOOptions& options,
                             IODebugContext* dbg);
+  // Creates a directory in an existing one. Fails if it exists.
   virtual IOStatus CreateDir(const std::string& dirname, const IOOptions& options,
                              IODebugContext* dbg) = 0;
+  // Creates a directory, or returns OK if it exists.
   virtual IOStatus CreateDirIfMissing(const std::string& dirname, const IOOptions& options,
                                       IODebugContext* dbg) = 0;
+  // Removes an empty directory.
   virtual IOStatus DeleteDir(const std::string& dirname, const IOOptions& options,
                              IODebugContext* dbg) = 0;
+  // Sets *file_size to the size in bytes.
   virtual IOStatus GetFileSize(const std::string& fname, const IOOptions& options,
                                uint64_t* file_size, IODebugContext* dbg) = 0;
   // Returns seconds since the Unix epoch.
   virtual IOStatus GetFileModificationTime(const std::string& fname, const IOOptions& options,
                                            uint64_t* file_mtime, IODebugContext* dbg) = 0;
+  // Renames `src` to `target`, which is replaced atomically if it exists. A database publishes a
+  // new CURRENT by such a rename, so after a crash there must be one of the two files, whole.
   virtual IOStatus RenameFile(const std::string& src, const std::string& target,
                               const IOOptions& options, IODebugContext* dbg) = 0;
+  // Gives a file a second name. NotSupported: the file system has no such links, or not between
+  // these names; callers then copy.
   virtual IOStatus LinkFile(const std::string& src, const std::string& target,
                             const IOOptions& options, IODebugContext* dbg);
   // Makes a file durable that was written and closed elsewhere. The default reopens it and syncs.
   virtual IOStatus SyncFile(const std::string& fname, const FileOptions& file_options,
                             const IOOptions& io_options, bool use_fsync, IODebugContext* dbg);
+  // Sets *count to the number of names that a file has.
   virtual IOStatus NumFileLinks(const std::string& fname, const IOOptions& options, uint64_t* count,
                                 IODebugContext* dbg);
+  // Sets *res to true if both are names of one file.
   virtual IOStatus AreFilesSame(const std::string& first, const std::string& second,
                                 const IOOptions& options, bool* res, IODebugContext* dbg);
+  // Takes an exclusive lock against other processes and other callers in this one, without
+  // waiting. IOError: it is held. *lock is released by UnlockFile, which consumes it.
   virtual IOStatus LockFile(const std::string& fname, const IOOptions& options, FileLock** lock,
                             IODebugContext* dbg) = 0;
   virtual IOStatus UnlockFile(FileLock* lock, const IOOptions& options, IODebugContext* dbg) = 0;
+  // Sets *path to a directory that tests may write to.
   virtual IOStatus GetTestDirectory(const IOOptions& options, std::string* path,
                                     IODebugContext* dbg) = 0;
+  // Makes a logger that appends to `fname`.
   virtual IOStatus NewLogger(const std::string& fname, const IOOptions& io_opts,
                              std::shared_ptr<Logger>* result, IODebugContext* dbg);
+  // Sets *output_path to the path from the root. The file need not exist.
   virtual IOStatus GetAbsolutePath(const std::string& db_path, const IOOptions& options,
                                    std::string* output_path, IODebugContext* dbg) = 0;
 
   // Resets options that this file system does not support.
   virtual void SanitizeFileOptions(FileOptions* opts) const;
-  // Return `file_options` adjusted to a kind of file.
+  // Return `file_options` adjusted to a kind of file. The defaults turn direct reads off for logs
+  // and MANIFESTs, and change nothing that concerns tables and blob files.
   virtual FileOptions OptimizeForLogRead(const FileOptions& file_options) const;
   virtual FileOptions OptimizeForManifestRead(const FileOptions& file_options) const;
   virtual FileOptions OptimizeForLogWrite(const FileOptions& file_options,
@@ -273,19 +353,24 @@ class VARVE_EXPORT FileSystem : public Customizable {
   // Returns the bytes free for unprivileged users.
   virtual IOStatus GetFreeSpace(const std::string& path, const IOOptions& options,
                                 uint64_t* diskfree, IODebugContext* dbg);
+  // Sets *is_dir for an existing path.
   virtual IOStatus IsDirectory(const std::string& path, const IOOptions& options, bool* is_dir,
                                IODebugContext* dbg) = 0;
 
-  // Waits until at least min_completions of the reads of io_handles are complete.
+  // Waits until at least min_completions of the reads of io_handles are complete. The default
+  // returns OK at once, as the default ReadAsync has no handles.
   virtual IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions);
-  // Cancels the reads of io_handles; returns when none of them is running.
+  // Cancels the reads of io_handles; returns when none of them is running. The default returns OK
+  // at once.
   virtual IOStatus AbortIO(std::vector<void*>& io_handles);
+  // Drops what the file system itself has cached of a directory. The default does nothing.
   virtual void DiscardCacheForDirectory(const std::string& path);
-  // Sets the bit of each FSSupportedOps that is supported.
+  // Sets the bit of each FSSupportedOps that is supported. The default clears all bits.
   virtual void SupportedOps(int64_t& supported_ops);
 };
 
-// See SequentialFile.
+// A file that one thread at a time reads from start to end. The functions have the meaning of
+// those of SequentialFile (env.h).
 class VARVE_EXPORT FSSequentialFile {
  public:
   FSSequentialFile() = default;
@@ -293,20 +378,25 @@ class VARVE_EXPORT FSSequentialFile {
   FSSequentialFile& operator=(const FSSequentialFile&) = delete;
   virtual ~FSSequentialFile() = default;
 
+  // Reads up to n bytes from the current position on; fewer than n bytes mean the end of the file.
   virtual IOStatus Read(size_t n, const IOOptions& options, Slice* result, char* scratch,
                         IODebugContext* dbg) = 0;
+  // Moves the position by n bytes, or to the end of the file.
   virtual IOStatus Skip(uint64_t n) = 0;
+  // True if PositionedRead is used in place of Read, with aligned offsets, lengths and memory.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
   virtual IOStatus InvalidateCache(size_t offset, size_t length);
   virtual IOStatus PositionedRead(uint64_t offset, size_t n, const IOOptions& options,
                                   Slice* result, char* scratch, IODebugContext* dbg);
+  // Returns the temperature of the file, as the storage knows it.
   virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
 };
 
 // Memory of a file system and its deleter.
 using FSAllocationPtr = std::unique_ptr<void, std::function<void(void*)>>;
 
+// Parts of a read's result that are not contiguous. The library neither makes nor reads them.
 struct PartialResult {
   uint64_t offset;
   Slice result;
@@ -317,18 +407,27 @@ struct ResultChain {
   std::vector<PartialResult> result_chain;
 };
 
+// One read of MultiRead or ReadAsync. The caller owns it, and keeps it until the read is complete.
 struct FSReadRequest {
-  uint64_t offset = 0;      // bytes from the start
-  size_t len = 0;           // bytes
-  char* scratch = nullptr;  // at least len bytes; null only if kFSBuffer is supported
-  Slice result;             // out; shorter than len only at the end of the file or after an error
-  IOStatus status;          // out
+  // Position of the first byte in the file.
+  uint64_t offset = 0;
+  // Number of bytes to read.
+  size_t len = 0;
+  // Memory for at least len bytes; null only if kFSBuffer is supported.
+  char* scratch = nullptr;
+  // Set by the read: the bytes, which may lie in scratch. Fewer than len only at the end of the
+  // file or after an error.
+  Slice result;
+  // Set by the read: its result.
+  IOStatus status;
   // Out, with a null scratch: owns the memory of `result`. Does not itself point to the bytes.
   FSAllocationPtr fs_scratch;
+  // The library neither sets nor reads it.
   std::optional<ResultChain> result_chain;
 };
 
-// See RandomAccessFile.
+// A file that many threads may read at any offset. The functions have the meaning of those of
+// RandomAccessFile (env.h).
 class VARVE_EXPORT FSRandomAccessFile {
  public:
   FSRandomAccessFile() = default;
@@ -346,18 +445,25 @@ class VARVE_EXPORT FSRandomAccessFile {
   // it is not OK, the statuses of the requests are undefined. The default calls Read for each.
   virtual IOStatus MultiRead(FSReadRequest* reqs, size_t num_reqs, const IOOptions& options,
                              IODebugContext* dbg);
+  // Writes an identifier of at most max_size bytes that no other file has, and returns its length;
+  // 0: there is none.
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
 
   enum AccessPattern { kNormal, kRandom, kSequential, kWillNeed, kWontNeed };
+  // Says how the file will be read from now on.
   virtual void Hint(AccessPattern pattern);
+  // True if offset, n and scratch of reads must be multiples of the alignment that follows, in
+  // bytes.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  // Drops the range from the system's cache; length 0 means up to the end.
   virtual IOStatus InvalidateCache(size_t offset, size_t length);
   // Starts a read; cb(req, cb_arg) is called when it is complete. *io_handle identifies it to Poll
   // and AbortIO and is released by *del_fn. The default reads within the call and sets no handle.
   virtual IOStatus ReadAsync(FSReadRequest& req, const IOOptions& opts,
                              std::function<void(FSReadRequest&, void*)> cb, void* cb_arg,
                              void** io_handle, IOHandleDeleter* del_fn, IODebugContext* dbg);
+  // Returns the temperature of the file, as the storage knows it.
   virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
   // Returns the open file's size in bytes without a lookup of its name.
   virtual IOStatus GetFileSize(uint64_t* result);
@@ -365,10 +471,14 @@ class VARVE_EXPORT FSRandomAccessFile {
 
 // Passed with appended data.
 struct DataVerificationInfo {
-  Slice checksum;  // The data's, of the kind FileOptions::handoff_checksum_type
+  // Checksum of the data, of the kind FileOptions::handoff_checksum_type.
+  Slice checksum;
 };
 
-// See WritableFile.
+// A file to which one thread at a time appends. The functions have the meaning of those of
+// WritableFile, whose comments say what a file promises. By default Truncate and Allocate return OK
+// and do nothing, Fsync calls Sync, RangeSync calls Sync with strict_bytes_per_sync and does
+// nothing without, and functions with a DataVerificationInfo do not look at it.
 class VARVE_EXPORT FSWritableFile {
  public:
   FSWritableFile() : strict_bytes_per_sync_(false) {}
@@ -379,41 +489,58 @@ class VARVE_EXPORT FSWritableFile {
   // The destructor of an implementation closes a file that is still open.
   virtual ~FSWritableFile() = default;
 
+  // Appends all of `data`.
   virtual IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) = 0;
   virtual IOStatus Append(const Slice& data, const IOOptions& options,
                           const DataVerificationInfo& verification_info, IODebugContext* dbg);
+  // Writes `data` at an offset, with direct I/O; both are aligned.
   virtual IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                                     IODebugContext* dbg);
   virtual IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                                     const DataVerificationInfo& verification_info,
                                     IODebugContext* dbg);
+  // Sets the size; called before Close to remove padding.
   virtual IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg);
+  // Closes the file, without a promise of durability.
   virtual IOStatus Close(const IOOptions& options, IODebugContext* dbg) = 0;
+  // Passes buffered bytes to the operating system.
   virtual IOStatus Flush(const IOOptions& options, IODebugContext* dbg) = 0;
+  // Makes the written bytes durable.
   virtual IOStatus Sync(const IOOptions& options, IODebugContext* dbg) = 0;
+  // Makes the written bytes and all metadata durable.
   virtual IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) {
     return Sync(options, dbg);
   }
   // True if Sync may run while another thread appends.
   virtual bool IsSyncThreadSafe() const { return false; }
+  // True if PositionedAppend is used in place of Append, with aligned data and offsets.
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  // Says how long the file will probably exist.
   virtual void SetWriteLifeTimeHint(Env::WriteLifeTimeHint hint) { write_hint_ = hint; }
+  // Sets the priority with which the file's writes are charged to a rate limiter.
   virtual void SetIOPriority(Env::IOPriority pri) { io_priority_ = pri; }
   virtual Env::IOPriority GetIOPriority() { return io_priority_; }
   virtual Env::WriteLifeTimeHint GetWriteLifeTimeHint() { return write_hint_; }
+  // Returns the number of bytes written so far.
   virtual uint64_t GetFileSize(const IOOptions& options, IODebugContext* dbg);
+  // Sets the bytes by which PrepareWrite extends the reserved space; 0 reserves nothing.
   virtual void SetPreallocationBlockSize(size_t size) { preallocation_block_size_ = size; }
   virtual void GetPreallocationStatus(size_t* block_size, size_t* last_allocated_block) {
     *block_size = preallocation_block_size_;
     *last_allocated_block = last_preallocated_block_;
   }
+  // Writes an identifier of at most max_size bytes, and returns its length; 0: there is none.
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
+  // Drops the range from the system's cache; length 0 means up to the end. NotSupported by default.
   virtual IOStatus InvalidateCache(size_t offset, size_t length);
+  // Starts write-back of the range, without a promise of durability.
   virtual IOStatus RangeSync(uint64_t offset, uint64_t nbytes, const IOOptions& options,
                              IODebugContext* dbg);
+  // Reserves space for a write of `len` bytes at `offset`. Failures are not reported.
   virtual void PrepareWrite(size_t offset, size_t len, const IOOptions& options,
                             IODebugContext* dbg);
+  // Reserves space for `len` bytes from `offset` on.
   virtual IOStatus Allocate(uint64_t offset, uint64_t len, const IOOptions& options,
                             IODebugContext* dbg);
 
@@ -430,7 +557,8 @@ class VARVE_EXPORT FSWritableFile {
   const bool strict_bytes_per_sync_;
 };
 
-// See RandomRWFile.
+// A file that one thread at a time reads and writes at any offset. The functions have the meaning
+// of those of RandomRWFile (env.h).
 class VARVE_EXPORT FSRandomRWFile {
  public:
   FSRandomRWFile() = default;
@@ -440,20 +568,25 @@ class VARVE_EXPORT FSRandomRWFile {
 
   virtual bool use_direct_io() const { return false; }
   virtual size_t GetRequiredBufferAlignment() const { return kDefaultPageSize; }
+  // Writes all of `data` at the offset, and makes the file longer if needed.
   virtual IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
                          IODebugContext* dbg) = 0;
+  // Reads up to n bytes from the offset on.
   virtual IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, Slice* result,
                         char* scratch, IODebugContext* dbg) const = 0;
+  // Passes buffered bytes to the operating system; Sync makes them durable.
   virtual IOStatus Flush(const IOOptions& options, IODebugContext* dbg) = 0;
   virtual IOStatus Sync(const IOOptions& options, IODebugContext* dbg) = 0;
   virtual IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) {
     return Sync(options, dbg);
   }
+  // Closes the file; no other function is called afterwards.
   virtual IOStatus Close(const IOOptions& options, IODebugContext* dbg) = 0;
   virtual Temperature GetTemperature() const { return Temperature::kUnknown; }
 };
 
-// An open directory.
+// An open directory. It is opened to make changes of its names durable, which syncing a file does
+// not do.
 class VARVE_EXPORT FSDirectory {
  public:
   FSDirectory() = default;
@@ -463,9 +596,12 @@ class VARVE_EXPORT FSDirectory {
 
   // Makes the directory's entries durable. Thread-safe.
   virtual IOStatus Fsync(const IOOptions& options, IODebugContext* dbg) = 0;
+  // Does the same, and may use the reason to do less. The default calls Fsync.
   virtual IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* dbg,
                                        const DirFsyncOptions& dir_fsync_options);
+  // Closes the directory; the destructor does so, too. NotSupported by default.
   virtual IOStatus Close(const IOOptions& options, IODebugContext* dbg);
+  // Writes an identifier of at most max_size bytes, and returns its length; 0: there is none.
   virtual size_t GetUniqueId(char* id, size_t max_size) const;
 };
 

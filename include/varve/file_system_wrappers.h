@@ -2,6 +2,11 @@
 #pragma once
 
 // Forwarding forms of FileSystem and its file types. Included by varve/file_system.h.
+//
+// They are bases for file systems that change only some calls: to count, to delay, to inject
+// faults, to encrypt. Derive from FileSystemWrapper, override the functions that open files, and
+// return file wrappers of your own from them. A class whose name ends with OwnerWrapper owns its
+// target; one that ends with Wrapper borrows it.
 
 #include <cstdint>
 #include <functional>
@@ -15,15 +20,18 @@
 
 namespace varve {
 
-// Forwards every call except Name() to `target`. Override what should differ.
+// Forwards every call except Name() to `target`, which it shares. Override what should differ.
+// Thread-safe as far as the target is.
 class VARVE_EXPORT FileSystemWrapper : public FileSystem {
  public:
   explicit FileSystemWrapper(std::shared_ptr<FileSystem> target) : target_(std::move(target)) {}
 
+  // Returns the file system that calls are forwarded to, valid as long as the wrapper.
   FileSystem* target() const { return target_.get(); }
   const Customizable* Inner() const override { return target_.get(); }
 
-  // Files.
+  // These open files. Override them to return file wrappers of your own, which own what the target
+  // has opened (the Owner forms below).
   IOStatus NewSequentialFile(const std::string& path, const FileOptions& file_opts,
                              std::unique_ptr<FSSequentialFile>* result,
                              IODebugContext* dbg) override {
@@ -61,7 +69,7 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
     return target_->NewLogger(path, options, result, dbg);
   }
 
-  // Names.
+  // These change names, and tell what exists.
   IOStatus FileExists(const std::string& path, const IOOptions& options,
                       IODebugContext* dbg) override {
     return target_->FileExists(path, options, dbg);
@@ -99,7 +107,7 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
     return target_->DeleteFile(path, options, dbg);
   }
 
-  // Contents and attributes.
+  // These read and change what a file or a name has.
   IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
                        IODebugContext* dbg) override {
     return target_->GetFileSize(path, options, size, dbg);
@@ -117,7 +125,7 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
     return target_->SyncFile(path, file_options, io_options, use_fsync, dbg);
   }
 
-  // Directories.
+  // These list, make and remove directories.
   IOStatus NewDirectory(const std::string& path, const IOOptions& options,
                         std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) override {
     return target_->NewDirectory(path, options, result, dbg);
@@ -157,7 +165,7 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
     return target_->GetFreeSpace(path, options, bytes, dbg);
   }
 
-  // Locks.
+  // The lock of LockFile is the target's: hand it to UnlockFile unchanged.
   IOStatus LockFile(const std::string& path, const IOOptions& options, FileLock** lock,
                     IODebugContext* dbg) override {
     return target_->LockFile(path, options, lock, dbg);
@@ -166,14 +174,15 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
     return target_->UnlockFile(lock, options, dbg);
   }
 
-  // Asynchronous reads.
+  // These forward handles of the target's files. A wrapper whose files have no ReadAsync of the
+  // target must clear kAsyncIO in SupportedOps.
   IOStatus Poll(std::vector<void*>& io_handles, size_t min_completions) override {
     return target_->Poll(io_handles, min_completions);
   }
   IOStatus AbortIO(std::vector<void*>& io_handles) override { return target_->AbortIO(io_handles); }
   void SupportedOps(int64_t& supported_ops) override { target_->SupportedOps(supported_ops); }
 
-  // Options of files.
+  // These adjust options before files are opened.
   void SanitizeFileOptions(FileOptions* opts) const override { target_->SanitizeFileOptions(opts); }
   FileOptions OptimizeForLogRead(const FileOptions& o) const override {
     return target_->OptimizeForLogRead(o);
@@ -204,8 +213,21 @@ class VARVE_EXPORT FileSystemWrapper : public FileSystem {
   std::shared_ptr<FileSystem> target_;
 };
 
-// File wrappers: each forwards every call to a target. The plain form does not own it, the Owner
-// form does.
+// File wrappers follow: each forwards every call to a target. The plain form does not own it, the
+// Owner form does, and deletes it with itself. A wrapper is used by as many threads as its target,
+// and overrides what should differ:
+//
+//   class CountingFile : public varve::FSRandomAccessFileOwnerWrapper {
+//    public:
+//     using FSRandomAccessFileOwnerWrapper::FSRandomAccessFileOwnerWrapper;
+//     varve::IOStatus Read(uint64_t offset, size_t n, const varve::IOOptions& options,
+//                          varve::Slice* result, char* scratch,
+//                          varve::IODebugContext* dbg) const override {
+//       ++reads;
+//       return target()->Read(offset, n, options, result, scratch, dbg);
+//     }
+//     static inline std::atomic<uint64_t> reads{0};
+//   };
 
 class VARVE_EXPORT FSSequentialFileWrapper : public FSSequentialFile {
  public:

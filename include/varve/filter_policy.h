@@ -4,6 +4,12 @@
 // FilterPolicy selects the filter of a table, which lets most reads of absent keys skip it. Filters
 // hash the bytes of keys and prefixes. A comparator for which different bytes can be the same key
 // must not be used with them, as a read with other bytes than those written would find nothing.
+//
+//   tables.filter_policy.reset(varve::NewBloomFilterPolicy(10));
+//   options.table_factory.reset(varve::NewBlockBasedTableFactory(tables));
+//
+// A filter costs bits_per_key bits of memory and disk for each key. Tables keep the filter that
+// they were written with, so a change of policy concerns new tables.
 
 #include <memory>
 #include <string>
@@ -22,17 +28,21 @@ struct ConfigOptions;
 
 /// Describes a table whose filter is about to be built.
 struct FilterBuildingContext {
+  /// Refers to the options, which must live as long as the object.
   explicit FilterBuildingContext(const BlockBasedTableOptions& _table_options)
       : table_options(_table_options) {}
 
+  /// Options of the table.
   const BlockBasedTableOptions& table_options;
-  /// -1: unknown.
+  /// Number of levels of the column family; -1: unknown.
   int num_levels = -1;
+  /// Name of the column family; empty: unknown.
   std::string column_family_name;
-  /// -1: unknown.
+  /// Level for which the table is written; -1: unknown.
   int level_at_creation = -1;
   /// True if nothing older is below the table.
   bool is_bottommost = false;
+  /// Kind of the work that writes the table.
   TableFileCreationReason reason = TableFileCreationReason::kMisc;
 };
 
@@ -42,6 +52,7 @@ class FilterPolicy : public Customizable {
  public:
   ~FilterPolicy() override = default;
 
+  /// Returns the class name under which ObjectRegistry keeps factories of policies.
   static const char* Type() { return "FilterPolicy"; }
   /// Returns the name of the format: readers use filters of all policies with the same one.
   virtual const char* CompatibilityName() const = 0;

@@ -15,11 +15,12 @@
 
 namespace varve {
 
-class BlockBuilder;  // Internal; a policy can only pass it on.
+// BlockBuilder is internal: a policy can only pass it on.
+class BlockBuilder;
 struct BlockBasedTableOptions;
 
-// Decides for one table being written. Called by one thread; exceptions fail the flush or
-// compaction.
+// Decides for one table being written where its data blocks end. Called by one thread; exceptions
+// fail the flush or compaction.
 class VARVE_EXPORT FlushBlockPolicy {
  public:
   virtual ~FlushBlockPolicy() = default;
@@ -30,10 +31,12 @@ class VARVE_EXPORT FlushBlockPolicy {
   virtual bool Update(const Slice& key, const Slice& value) = 0;
 };
 
-// Shared by all threads that write tables.
+// Makes a policy for each new table. Shared by all threads that write tables, so it must be
+// thread-safe.
 class VARVE_EXPORT FlushBlockPolicyFactory : public Customizable {
  public:
   ~FlushBlockPolicyFactory() override = default;
+  // Returns the class name under which ObjectRegistry keeps factories of this kind.
   static const char* Type() { return "FlushBlockPolicyFactory"; }
 
   // Accepts a registered object (utilities/object_registry.h). nullptr, with which blocks end by
@@ -49,6 +52,7 @@ class VARVE_EXPORT FlushBlockPolicyFactory : public Customizable {
 // Ends blocks by block_size and block_size_deviation, like no factory, which is faster.
 class VARVE_EXPORT FlushBlockBySizePolicyFactory : public FlushBlockPolicyFactory {
  public:
+  // Makes a factory that any number of column families may share.
   FlushBlockBySizePolicyFactory();
   static const char* kClassName() { return "FlushBlockBySizePolicyFactory"; }
   const char* Name() const override { return kClassName(); }

@@ -25,6 +25,8 @@ class IteratorBase : public Cleanable {
   /// status().
   virtual bool Valid() const = 0;
 
+  /// Move to the first or to the last entry within the bounds; the iterator is invalid if there is
+  /// none.
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
   /// Moves to the first entry at or after `target`, which has no timestamp. Every seek clears an

@@ -2,6 +2,10 @@
 #pragma once
 //
 // MemoryAllocator supplies the memory of blocks in the block cache.
+//
+// Set it in ShardedCacheOptions::memory_allocator; without one the standard allocator is used. An
+// allocator with arenas of its own keeps the blocks of a cache from fragmenting the memory of the
+// program.
 
 #include <cstddef>
 #include <memory>
@@ -20,6 +24,7 @@ class MemoryAllocator : public Customizable {
  public:
   ~MemoryAllocator() override = default;
 
+  /// Returns the class name under which ObjectRegistry keeps factories of allocators.
   static const char* Type() { return "MemoryAllocator"; }
   /// Accepts a registered object: its name, or "id=name;option=value;...", with or without braces;
   /// null for "" and "nullptr". NotSupported: no such name is registered.

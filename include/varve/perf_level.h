@@ -16,13 +16,13 @@ enum PerfLevel : unsigned char {
   kDisable = 1,
   // Event counts only, which read no clock. The default of new threads.
   kEnableCount = 2,
-  // Also time in which a thread is blocked (delays, waiting for a write group).
+  // Adds the time in which a thread is blocked, such as delays of writes.
   kEnableWait = 3,
-  // Also wall time of each step, except for locking mutexes.
+  // Adds the wall time of each step, except for locking mutexes.
   kEnableTimeExceptForMutex = 4,
-  // Also CPU time of whole operations.
+  // Adds the CPU time of whole operations.
   kEnableTimeAndCPUTimeExceptForMutex = 5,
-  // Also time of locking mutexes.
+  // Adds the time of locking mutexes.
   kEnableTime = 6,
   // Number of levels; not a valid level.
   kOutOfBounds = 7,

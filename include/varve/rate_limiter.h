@@ -2,6 +2,11 @@
 #pragma once
 
 // RateLimiter limits the bytes per second of all users of the same object.
+//
+//   // Flushes and compactions of both databases share 64 MiB per second.
+//   std::shared_ptr<varve::RateLimiter> limiter(varve::NewGenericRateLimiter(64 << 20));
+//   first_options.rate_limiter = limiter;
+//   second_options.rate_limiter = limiter;
 
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +18,15 @@
 
 namespace varve {
 
-// Thread-safe. Implementations must not throw.
+// Limits the bytes per second of file operations: a caller asks for bytes and waits until they are
+// granted. Set it in DBOptions::rate_limiter, or in the options of backups and checkpoints; one
+// limiter may be shared by all of them. Thread-safe. Implementations must not throw.
+//
+// Requests of higher priority are granted first. Flushes use IO_HIGH and compactions IO_LOW, so
+// that a compaction does not hold up the flush that a writer waits for.
 class VARVE_EXPORT RateLimiter {
  public:
+  // The direction of an operation.
   enum class OpType {
     kRead,
     kWrite,
@@ -23,8 +34,11 @@ class VARVE_EXPORT RateLimiter {
 
   // Operations that are limited.
   enum class Mode {
+    // Reads are limited, and writes are not.
     kReadsOnly,
+    // Writes are limited, and reads are not. The default.
     kWritesOnly,
+    // Reads and writes are limited together.
     kAllIo,
   };
 
@@ -70,6 +84,7 @@ class VARVE_EXPORT RateLimiter {
   virtual bool IsRateLimited(OpType op_type);
 
  protected:
+  // Returns the kinds of operations that the limiter was made for.
   Mode GetMode() { return mode_; }
 
  private:

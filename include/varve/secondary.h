@@ -14,7 +14,8 @@
 // DB::TryCatchUpWithPrimary moves all column families atomically to the newest state, never back.
 // After an error the secondary shows the same state as before. Aborted: the primary lost, by a
 // power failure, data that was already read, or a promotion failed half-way; the secondary must be
-// opened again.
+// opened again. So it must after an error while entries were inserted, as for lack of memory:
+// every later call returns that error, which says so; Promote and GetSecondaryLag do, too.
 //
 // DB::OpenAsFollower opens a secondary that catches up by itself, in a thread of its own
 // (DBOptions::follower_refresh_catchup_period_ms). Its directory, created if missing, must not be
@@ -41,8 +42,10 @@ namespace varve {
 
 // Distance of a secondary from its primary, as far as files show. Not in RocksDB.
 struct SecondaryLag {
-  uint64_t log_bytes = 0;  // Bytes of log records not yet applied.
-  uint64_t sequences = 0;  // Number of sequence numbers in those records.
+  // Bytes of log records that are not applied yet.
+  uint64_t log_bytes = 0;
+  // Number of sequence numbers in those records.
+  uint64_t sequences = 0;
   // Microseconds since the secondary last had all data. 0: it has all.
   uint64_t age_micros = 0;
 };

@@ -3,6 +3,16 @@
 //
 // Slice: a borrowed sequence of bytes. PinnableSlice: a result that either borrows engine memory
 // and releases it, or owns a copy. SliceParts: a value in several slices.
+//
+// A Slice is passed by reference or by value; it is two words. A key or value that must outlive the
+// call that gave it is copied, by ToString() or into a buffer:
+//
+//   varve::PinnableSlice value;
+//   varve::Status s = db->Get(varve::ReadOptions(), family, "key", &value);
+//   if (s.ok()) {
+//     Use(value.data(), value.size());  // engine memory, where possible
+//     value.Reset();                    // releases the block of the cache
+//   }
 
 #include <cassert>
 #include <cstddef>
@@ -18,12 +28,16 @@ namespace varve {
 
 struct SliceParts;
 
-/// A pointer and a length; owns nothing. The creator keeps the bytes alive while the Slice is used.
-/// Any byte value may occur. Const methods may be called by many threads at once.
+/// A pointer and a length; owns nothing. The creator keeps the bytes alive while the Slice is used:
+/// a Slice of a temporary string dangles at the end of the statement. Any byte value may occur.
+/// Const methods may be called by many threads at once.
 class VARVE_EXPORT Slice {
  public:
+  /// Makes an empty slice, whose data() is not null.
   constexpr Slice() : data_(""), size_(0) {}
+  /// Refers to n bytes from d on.
   constexpr Slice(const char* d, size_t n) : data_(d), size_(n) {}
+  /// Refers to the string's bytes, which a change of the string may move.
   /* implicit */ Slice(const std::string& s) : data_(s.data()), size_(s.size()) {}
   /* implicit */ constexpr Slice(const std::string_view& sv) : data_(sv.data()), size_(sv.size()) {}
   /// Excludes the terminating zero. Null makes an empty slice.
@@ -32,16 +46,19 @@ class VARVE_EXPORT Slice {
   /// Concatenates `parts` in `*buf` and refers to it.
   Slice(const SliceParts& parts, std::string* buf);
 
+  /// Return the bytes, which need not end with a zero, and their number.
   constexpr const char* data() const { return data_; }
   constexpr size_t size() const { return size_; }
+  /// True if there are no bytes.
   constexpr bool empty() const { return size_ == 0; }
 
-  /// Requires n < size().
+  /// Requires n < size(). Returns byte n, from 0 on.
   constexpr char operator[](size_t n) const {
     assert(n < size_);
     return data_[n];
   }
 
+  /// Makes the slice empty; the bytes stay with their owner.
   constexpr void clear() { *this = Slice(); }
 
   /// Drop n bytes at the front or the back. Require n <= size().
@@ -57,6 +74,7 @@ class VARVE_EXPORT Slice {
 
   /// Returns a copy of the bytes, or with `hex` two upper-case digits per byte.
   std::string ToString(bool hex = false) const;
+  /// Returns a view of the same bytes, without a copy and with the same lifetime.
   constexpr std::string_view ToStringView() const { return std::string_view(data_, size_); }
 
   /// Decodes this slice as hex digits of either case. Returns false, with `*result` unspecified, if
@@ -66,6 +84,7 @@ class VARVE_EXPORT Slice {
   /// Compares unsigned bytes, a prefix before its extensions: <0, 0 or >0.
   int compare(const Slice& b) const;
 
+  /// True if the bytes begin, or end, with those of `x`. An empty `x` always matches.
   bool starts_with(const Slice& x) const {
     return size_ >= x.size_ && std::memcmp(data_, x.data_, x.size_) == 0;
   }
@@ -81,6 +100,7 @@ class VARVE_EXPORT Slice {
   size_t size_;
 };
 
+/// Equal bytes. An empty slice equals every other one, whatever it points to.
 inline bool operator==(const Slice& x, const Slice& y) {
   return x.size() == y.size() && (x.size() == 0 || std::memcmp(x.data(), y.data(), x.size()) == 0);
 }
@@ -97,9 +117,12 @@ inline int Slice::compare(const Slice& b) const {
 
 /// A value that is the concatenation of `num_parts` slices. Borrows the array and the bytes.
 struct SliceParts {
+  /// Makes an empty value.
   SliceParts() = default;
+  /// Refers to `_num_parts` slices, which must live as long as this object is used.
   SliceParts(const Slice* _parts, int _num_parts) : parts(_parts), num_parts(_num_parts) {}
 
+  /// The first slice and the number of slices; the pointer may be null if the number is 0.
   const Slice* parts = nullptr;
   int num_parts = 0;
 };
@@ -107,8 +130,10 @@ struct SliceParts {
 /// An optional Slice in the space of a Slice. An absent slice differs from an empty one.
 class OptSlice {
  public:
+  /// Makes an absent slice.
   OptSlice() : slice_(nullptr, 0) {}
   /* implicit */ OptSlice(std::nullptr_t) : OptSlice() {}
+  /// Refers to the bytes of `s`; a Slice with a null pointer makes it absent.
   /* implicit */ OptSlice(const Slice& s) : slice_(s) {}
   /* implicit */ OptSlice(const std::string& s) : slice_(s) {}
   /* implicit */ OptSlice(const std::string_view& s) : slice_(s) {}
@@ -116,7 +141,9 @@ class OptSlice {
   /* implicit */ OptSlice(const char* s) : slice_(s) {}
   OptSlice(const char* data, size_t size) : slice_(data, size) {}
 
+  /// True unless the slice is absent, also for an empty one.
   bool has_value() const { return slice_.data() != nullptr; }
+  /// Says the same as has_value().
   explicit operator bool() const { return has_value(); }
 
   /// Require has_value().
@@ -141,6 +168,7 @@ class OptSlice {
 /// thread-safe.
 class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
  public:
+  /// Makes an empty result with a buffer of its own, which later copies reuse.
   PinnableSlice() : buffer_(&own_) {}
   /// Copies are stored in `*buf`, which must outlive this object.
   explicit PinnableSlice(std::string* buf) : buffer_(buf) {}
@@ -192,21 +220,26 @@ class VARVE_EXPORT PinnableSlice : public Slice, public Cleanable {
 
   /// Returns the buffer, never null; call PinSelf() after a change.
   std::string* GetSelf() { return buffer_; }
+  /// True if the value lies in engine memory, which this object keeps from being freed.
   bool IsPinned() const { return pinned_; }
 
  private:
+  /// Points at memory that the cleanups release.
   void Pin(const Slice& s) {
     assert(!pinned_);
     pinned_ = true;
     data_ = s.data();
     size_ = s.size();
   }
+  /// Points at the buffer's present bytes.
   void PointAtBuffer() {
     data_ = buffer_->data();
     size_ = buffer_->size();
   }
+  /// Moves value, cleanups and buffer here; the source becomes empty.
   void TakeFrom(PinnableSlice* other) noexcept;
 
+  /// The buffer, unless the constructor was given one.
   std::string own_;
   std::string* buffer_;
   bool pinned_ = false;

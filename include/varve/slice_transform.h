@@ -2,6 +2,8 @@
 #pragma once
 //
 // SliceTransform extracts the prefix of a key, for prefix filters and prefix scans.
+//
+//   options.prefix_extractor.reset(varve::NewFixedPrefixTransform(8));
 
 #include <cstddef>
 #include <memory>

@@ -2,6 +2,14 @@
 #pragma once
 //
 // Snapshot is a state of the DB that stays readable until it is released.
+//
+//   varve::ManagedSnapshot now(db);
+//   varve::ReadOptions options;
+//   options.snapshot = now.snapshot();
+//   varve::Status s = db->Get(options, "key", &value);  // later writes are not seen
+//
+// A snapshot costs no copy of data: it keeps compactions from dropping the versions that it sees.
+// One that is forgotten lets the database grow.
 
 #include <cstdint>
 
@@ -36,8 +44,10 @@ class VARVE_EXPORT ManagedSnapshot {
   ManagedSnapshot(DB* db, const Snapshot* _snapshot);
   ManagedSnapshot(const ManagedSnapshot&) = delete;
   ManagedSnapshot& operator=(const ManagedSnapshot&) = delete;
+  // Releases the snapshot.
   ~ManagedSnapshot();
 
+  // Returns the snapshot, which belongs to this object.
   const Snapshot* snapshot() { return snapshot_; }
 
  private:

@@ -67,7 +67,8 @@ class VARVE_EXPORT SstFileManager {
 // `trash_dir` is ignored. `delete_existing_trash`: files left by an earlier process are deleted at
 // the rate; false: at once. `status`, unless nullptr, is set to OK, or to InvalidArgument with
 // nullptr returned if `env` is null or the ratio is negative. `bytes_max_delete_chunk`: bytes by
-// which larger files with a single name are truncated at a time; 0: each is deleted as a whole.
+// which larger files with a single name are truncated at a time; 0: each is deleted as a whole, as
+// are files that another process, such as a secondary, may have open.
 VARVE_EXPORT SstFileManager* NewSstFileManager(
     Env* env, std::shared_ptr<FileSystem> fs, std::shared_ptr<Logger> info_log = nullptr,
     const std::string& trash_dir = "", int64_t rate_bytes_per_sec = 0,

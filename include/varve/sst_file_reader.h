@@ -2,6 +2,11 @@
 #pragma once
 
 // SstFileReader reads a single table, made by SstFileWriter or by a database.
+//
+//   varve::SstFileReader reader(options);
+//   varve::Status s = reader.Open("fruit.sst");
+//   const std::unique_ptr<varve::Iterator> it(reader.NewIterator(varve::ReadOptions()));
+//   for (it->SeekToFirst(); it->Valid(); it->Next()) Show(it->key(), it->value());
 
 #include <cstddef>
 #include <memory>
@@ -30,7 +35,9 @@ namespace varve {
 //
 // Thread safety: after Open has returned OK all methods may be called from any thread.
 // Ownership: borrows the options' pointers. Iterators and pinned values may outlive the reader.
-// Errors: before Open has returned OK each call returns InvalidArgument.
+// Errors: before Open has returned OK each call returns InvalidArgument; calls that return a
+// pointer to table data return null, and MayMatch sets all to true. A value that is in a blob file
+// is NotSupported for Get and MultiGet, and Corruption for an iterator.
 class VARVE_EXPORT SstFileReader {
  public:
   explicit SstFileReader(const Options& options);

@@ -3,6 +3,9 @@
 
 // SstPartitioner ends output tables of compactions at more places than sizes require. A table that
 // never holds keys of two tenants can be dropped, or moved, with one of them.
+//
+//   // No table has keys with different first eight bytes, for instance of two tenants.
+//   options.sst_partitioner_factory = varve::NewSstPartitionerFixedPrefixFactory(8);
 
 #include <cstddef>
 #include <cstdint>
@@ -19,20 +22,25 @@ namespace varve {
 struct ConfigOptions;
 
 enum PartitionerResult : char {
-  kNotRequired = 0x0,  // The current table may continue.
-  kRequired = 0x1,     // The table ends before the current key.
+  // The current table may continue.
+  kNotRequired = 0x0,
+  // The table ends before the current key.
+  kRequired = 0x1,
 };
 
 // Two neighbouring keys of a compaction, in ascending order and without timestamps.
 struct PartitionerRequest {
+  // Borrows both keys, which must live until ShouldPartition returns.
   PartitionerRequest(const Slice& prev_user_key_, const Slice& current_user_key_,
                      uint64_t current_output_file_size_)
       : prev_user_key(&prev_user_key_),
         current_user_key(&current_user_key_),
         current_output_file_size(current_output_file_size_) {}
+  // The last key of the current table, and the key that would follow it.
   const Slice* prev_user_key;
   const Slice* current_user_key;
-  uint64_t current_output_file_size;  // Approximate bytes of the current table.
+  // Approximate bytes of the current table.
+  uint64_t current_output_file_size;
 };
 
 // Made for one compaction, or a part of one; used by one thread at a time. It must not call the
@@ -41,6 +49,7 @@ class VARVE_EXPORT SstPartitioner {
  public:
   virtual ~SstPartitioner() = default;
 
+  // Returns a name for messages.
   virtual const char* Name() const = 0;
 
   // Called for each key that does not begin a table.
@@ -50,9 +59,13 @@ class VARVE_EXPORT SstPartitioner {
   // is compacted, and may be partitioned.
   virtual bool CanDoTrivialMove(const Slice& smallest_user_key, const Slice& largest_user_key) = 0;
 
+  // Describes the compaction that a partitioner is made for.
   struct Context {
-    bool is_full_compaction = false;    // Includes all tables of the column family.
-    bool is_manual_compaction = false;  // Requested by a user.
+    // True if all tables of the column family are inputs.
+    bool is_full_compaction = false;
+    // True if a call asked for the compaction.
+    bool is_manual_compaction = false;
+    // Level of the outputs; those in L0 are not partitioned.
     int output_level = 0;
     // Smallest and largest input key, without timestamps. Valid during CreatePartitioner.
     Slice smallest_user_key;
@@ -65,6 +78,7 @@ class VARVE_EXPORT SstPartitioner {
 class VARVE_EXPORT SstPartitionerFactory : public Customizable {
  public:
   ~SstPartitionerFactory() override = default;
+  // Returns the class name under which ObjectRegistry keeps factories of this kind.
   static const char* Type() { return "SstPartitionerFactory"; }
   // Accepts "id=SstPartitionerFixedPrefixFactory;length=N", with or without braces, or a registered
   // object; null for "" and "nullptr". NotSupported for another name.

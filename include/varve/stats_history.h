@@ -3,6 +3,12 @@
 
 // The result of DB::GetStatsHistory: the growth of each ticker of DBOptions::statistics from one
 // record to the next (stats_persist_period_sec).
+//
+//   std::unique_ptr<varve::StatsHistoryIterator> it;
+//   varve::Status s = db->GetStatsHistory(0, UINT64_MAX, &it);
+//   for (; s.ok() && it->Valid(); it->Next()) {
+//     Show(it->GetStatsTime(), it->GetStatsMap().at("rocksdb.number.keys.written"));
+//   }
 
 #include <cstdint>
 #include <map>
@@ -20,13 +26,19 @@ class VARVE_EXPORT StatsHistoryIterator {
  public:
   virtual ~StatsHistoryIterator() = default;
 
+  // True if the iterator is at a record.
   virtual bool Valid() const = 0;
+  // Returns OK, or the error that ended the iteration: Corruption for a record that is no number,
+  // or that of reading stored records.
   virtual Status status() const = 0;
 
-  // Each requires Valid().
+  // Moves to the next record. This and the following functions require Valid().
   virtual void Next() = 0;
-  virtual uint64_t GetStatsTime() const = 0;           // Time of the record in seconds since 1970.
-  virtual int GetFormatVersion() const { return -1; }  // Format on disk; -1: in memory.
+  // Returns the time of the record in seconds since 1970.
+  virtual uint64_t GetStatsTime() const = 0;
+  // Returns the version of the record's format in the database; -1 if the record was kept in
+  // memory.
+  virtual int GetFormatVersion() const { return -1; }
   // Returns growth by ticker name, valid until Next().
   virtual const std::map<std::string, uint64_t>& GetStatsMap() const = 0;
 };

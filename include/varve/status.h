@@ -3,6 +3,18 @@
 //
 // Status is the result of an operation: a code, a subcode that narrows it, a severity that tells
 // how far the database is affected, and an optional message.
+//
+// A program decides by the code, and by the subcode where one is named. Messages are for people and
+// for logs: they name the file and the offset, or the option, and may change between versions.
+//
+//   varve::Status s = db->Get(varve::ReadOptions(), "key", &value);
+//   if (s.IsNotFound()) {
+//     value = "none";
+//   } else if (!s.ok()) {
+//     fprintf(stderr, "%s\n", s.ToString().c_str());  // such as "Corruption: ... at offset 4096"
+//   }
+//
+// Every status that a call returns must be looked at: the class is [[nodiscard]].
 
 #include <cstdint>
 #include <memory>
@@ -19,62 +31,114 @@ namespace varve {
 /// threads at once.
 class [[nodiscard]] VARVE_EXPORT Status {
  public:
-  // Values cross the C API and are stored in traces: append only.
+  /// The kind of result, which tells a caller what to do. Values cross the C API and are stored in
+  /// traces: append only.
   enum Code : unsigned char {
+    /// The call did what it says.
     kOk = 0,
+    /// There is no such key, file or other object.
     kNotFound = 1,
+    /// Stored bytes are damaged. A repetition gives the same error.
     kCorruption = 2,
+    /// Varve, this build of it, or the object that was given lacks the feature that is named.
     kNotSupported = 3,
+    /// An argument or an option is wrong. Nothing was changed.
     kInvalidArgument = 4,
+    /// A call of the file system failed.
     kIOError = 5,
+    /// A batch alone does not tell the value of a key that it merges into.
     kMergeInProgress = 6,
+    /// The call was stopped, or gave up at a limit that it was given: a write would have waited
+    /// (no_slowdown), a read would have read a file (read_tier), a compaction was cancelled.
     kIncomplete = 7,
+    /// The database is being closed, or is closed.
     kShutdownInProgress = 8,
+    /// The deadline or the timeout of the call has passed.
     kTimedOut = 9,
+    /// The call was ended: for lack of memory (kMemoryLimit), at a limit of locks (kLockLimit), or
+    /// by an exception of a callback.
     kAborted = 10,
+    /// Another transaction or call is in the way. A repetition of the transaction or call may
+    /// succeed.
     kBusy = 11,
+    /// The transaction, or the position of a change stream, has exceeded its time or its bounds.
     kExpired = 12,
+    /// What the call relied on has changed meanwhile. A repetition may succeed.
     kTryAgain = 13,
+    /// CompactRange or CompactFiles may write more than the limit of an SstFileManager leaves. A
+    /// smaller range, or a higher limit, may help.
     kCompactionTooLarge = 14,
+    /// The column family has been dropped.
     kColumnFamilyDropped = 15,
     kMaxCode
   };
 
+  /// Narrows a code. Subcodes without a comment are returned by no call of this library; they exist
+  /// for programs and file systems that use them.
   enum SubCode : unsigned char {
+    /// Nothing narrows the code.
     kNone = 0,
+    /// TimedOut: a wait on a TransactionDBMutex or TransactionDBCondVar has timed out.
     kMutexTimeout = 1,
+    /// TimedOut: a transaction did not get a lock within its timeout.
     kLockTimeout = 2,
+    /// Aborted: TransactionDBOptions::max_num_locks is reached.
     kLockLimit = 3,
+    /// IOError: the disk or the user's quota is full.
     kNoSpace = 4,
+    /// Busy: transactions wait for each other in a circle.
     kDeadlock = 5,
+    /// IOError: a network file system no longer knows the open file.
     kStaleFile = 6,
+    /// Aborted: there was no memory, or a limit of memory is reached.
     kMemoryLimit = 7,
+    /// IOError: the limit of an SstFileManager is reached.
     kSpaceLimit = 8,
+    /// IOError or NotFound: the path does not exist.
     kPathNotFound = 9,
+    /// Incomplete: there are more operands than the caller has room for (GetMergeOperands).
     KMergeOperandsInsufficientCapacity = 10,
+    /// Incomplete: a compaction was cancelled, or manual compactions are disabled.
     kManualCompactionPaused = 11,
+    /// Never returned: writes do not look at what they replace.
     kOverwritten = 12,
+    /// InvalidArgument: the transaction must be prepared before it is committed.
     kTxnNotPrepared = 13,
+    /// Never returned by the built-in file systems: another process has taken over the storage.
     kIOFenced = 14,
+    /// Corruption: a merge operator returned false.
     kMergeOperatorFailed = 15,
+    /// OK: see OkMergeOperandThresholdExceeded.
     kMergeOperandThresholdExceeded = 16,
+    /// Never returned: scans have no limit of read-ahead over files.
     kPrefetchLimitReached = 17,
+    /// Never returned.
     kNotExpectedCodePath = 18,
+    /// Never returned: a compaction that is cancelled has kManualCompactionPaused.
     kCompactionAborted = 19,
     kMaxSubCode
   };
 
+  /// How far an error of background work, or of a log, affects the whole database.
   enum Severity : unsigned char {
+    /// The error concerns the call alone.
     kNoError = 0,
+    /// A compaction failed. Reads and writes go on, and it is tried again.
     kSoftError = 1,
+    /// A flush, a log or the MANIFEST failed. Writes are refused, and reads go on, until recovery
+    /// succeeds, by itself or by DB::Resume.
     kHardError = 2,
+    /// Not used by this library.
     kFatalError = 3,
+    /// Data is damaged. Reads go on; writes are refused until the database is opened again.
     kUnrecoverableError = 4,
     kMaxSeverity
   };
 
+  /// Makes a success.
   Status() = default;
   ~Status() = default;
+  /// Copies all parts, with the message.
   Status(const Status& other);
   Status& operator=(const Status& other);
   /// Makes the source OK.
@@ -83,6 +147,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
 
   /// Copies `other` with another severity.
   Status(const Status& other, Severity severity);
+  /// Copies the message, also an empty one.
   Status(Code code, SubCode subcode, Severity severity, const Slice& msg);
 
   /// Compares codes only.
@@ -93,8 +158,11 @@ class [[nodiscard]] VARVE_EXPORT Status {
   void PermitUncheckedError() const {}
   void MustCheck() const {}
 
+  /// Returns the kind of result.
   Code code() const { return cause_.code; }
+  /// Returns what narrows the code; kNone if nothing does.
   SubCode subcode() const { return cause_.subcode; }
+  /// Returns how far the whole database is affected; kNoError if the error concerns the call alone.
   Severity severity() const { return cause_.severity; }
   /// Returns the zero-terminated message, or null, valid until this status is changed.
   const char* getState() const { return state_.get(); }
@@ -106,11 +174,15 @@ class [[nodiscard]] VARVE_EXPORT Status {
   /// Returns `s` with `delim` and `msg` appended to its message.
   static Status CopyAppendMessage(const Status& s, const Slice& delim, const Slice& msg);
 
-  /// Returns "OK", or the code's and the subcode's text and the message.
+  /// Returns "OK", or the texts of the code and the subcode and the message, such as "IO error: No
+  /// space left on device: 000123.sst". The texts are those of RocksDB.
   std::string ToString() const;
 
-  // Factories with two texts make the message "msg: msg2".
+  // ---- Factories ----
+  // Each copies its texts; two of them make the message "msg: msg2". A form without a text
+  // allocates nothing.
 
+  /// Success. The default status, too.
   static Status OK() { return Status(); }
   /// Success that overwrote an existing value.
   static Status OkOverwritten() { return Status(kOk, kOverwritten); }
@@ -119,6 +191,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
     return Status(kOk, kMergeOperandThresholdExceeded);
   }
 
+  /// There is no such object.
   static Status NotFound(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kNotFound, kNone, msg, msg2);
   }
@@ -127,6 +200,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
     return Status(kNotFound, sub, msg, msg2);
   }
 
+  /// Stored bytes are damaged; the message should name the file and the offset.
   static Status Corruption(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kCorruption, kNone, msg, msg2);
   }
@@ -135,66 +209,79 @@ class [[nodiscard]] VARVE_EXPORT Status {
     return Status(kCorruption, sub, msg, msg2);
   }
 
+  /// A feature is missing; the message should name it.
   static Status NotSupported(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kNotSupported, kNone, msg, msg2);
   }
   static Status NotSupported(SubCode sub = kNone) { return Status(kNotSupported, sub); }
 
+  /// An argument is wrong, and nothing was changed.
   static Status InvalidArgument(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kInvalidArgument, kNone, msg, msg2);
   }
   static Status InvalidArgument(SubCode sub = kNone) { return Status(kInvalidArgument, sub); }
 
+  /// The file system failed.
   static Status IOError(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kIOError, kNone, msg, msg2);
   }
   static Status IOError(SubCode sub = kNone) { return Status(kIOError, sub); }
 
+  /// The operands' base value is not known here.
   static Status MergeInProgress(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kMergeInProgress, kNone, msg, msg2);
   }
   static Status MergeInProgress(SubCode sub = kNone) { return Status(kMergeInProgress, sub); }
 
+  /// The call stopped at a limit.
   static Status Incomplete(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kIncomplete, kNone, msg, msg2);
   }
   static Status Incomplete(SubCode sub = kNone) { return Status(kIncomplete, sub); }
 
+  /// The database is closed, or is being closed.
   static Status ShutdownInProgress(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kShutdownInProgress, kNone, msg, msg2);
   }
   static Status ShutdownInProgress(SubCode sub = kNone) { return Status(kShutdownInProgress, sub); }
 
+  /// The call was ended for a reason that its caller did not ask for.
   static Status Aborted(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kAborted, kNone, msg, msg2);
   }
   static Status Aborted(SubCode sub = kNone) { return Status(kAborted, sub); }
 
+  /// Another call or transaction is in the way.
   static Status Busy(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kBusy, kNone, msg, msg2);
   }
   static Status Busy(SubCode sub = kNone) { return Status(kBusy, sub); }
 
+  /// The time allowed has passed.
   static Status TimedOut(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kTimedOut, kNone, msg, msg2);
   }
   static Status TimedOut(SubCode sub = kNone) { return Status(kTimedOut, sub); }
 
+  /// The object has outlived its bounds.
   static Status Expired(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kExpired, kNone, msg, msg2);
   }
   static Status Expired(SubCode sub = kNone) { return Status(kExpired, sub); }
 
+  /// A repetition may succeed.
   static Status TryAgain(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kTryAgain, kNone, msg, msg2);
   }
   static Status TryAgain(SubCode sub = kNone) { return Status(kTryAgain, sub); }
 
+  /// A compaction does not fit into the space that is left.
   static Status CompactionTooLarge(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kCompactionTooLarge, kNone, msg, msg2);
   }
   static Status CompactionTooLarge(SubCode sub = kNone) { return Status(kCompactionTooLarge, sub); }
 
+  /// The column family is gone.
   static Status ColumnFamilyDropped(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kColumnFamilyDropped, kNone, msg, msg2);
   }
@@ -202,34 +289,44 @@ class [[nodiscard]] VARVE_EXPORT Status {
     return Status(kColumnFamilyDropped, sub);
   }
 
-  // Factories named after a subcode.
+  // The following are named after a subcode, and set the code that goes with it.
 
+  /// The disk or the user's quota is full.
   static Status NoSpace() { return Status(kIOError, kNoSpace); }
   static Status NoSpace(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kIOError, kNoSpace, msg, msg2);
   }
+  /// The limit of an SstFileManager is reached.
   static Status SpaceLimit() { return Status(kIOError, kSpaceLimit); }
   static Status SpaceLimit(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kIOError, kSpaceLimit, msg, msg2);
   }
+  /// The path does not exist.
   static Status PathNotFound() { return Status(kIOError, kPathNotFound); }
   static Status PathNotFound(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kIOError, kPathNotFound, msg, msg2);
   }
+  /// There is no memory, or a limit of memory is reached.
   static Status MemoryLimit() { return Status(kAborted, kMemoryLimit); }
   static Status MemoryLimit(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kAborted, kMemoryLimit, msg, msg2);
   }
+  /// TransactionDBOptions::max_num_locks is reached.
   static Status LockLimit() { return Status(kAborted, kLockLimit); }
   static Status LockLimit(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kAborted, kLockLimit, msg, msg2);
   }
+  /// The transaction must be prepared before it is committed.
   static Status TxnNotPrepared() { return Status(kInvalidArgument, kTxnNotPrepared); }
   static Status TxnNotPrepared(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kInvalidArgument, kTxnNotPrepared, msg, msg2);
   }
 
+  // ---- Questions ----
+
+  /// True for success, whatever the subcode is.
   bool ok() const { return cause_.code == kOk; }
+  // Each function below is true for its code with any subcode, or for its code and subcode.
   bool IsOkOverwritten() const { return Is(kOk, kOverwritten); }
   bool IsOkMergeOperandThresholdExceeded() const { return Is(kOk, kMergeOperandThresholdExceeded); }
   bool IsNotFound() const { return cause_.code == kNotFound; }
@@ -248,21 +345,29 @@ class [[nodiscard]] VARVE_EXPORT Status {
   bool IsCompactionTooLarge() const { return cause_.code == kCompactionTooLarge; }
   bool IsColumnFamilyDropped() const { return cause_.code == kColumnFamilyDropped; }
 
+  /// These compare code and subcode, so that IsAborted() is true for the first two as well.
   bool IsLockLimit() const { return Is(kAborted, kLockLimit); }
   bool IsMemoryLimit() const { return Is(kAborted, kMemoryLimit); }
   bool IsSpaceLimit() const { return Is(kIOError, kSpaceLimit); }
+  /// True for Busy with this subcode: roll back, and repeat the transaction.
   bool IsDeadlock() const { return Is(kBusy, kDeadlock); }
+  /// True for IOError with this subcode. A database recovers by itself once there is space again,
+  /// within DBOptions::max_bgerror_resume_count attempts.
   bool IsNoSpace() const { return Is(kIOError, kNoSpace); }
   bool IsIOFenced() const { return Is(kIOError, kIOFenced); }
   /// True for IOError and NotFound with this subcode.
   bool IsPathNotFound() const {
     return Is(kIOError, kPathNotFound) || Is(kNotFound, kPathNotFound);
   }
+  /// True for Incomplete with this subcode.
   bool IsManualCompactionPaused() const { return Is(kIncomplete, kManualCompactionPaused); }
+  /// Always false for results of this library.
   bool IsCompactionAborted() const { return Is(kIncomplete, kCompactionAborted); }
+  /// True for InvalidArgument with this subcode.
   bool IsTxnNotPrepared() const { return Is(kInvalidArgument, kTxnNotPrepared); }
 
  protected:
+  /// Make a status without a message, and with one.
   explicit Status(Code code, SubCode subcode = kNone) : cause_{code, subcode} {}
   Status(Code code, SubCode subcode, const Slice& msg, const Slice& msg2);
 
@@ -272,7 +377,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
     Code code = kOk;
     SubCode subcode = kNone;
     Severity severity = kNoError;
-    // A file system (IOStatus) sets the next three, and error handling reads them.
+    // A file system sets the next three through IOStatus.
     bool retryable = false;
     bool data_loss = false;
     unsigned char scope = 0;
@@ -284,6 +389,7 @@ class [[nodiscard]] VARVE_EXPORT Status {
   bool Is(Code code, SubCode subcode) const {
     return cause_.code == code && cause_.subcode == subcode;
   }
+  /// Returns a copy of the message; null if there is no memory.
   static std::unique_ptr<const char[]> CopyMessage(const char* message);
 };
 

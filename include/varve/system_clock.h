@@ -3,6 +3,15 @@
 
 // SystemClock is used for every reading of time and every sleep in the library, so that a test can
 // supply its own.
+//
+//   class FrozenClock : public varve::SystemClockWrapper {
+//    public:
+//     using SystemClockWrapper::SystemClockWrapper;
+//     const char* Name() const override { return "FrozenClock"; }
+//     uint64_t NowMicros() override { return 1000000; }
+//   };
+//
+// An Env made with a file system and such a clock hands it to a database (Env::Env).
 
 #include <chrono>
 #include <cstdint>
@@ -19,11 +28,14 @@ namespace varve {
 class CondVar;
 struct ConfigOptions;
 
-// Thread-safe. Overridden functions must not throw.
+// Tells the time, and waits. A program replaces it to test what depends on time. Thread-safe.
+// Overridden functions must not throw.
 class VARVE_EXPORT SystemClock : public Customizable {
  public:
   ~SystemClock() override = default;
 
+  // Return the class name under which ObjectRegistry keeps clocks, and the name of the machine's
+  // clock.
   static const char* Type() { return "SystemClock"; }
   static const char* kDefaultName() { return "DefaultClock"; }
   // Accepts "DefaultClock", or a registered object; null for "" and "nullptr". NotSupported for
@@ -63,6 +75,7 @@ class VARVE_EXPORT SystemClock : public Customizable {
 // Forwards every call except Name() to `target`. Override what should differ.
 class VARVE_EXPORT SystemClockWrapper : public SystemClock {
  public:
+  // Shares ownership of `t`, which must not be null.
   explicit SystemClockWrapper(std::shared_ptr<SystemClock> t) : target_(std::move(t)) {}
 
   const Customizable* Inner() const override { return target_.get(); }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 //
-// TableProperties describe a table file and are stored in it. TablePropertiesCollector is user code
-// that adds properties while the file is written.
+/// TableProperties describe a table file and are stored in it: sizes, counts, and the names of what
+/// it was written with. TablePropertiesCollector is user code that adds properties while the file
+/// is written.
+///
+/// A program gets the properties of open tables from DB::GetPropertiesOfAllTables, of new ones from
+/// listeners (TableFileCreationInfo), and of a file without a database from SstFileReader.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +25,11 @@ namespace varve {
 
 struct ConfigOptions;
 
-/// Any bytes by name. The engine's own names start with "rocksdb.".
+/// Any bytes by name. The engine's own names start with "rocksdb."; those of a program should not.
 using UserCollectedProperties = std::map<std::string, std::string>;
 
-/// Names under which properties are stored.
+/// Names under which the fields of TableProperties are stored, for programs that read the
+/// properties block themselves.
 struct VARVE_EXPORT TablePropertiesNames {
   static const std::string kDbId;
   static const std::string kDbSessionId;
@@ -75,8 +80,9 @@ struct VARVE_EXPORT TablePropertiesNames {
   static const std::string kSeparateKeyValueInDataBlock;
 };
 
-/// Observes one table being written, from one thread. A failure is logged and does not fail the
-/// table. Must not throw.
+/// Observes one table being written, from one thread. It is made when the table is begun, gets
+/// every entry, and adds its properties at the end. After a failure its properties are left out,
+/// and the table is written all the same. Must not throw.
 class TablePropertiesCollector {
  public:
   virtual ~TablePropertiesCollector() = default;
@@ -86,7 +92,9 @@ class TablePropertiesCollector {
     return Status::InvalidArgument("TablePropertiesCollector: neither AddUserKey nor Add is there");
   }
 
-  /// Called for each entry, in order. `file_size`: bytes written so far.
+  /// Called for each entry, in order, also for range deletions (their end is the value). `key` is a
+  /// user key, with its timestamp if the comparator has them, and without sequence number.
+  /// `file_size`: bytes written so far.
   virtual Status AddUserKey(const Slice& key, const Slice& value, EntryType /*type*/,
                             SequenceNumber /*seq*/, uint64_t /*file_size*/) {
     return Add(key, value);
@@ -102,24 +110,30 @@ class TablePropertiesCollector {
   /// Returns the properties in readable form. Called after Finish().
   virtual UserCollectedProperties GetReadableProperties() const = 0;
 
+  /// Returns a name for messages, and for the table's list of collectors.
   virtual const char* Name() const = 0;
 
   /// True requests a compaction of the file soon. Called after Finish().
   virtual bool NeedCompact() const { return false; }
 };
 
-/// Makes a collector for each table. Must be thread-safe.
+/// Makes a collector for each table. Must be thread-safe: several tables are written at once. It is
+/// set in ColumnFamilyOptions::table_properties_collector_factories.
 class TablePropertiesCollectorFactory : public Customizable {
  public:
   /// Describes the table.
   struct Context {
+    /// Values for what is not known, as in SstFileWriter.
     static constexpr uint32_t kUnknownColumnFamily =
         static_cast<uint32_t>(std::numeric_limits<int32_t>::max());
     static constexpr int kUnknownLevelAtCreation = -1;
     static constexpr int kUnknownNumLevels = -1;
 
+    /// The column family that the table is written for.
     uint32_t column_family_id = kUnknownColumnFamily;
+    /// Level in which the table will be installed.
     int level_at_creation = kUnknownLevelAtCreation;
+    /// Number of levels of the column family.
     int num_levels = kUnknownNumLevels;
     /// Entries up to this sequence number belong in the last level if it is a separate tier.
     SequenceNumber last_level_inclusive_max_seqno_threshold = (SequenceNumber{1} << 56) - 1;
@@ -134,6 +148,7 @@ class TablePropertiesCollectorFactory : public Customizable {
       const ConfigOptions& config_options, const std::string& value,
       std::shared_ptr<TablePropertiesCollectorFactory>* result);
   using Customizable::ToString;
+  /// Returns a readable name with the factory's parameters.
   virtual std::string ToString() const { return Name(); }
 
   /// Returns a collector that the caller owns; null for none.
@@ -147,22 +162,29 @@ struct VARVE_EXPORT TableProperties {
   uint64_t orig_file_number = 0;
   /// Data blocks with their trailers.
   uint64_t data_size = 0;
+  /// Bytes of index blocks, with those of filter blocks (filter_size) and their trailers not
+  /// included.
   uint64_t index_size = 0;
   /// 0: not partitioned.
   uint64_t index_partitions = 0;
+  /// Bytes of the upper level of a partitioned index, included in index_size.
   uint64_t top_level_index_size = 0;
   /// 1 if keys in the index have no sequence number and type, else 0.
   uint64_t index_key_is_user_key = 0;
   /// 1 if block handles in the index are stored as differences, else 0.
   uint64_t index_value_is_delta_encoded = 0;
+  /// Bytes of filter blocks; 0: the table has none.
   uint64_t filter_size = 0;
   /// Before compression and prefix compression; keys include their 8-byte trailers.
   uint64_t raw_key_size = 0;
   uint64_t raw_value_size = 0;
+  /// Number of data blocks.
   uint64_t num_data_blocks = 0;
   /// Blocks stored uncompressed because compression did not help, or was not tried.
   uint64_t num_data_blocks_compression_rejected = 0;
   uint64_t num_data_blocks_compression_bypassed = 0;
+  /// Blocks whose keys are spread evenly (BlockBasedTableOptions::uniform_cv_threshold). Varve
+  /// writes 0.
   uint64_t num_uniform_blocks = 0;
   /// All entries, including range deletions.
   uint64_t num_entries = 0;
@@ -170,14 +192,19 @@ struct VARVE_EXPORT TableProperties {
   uint64_t num_filter_entries = 0;
   /// Deletions of keys and of ranges.
   uint64_t num_deletions = 0;
+  /// Merge operands among the entries, and range deletions among them.
   uint64_t num_merge_operands = 0;
   uint64_t num_range_deletions = 0;
+  /// Format version of the file (BlockBasedTableOptions::format_version).
   uint64_t format_version = 0;
   /// 0: variable.
   uint64_t fixed_key_len = 0;
+  /// Number of the column family that the table was written for.
   uint64_t column_family_id = TablePropertiesCollectorFactory::Context::kUnknownColumnFamily;
   /// Creation time of the oldest file whose data this one has.
   uint64_t creation_time = 0;
+  /// Time of the oldest data in the table, as known when it was written; time of the newest, which
+  /// Varve leaves unknown; and the time at which the file itself was written.
   uint64_t oldest_key_time = 0;
   uint64_t newest_key_time = 0;
   uint64_t file_creation_time = 0;
@@ -191,37 +218,47 @@ struct VARVE_EXPORT TableProperties {
   /// 1 if keys have their timestamps, 0 if these were removed.
   uint64_t user_defined_timestamps_persisted = 1;
   /// UINT64_MAX: unknown.
+  /// Largest and smallest sequence number of the entries when the table was written.
   uint64_t key_largest_seqno = UINT64_MAX;
   uint64_t key_smallest_seqno = UINT64_MAX;
+  /// Restart intervals of data blocks and index blocks; 0 in files that do not say.
   uint64_t data_block_restart_interval = 0;
   uint64_t index_block_restart_interval = 0;
+  /// 1 if keys and values of data blocks are stored separately, else 0.
   uint64_t separate_key_value_in_data_block = 0;
 
+  /// Identity of the database, of the opening, and of the machine that wrote the table.
   std::string db_id;
   std::string db_session_id;
   std::string db_host_id;
+  /// Name of the column family that the table was written for.
   std::string column_family_name;
   /// Empty: no filter.
   std::string filter_policy_name;
+  /// Names of the comparator, the merge operator and the prefix extractor with which it was
+  /// written.
   std::string comparator_name;
   std::string merge_operator_name;
   std::string prefix_extractor_name;
   /// Has the form "[name,name]".
   std::string property_collectors_names;
+  /// Name of the codec of data blocks, and the options that it was used with.
   std::string compression_name;
   std::string compression_options;
   /// Encoded samples of (sequence number, time).
   std::string seqno_to_time_mapping;
 
-  /// Properties from collectors. The second is known only right after the table was written.
+  /// Properties from collectors: as stored, and in readable form. The second is known only right
+  /// after the table was written.
   UserCollectedProperties user_collected_properties;
   UserCollectedProperties readable_properties;
 
-  /// Returns one readable line.
+  /// Returns all properties in one readable line: names, kv_delim, values, separated by prop_delim.
   std::string ToString(const std::string& prop_delim = "; ",
                        const std::string& kv_delim = "=") const;
 
-  /// Adds sizes and counts; leaves other properties unchanged.
+  /// Adds the sizes and counts of `tp` to this object, for totals over several tables; leaves other
+  /// properties unchanged.
   void Add(const TableProperties& tp);
 
   /// Returns the properties that Add() adds, by field name.

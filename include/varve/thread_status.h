@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// State of an environment's background threads, returned by Env::GetThreadList().
+// State of an environment's background threads, returned by Env::GetThreadList(): which job each
+// of them does, for which database, for how long.
+//
+//   std::vector<varve::ThreadStatus> threads;
+//   if (env->GetThreadList(&threads).ok()) {
+//     for (const varve::ThreadStatus& t : threads) {
+//       printf("%s %s\n", t.db_name.c_str(),
+//              varve::ThreadStatus::GetOperationName(t.operation_type).c_str());
+//     }
+//   }
 
 #include <algorithm>
 #include <cstdint>
@@ -13,10 +22,12 @@
 
 namespace varve {
 
-// A copy that never changes. Databases opened with DBOptions::enable_thread_tracking report the
-// state of their jobs; all other threads are listed without an operation.
+// The state of one thread when the list was made. A copy that never changes. Databases opened with
+// DBOptions::enable_thread_tracking report the state of their jobs; all other threads are listed
+// without an operation.
 struct VARVE_EXPORT ThreadStatus {
-  // The thread's pool.
+  // The thread's pool. Flushes run in HIGH_PRIORITY, unless it has no threads, and compactions in
+  // LOW_PRIORITY; USER and BOTTOM_PRIORITY are pools that the library itself does not use.
   enum ThreadType : int {
     HIGH_PRIORITY = 0,
     LOW_PRIORITY,
@@ -25,7 +36,8 @@ struct VARVE_EXPORT ThreadStatus {
     NUM_THREAD_TYPES,
   };
 
-  // Only the first three occur, as calls run on users' threads, which are not listed.
+  // The kind of job. Only the first three occur, as calls run on users' threads, which are not
+  // listed.
   enum OperationType : int {
     OP_UNKNOWN = 0,
     OP_COMPACTION,
@@ -60,26 +72,38 @@ struct VARVE_EXPORT ThreadStatus {
     NUM_OP_STAGES,
   };
 
-  // Indexes in op_properties.
+  // Indexes in op_properties, for an operation of OP_COMPACTION and of OP_FLUSH.
   enum CompactionPropertyType : int {
+    // Number of the job, as in the LOG and in the structures of listeners.
     COMPACTION_JOB_ID = 0,
-    COMPACTION_INPUT_OUTPUT_LEVEL,  // first input level << 32 | output level
-    COMPACTION_PROP_FLAGS,          // bit 0: requested, 1: only deletes files, 2: only moves files
+    // The first input level in the upper 32 bits, and the output level in the lower ones.
+    COMPACTION_INPUT_OUTPUT_LEVEL,
+    // Bit 0 is set if a call asked for the compaction, bit 1 if it only deletes files, bit 2 if it
+    // only moves files to another level.
+    COMPACTION_PROP_FLAGS,
+    // Bytes of all input tables, known from the begin.
     COMPACTION_TOTAL_INPUT_BYTES,
-    COMPACTION_BYTES_READ,     // set when they are read
-    COMPACTION_BYTES_WRITTEN,  // set when they are written
+    // Bytes read and written; 0 until the job has read and written all.
+    COMPACTION_BYTES_READ,
+    COMPACTION_BYTES_WRITTEN,
     NUM_COMPACTION_PROPERTIES,
   };
+  // Bytes of the memtables that the flush writes are known from its begin; those of the table when
+  // it is written.
   enum FlushPropertyType : int {
+    // Number of the job, as in the LOG and in the structures of listeners.
     FLUSH_JOB_ID = 0,
+    // Bytes of keys and values in the memtables.
     FLUSH_BYTES_MEMTABLES,
-    FLUSH_BYTES_WRITTEN,  // set when they are written
+    // Bytes of the table; 0 until it is written.
+    FLUSH_BYTES_WRITTEN,
     NUM_FLUSH_PROPERTIES,
   };
+  // Length of op_properties, enough for each operation.
   static constexpr int kNumOperationProperties =
       std::max<int>(NUM_COMPACTION_PROPERTIES, NUM_FLUSH_PROPERTIES);
 
-  // Always STATE_UNKNOWN.
+  // The thread's wait. Always STATE_UNKNOWN, as waits are not tracked.
   enum StateType : int {
     STATE_UNKNOWN = 0,
     STATE_MUTEX_WAIT = 1,
@@ -104,19 +128,27 @@ struct VARVE_EXPORT ThreadStatus {
     }
   }
 
-  uint64_t thread_id;  // value of Env::GetThreadID() on that thread
+  // Identifies the thread: the value of Env::GetThreadID() on it.
+  uint64_t thread_id;
+  // The pool that the thread belongs to.
   ThreadType thread_type;
-  // Both are empty without an operation.
+  // Name of the job's database directory and of its column family. Both are empty without an
+  // operation.
   std::string db_name;
   std::string cf_name;
+  // Kind of the job; OP_UNKNOWN if the thread waits for work, or its database is not tracked.
   OperationType operation_type;
+  // Microseconds since the job began; 0 without an operation.
   uint64_t op_elapsed_micros;
   OperationStage operation_stage;
+  // Numbers about the job, at the indexes above; those not known yet are 0.
   uint64_t op_properties[kNumOperationProperties];
+  // Always STATE_UNKNOWN.
   StateType state_type;
 
   // Return readable names; "Unknown" for a number out of range, an empty name for such a property.
   static std::string GetThreadTypeName(ThreadType thread_type);
+  // The references stay valid until the process ends.
   static const std::string& GetOperationName(OperationType op_type);
   static const std::string& GetOperationStageName(OperationStage stage);
   static const std::string& GetOperationPropertyName(OperationType op_type, int i);

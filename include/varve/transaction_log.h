@@ -18,11 +18,16 @@ namespace varve {
 class LogFile;
 using VectorLogPtr = std::vector<std::unique_ptr<LogFile>>;
 
+// State of a log.
 enum WalFileType {
-  kArchivedLogFile = 0,  // No longer needed by recovery.
+  // The log is kept in archive/ (DBOptions::WAL_ttl_seconds), and recovery needs it no longer.
+  kArchivedLogFile = 0,
+  // Recovery would read it.
   kAliveLogFile = 1,
 };
 
+// Describes one log of a database at the time of the listing (DB::GetSortedWalFiles). Not
+// thread-safe.
 class LogFile {
  public:
   LogFile() = default;
@@ -30,7 +35,9 @@ class LogFile {
 
   // Returns the path relative to the log directory, with a leading slash.
   virtual std::string PathName() const = 0;
+  // Returns the number in the file's name; later logs have larger ones.
   virtual uint64_t LogNumber() const = 0;
+  // Returns the state at the time of the listing.
   virtual WalFileType Type() const = 0;
 
   // Returns the sequence number of the first batch in the file; 0 if it has none.
@@ -40,8 +47,11 @@ class LogFile {
   virtual uint64_t SizeFileBytes() const = 0;
 };
 
+// A batch that was read from a log.
 struct BatchResult {
-  SequenceNumber sequence = 0;  // the batch's first sequence number
+  // Sequence number of the batch's first update.
+  SequenceNumber sequence = 0;
+  // The batch, which the caller owns.
   std::unique_ptr<WriteBatch> writeBatchPtr;
 };
 
@@ -58,7 +68,8 @@ class TransactionLogIterator {
     ReadOptions() = default;
     explicit ReadOptions(bool verify_checksums) : verify_checksums_(verify_checksums) {}
 
-    bool verify_checksums_ = true;  // Advisory: checksums are always compared.
+    // Advisory: checksums are always compared.
+    bool verify_checksums_ = true;
   };
 
   TransactionLogIterator() = default;

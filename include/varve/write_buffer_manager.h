@@ -5,6 +5,10 @@
 //
 // Every database with the same object reports the memory of its memtables and flushes when their
 // total requires it. With allow_stall, writers wait at the limit until memory is freed.
+//
+//   auto memory = std::make_shared<varve::WriteBufferManager>(size_t{1} << 30, cache);
+//   first_options.write_buffer_manager = memory;
+//   second_options.write_buffer_manager = memory;
 
 #include <atomic>
 #include <cstddef>
@@ -35,9 +39,8 @@ class VARVE_EXPORT WriteBufferManager final {
   // cache: if given, memtable memory is also charged to it in steps of 256 KiB, so that the cache
   //   shrinks as memtables grow.
   // allow_stall: writers of all its databases wait while memtables have buffer_size bytes or more
-  // and
-  //   a flush of any database can free memory; memory held by iterators does not make them wait,
-  //   and almost empty memtables are not flushed. A write with no_slowdown returns Incomplete
+  //   and a flush of any database can free memory; memory held by iterators does not make them
+  //   wait, and almost empty memtables are not flushed. A write with no_slowdown returns Incomplete
   //   instead. Statistics of write stalls do not include such waits.
   explicit WriteBufferManager(size_t buffer_size, std::shared_ptr<Cache> cache = {},
                               bool allow_stall = false);

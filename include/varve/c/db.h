@@ -12,8 +12,8 @@ extern "C" {
 
 // ---- Opening and closing ----
 
-// The options are copied, but not the objects that they refer to without owning them: see the
-// setters.
+// Open a database and return its handle; null, with a message in *errptr, after an error. The
+// options are copied, but not the objects that they refer to without owning them: see the setters.
 VARVE_C_API rocksdb_t* rocksdb_open(const rocksdb_options_t* options, const char* name,
                                     char** errptr);
 VARVE_C_API rocksdb_t* rocksdb_open_for_read_only(const rocksdb_options_t* options,
@@ -53,6 +53,8 @@ VARVE_C_API void rocksdb_close(rocksdb_t* db);
 // Deletes a closed database with all its files. A missing one is no error.
 VARVE_C_API void rocksdb_destroy_db(const rocksdb_options_t* options, const char* name,
                                     char** errptr);
+// Repairs a database that cannot be opened, and keeps all readable data
+// (varve/utilities/repair.h).
 VARVE_C_API void rocksdb_repair_db(const rocksdb_options_t* options, const char* name,
                                    char** errptr);
 
@@ -62,7 +64,11 @@ VARVE_C_API void rocksdb_repair_db(const rocksdb_options_t* options, const char*
 // closed.
 VARVE_C_API char** rocksdb_list_column_families(const rocksdb_options_t* options, const char* name,
                                                 size_t* num_families, char** errptr);
+// Frees a list that the function above returned.
 VARVE_C_API void rocksdb_list_column_families_destroy(char** list, size_t num_families);
+// Creates a column family with the options, and returns its handle, which must be destroyed before
+// the database is closed. If only its OPTIONS file could not be written, the family exists: then
+// there is a handle as well as an error.
 VARVE_C_API rocksdb_column_family_handle_t* rocksdb_create_column_family(
     rocksdb_t* db, const rocksdb_options_t* options, const char* name, char** errptr);
 
@@ -81,7 +87,9 @@ VARVE_C_API void rocksdb_drop_column_family(rocksdb_t* db, rocksdb_column_family
 
 // Returns a handle, which must be destroyed like other handles.
 VARVE_C_API rocksdb_column_family_handle_t* rocksdb_get_default_column_family_handle(rocksdb_t* db);
+// Frees a handle; the column family stays. Null is allowed.
 VARVE_C_API void rocksdb_column_family_handle_destroy(rocksdb_column_family_handle_t* handle);
+// Returns the number that no other column family of the database has or gets.
 VARVE_C_API uint32_t rocksdb_column_family_handle_get_id(rocksdb_column_family_handle_t* handle);
 
 // Returns a malloc'ed name without terminator.
@@ -90,8 +98,12 @@ VARVE_C_API char* rocksdb_column_family_handle_get_name(rocksdb_column_family_ha
 
 // ---- Writing ----
 
-// Functions named ..._cf take a column family, the others use "default". Functions named
-// ..._with_ts are only for column families whose comparator has timestamps; ts must have that size.
+// Each call is one atomic update, logged as the write options say. Functions named ..._cf take a
+// column family, the others use "default". Functions named ..._with_ts are only for column
+// families whose comparator has timestamps; ts must have that size.
+//
+// Keys and values are any bytes, of the given lengths, and are copied. WriteOptions in
+// varve/options.h says what a write promises, if it succeeded and if it set *errptr.
 VARVE_C_API void rocksdb_put(rocksdb_t* db, const rocksdb_writeoptions_t* options, const char* key,
                              size_t keylen, const char* val, size_t vallen, char** errptr);
 VARVE_C_API void rocksdb_put_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,

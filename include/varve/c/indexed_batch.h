@@ -18,8 +18,11 @@ VARVE_C_API void rocksdb_write_writebatch_wi(rocksdb_t* db, const rocksdb_writeo
                                              rocksdb_writebatch_wi_t* batch, char** errptr);
 VARVE_C_API void rocksdb_writebatch_wi_clear(rocksdb_writebatch_wi_t* batch);
 VARVE_C_API int rocksdb_writebatch_wi_count(rocksdb_writebatch_wi_t* batch);
+// Makes an empty batch. With overwrite_keys an index keeps only the newest update of each key, and
+// the merges above it. Reads return the same either way.
 VARVE_C_API rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create(size_t reserved_bytes,
                                                                   unsigned char overwrite_keys);
+// Returns the serialized batch, valid until it is changed.
 VARVE_C_API const char* rocksdb_writebatch_wi_data(rocksdb_writebatch_wi_t* batch, size_t* size);
 VARVE_C_API void rocksdb_writebatch_wi_delete_cf(rocksdb_writebatch_wi_t* batch,
                                                  rocksdb_column_family_handle_t* family,

@@ -8,8 +8,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-// Updates are copied. An update that cannot be added (size limit, null family, no memory) makes
-// rocksdb_write fail. Not thread-safe.
+// A batch collects updates that rocksdb_write applies together or not at all, in the order of the
+// calls. Updates are copied. An update that cannot be added (size limit, null family, no memory)
+// makes rocksdb_write fail. Not thread-safe.
+//
+// Functions named ..._cf take a column family, the others use "default"; those named ..._with_ts
+// are for families with timestamps.
 VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create(void);
 
 // Makes a batch from the result of rocksdb_writebatch_data.
@@ -19,9 +23,11 @@ VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* rep
 VARVE_C_API rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(
     size_t reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key,
     size_t default_cf_ts_sz);
+// Frees a batch, empties it for use again, and returns the number of its updates.
 VARVE_C_API void rocksdb_writebatch_destroy(rocksdb_writebatch_t* batch);
 VARVE_C_API void rocksdb_writebatch_clear(rocksdb_writebatch_t* batch);
 VARVE_C_API int rocksdb_writebatch_count(rocksdb_writebatch_t* batch);
+// Sets the value of a key.
 VARVE_C_API void rocksdb_writebatch_put(rocksdb_writebatch_t* batch, const char* key, size_t klen,
                                         const char* val, size_t vlen);
 VARVE_C_API void rocksdb_writebatch_put_cf(rocksdb_writebatch_t* batch,
@@ -42,6 +48,7 @@ VARVE_C_API void rocksdb_writebatch_putv_cf(rocksdb_writebatch_t* batch,
                                             const char* const* keys, const size_t* key_sizes,
                                             int num_values, const char* const* values,
                                             const size_t* value_sizes);
+// Adds an operand for the family's merge operator.
 VARVE_C_API void rocksdb_writebatch_merge(rocksdb_writebatch_t* batch, const char* key, size_t klen,
                                           const char* val, size_t vlen);
 VARVE_C_API void rocksdb_writebatch_merge_cf(rocksdb_writebatch_t* batch,
@@ -57,6 +64,7 @@ VARVE_C_API void rocksdb_writebatch_mergev_cf(rocksdb_writebatch_t* batch,
                                               const char* const* keys, const size_t* key_sizes,
                                               int num_values, const char* const* values,
                                               const size_t* value_sizes);
+// Deletes a key, whether or not it exists.
 VARVE_C_API void rocksdb_writebatch_delete(rocksdb_writebatch_t* batch, const char* key,
                                            size_t klen);
 VARVE_C_API void rocksdb_writebatch_delete_cf(rocksdb_writebatch_t* batch,
@@ -71,6 +79,7 @@ VARVE_C_API void rocksdb_writebatch_deletev(rocksdb_writebatch_t* batch, int num
 VARVE_C_API void rocksdb_writebatch_deletev_cf(rocksdb_writebatch_t* batch,
                                                rocksdb_column_family_handle_t* family, int num_keys,
                                                const char* const* keys, const size_t* key_sizes);
+// Deletes a key that was put exactly once since it was last deleted.
 VARVE_C_API void rocksdb_writebatch_singledelete(rocksdb_writebatch_t* batch, const char* key,
                                                  size_t klen);
 VARVE_C_API void rocksdb_writebatch_singledelete_cf(rocksdb_writebatch_t* batch,
@@ -111,9 +120,10 @@ VARVE_C_API void rocksdb_writebatch_rollback_to_save_point(rocksdb_writebatch_t*
                                                            char** errptr);
 VARVE_C_API void rocksdb_writebatch_pop_save_point(rocksdb_writebatch_t* batch, char** errptr);
 
-// Call the callbacks, any of which may be null, with the updates in order. They stop early at an
-// update that they cannot report: one of another family than "default" in the first two, or a range
-// or single deletion.
+// Call the callbacks, any of which may be null, with the updates in order. Single deletions of the
+// default family, and in the first two functions its merges, are passed over silently. The walk
+// ends, without a report, at any other kind of update (range deletion, entity, ...), at a single
+// deletion of another family, and in the first two at any update of another family.
 VARVE_C_API void rocksdb_writebatch_iterate(rocksdb_writebatch_t* batch, void* state,
                                             void (*put)(void*, const char* k, size_t klen,
                                                         const char* v, size_t vlen),

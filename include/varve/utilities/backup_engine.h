@@ -4,6 +4,15 @@
 // BackupEngine makes backups of open databases in a directory of its own, where backups share the
 // tables that they have in common, and restores databases from them. The directory has RocksDB's
 // format: either engine reads, verifies and restores what the other has written.
+//
+//   varve::BackupEngine* raw = nullptr;
+//   varve::Status s = varve::BackupEngine::Open(
+//       varve::Env::Default(), varve::BackupEngineOptions("/backup/my.db"), &raw);
+//   const std::unique_ptr<varve::BackupEngine> engine(raw);
+//   if (s.ok()) s = engine->CreateNewBackup(db);
+//   if (s.ok()) s = engine->PurgeOldBackups(7);
+//   ...
+//   s = engine->RestoreDBFromLatestBackup("my.db", "my.db");  // once it is closed
 
 #include <cassert>
 #include <climits>
@@ -35,6 +44,9 @@ constexpr char kBackupFileChecksumFuncName[] = "crc32c";
 // Name of the checksum in the MANIFEST that backups compare their copies with.
 constexpr char kDbFileChecksumFuncName[] = "FileChecksumCrc32c";
 
+// Options of an engine, copied when it is opened. The constructor's defaults make backups that
+// share tables, are durable when they exist, and contain the logs, with one copying thread and no
+// limit of the rate.
 struct VARVE_EXPORT BackupEngineOptions {
   // Directory that holds the backups. Calls that write create it if it is missing. It may be the
   // directory of the database itself, to which these backups then cannot be restored.
@@ -43,23 +55,28 @@ struct VARVE_EXPORT BackupEngineOptions {
   Env* backup_env;
   // If true, backups share the tables that they have in common; otherwise each has its own copies.
   bool share_table_files;
-  Logger* info_log;  // Null: nothing is logged. Not owned.
+  // Receives messages; null: nothing is logged. Not owned.
+  Logger* info_log;
   // If true, the files of a backup are durable before the backup exists. Otherwise a power loss can
-  // leave a damaged backup.
+  // leave a damaged backup, and later backups with `sync` copy the tables of this one anew.
   bool sync;
-  bool destroy_old_data;  // If true, opening deletes all existing backups.
+  // If true, opening deletes all existing backups.
+  bool destroy_old_data;
   // If false, data that is in no table file is not in the backup; see
   // CreateBackupOptions::flush_before_backup.
   bool backup_log_files;
-  uint64_t backup_rate_limit;  // Bytes written per second; 0: no limit.
+  // Bytes written per second by backups; 0: no limit.
+  uint64_t backup_rate_limit;
   // Replaces backup_rate_limit if set. It limits reads too if its mode says so.
   std::shared_ptr<RateLimiter> backup_rate_limiter{nullptr};
-  uint64_t restore_rate_limit;  // Bytes written per second; 0: no limit.
+  // Bytes written per second by restores; 0: no limit. The limiter replaces it if it is set.
+  uint64_t restore_rate_limit;
   std::shared_ptr<RateLimiter> restore_rate_limiter{nullptr};
   // If true, the names of shared tables distinguish those of several databases, or of several
   // histories of one database. If false, backups of two histories in one directory lose data.
   bool share_files_with_checksum;
-  int max_background_operations;  // Number of threads that copy files, at least 1.
+  // Number of threads that copy files, at least 1.
+  int max_background_operations;
   // The progress callback is called each time a thread has copied this many bytes; at least 1.
   uint64_t callback_trigger_interval_size;
   // Read-only engines open at most this many backups, the newest ones.
@@ -67,12 +84,18 @@ struct VARVE_EXPORT BackupEngineOptions {
 
   // Says what the name of a shared table contains besides its number.
   enum ShareFilesNaming : uint32_t {
-    kLegacyCrc32cAndFileSize = 1U,  // Every backup reads each table to know its name.
-    kUseDbSessionId = 2U,           // Tables without a session id have legacy names.
+    // The name has the checksum and the size, so every backup reads each table to know its name.
+    kLegacyCrc32cAndFileSize = 1U,
+    // The name has the session id of the database that wrote the table. Tables without one have
+    // legacy names.
+    kUseDbSessionId = 2U,
+    // Masks of the kind of name, and of its flags.
     kMaskNoNamingFlags = 0xffffU,
-    kFlagIncludeFileSize = 1U << 31,  // Combined with kUseDbSessionId.
+    // The name also has the size; combined with kUseDbSessionId.
+    kFlagIncludeFileSize = 1U << 31,
     kMaskNamingFlags = ~kMaskNoNamingFlags,
   };
+  // Default: kUseDbSessionId with kFlagIncludeFileSize.
   ShareFilesNaming share_files_with_checksum_naming;
 
   // 1 is readable by every version of RocksDB. 2 also stores sizes, temperatures, the excluded
@@ -133,17 +156,21 @@ struct BackupExcludedFileInfo {
   explicit BackupExcludedFileInfo(const std::string& _relative_file)
       : relative_file(_relative_file) {}
 
-  std::string relative_file;  // Path relative to the backup directory.
+  // Path of the file relative to the backup directory.
+  std::string relative_file;
 };
 
 // Describes one of the files that CreateBackupOptions::exclude_files_callback decides about.
 struct MaybeExcludeBackupFile {
   explicit MaybeExcludeBackupFile(BackupExcludedFileInfo&& _info) : info(std::move(_info)) {}
 
+  // The file in question.
   const BackupExcludedFileInfo info;
-  bool exclude_decision = false;  // True: the file is excluded.
+  // The callback sets it to true to exclude the file.
+  bool exclude_decision = false;
 };
 
+// Options of one backup.
 struct CreateBackupOptions {
   // If true, memtables are flushed first, so that the backup contains writes that were not logged.
   bool flush_before_backup = false;
@@ -166,6 +193,7 @@ struct CreateBackupOptions {
   CpuPriority background_thread_cpu_priority = CpuPriority::kNormal;
 };
 
+// Options of one restore.
 struct RestoreOptions {
   // Says which tables of an existing database are kept instead of being copied.
   enum Mode : uint32_t {
@@ -174,7 +202,8 @@ struct RestoreOptions {
     kKeepLatestDbSessionIdFiles = 1U,
     // Keeps tables that are read in full and have the checksum stored in the backup.
     kVerifyChecksum = 2U,
-    kPurgeAllFiles = 0xffffU,  // Keeps no table.
+    // Keeps no table.
+    kPurgeAllFiles = 0xffffU,
   };
 
   // If true, logs in wal_dir stay, archived logs move back to it, and logs of the backup do not
@@ -184,26 +213,36 @@ struct RestoreOptions {
   // Engines over directories that hold the files which the backup excludes. Not owned.
   std::forward_list<BackupEngineReadOnlyBase*> alternate_dirs;
 
+  // The default, kPurgeAllFiles, trusts no file of the existing database. The others save copying
+  // where most tables of the backup are still there.
   Mode mode;
 
   explicit RestoreOptions(bool _keep_log_files = false, Mode _mode = Mode::kPurgeAllFiles)
       : keep_log_files(_keep_log_files), mode(_mode) {}
 };
 
-using BackupID = uint32_t;  // Ids begin at 1 and grow. The id of the newest backup is used again
-                            // once it is deleted and the directory is opened anew.
+// Ids begin at 1 and grow. The id of the newest backup is used again once it is deleted and the
+// directory is opened anew.
+using BackupID = uint32_t;
 
 using BackupFileInfo = FileStorageInfo;
 
+// Describes a backup, as it was when the information was requested.
 struct BackupInfo {
+  // The number of the backup, by which calls name it.
   BackupID backup_id = 0U;
-  int64_t timestamp = 0;  // Time of the backup in seconds since 1970.
-  uint64_t size = 0U;     // Bytes of all its files, shared ones included.
+  // Time of the backup in seconds since 1970.
+  int64_t timestamp = 0;
+  // Bytes of all its files, shared ones included.
+  uint64_t size = 0U;
+  // Number of its files, shared ones included.
   uint32_t number_files = 0U;
+  // The text that the creator has passed.
   std::string app_metadata;
 
   // The members below are filled in only with include_file_details.
 
+  // Files of the backup, with sizes and, as far as known, checksums; and files that it excludes.
   std::vector<BackupFileInfo> file_details;
   std::vector<BackupExcludedFileInfo> excluded_files;
   // Name and Env with which DB::OpenForReadOnly opens the backup in place; wal_dir must be empty or
@@ -224,14 +263,17 @@ struct BackupInfo {
 // Two counters for programs that record the results of backups. Not thread-safe.
 class VARVE_EXPORT BackupStatistics {
  public:
+  // Makes counters of zero.
   BackupStatistics() = default;
   explicit BackupStatistics(uint32_t _number_success_backup, uint32_t _number_fail_backup)
       : number_success_backup(_number_success_backup), number_fail_backup(_number_fail_backup) {}
 
+  // Count one backup that was made, or that failed. The engine does not call them.
   void IncrementNumberSuccessBackup() { number_success_backup++; }
   void IncrementNumberFailBackup() { number_fail_backup++; }
   uint32_t GetNumberSuccessBackup() const { return number_success_backup; }
   uint32_t GetNumberFailBackup() const { return number_fail_backup; }
+  // Returns both numbers as text.
   std::string ToString() const;
 
  private:
@@ -311,6 +353,7 @@ class VARVE_EXPORT BackupEngineAppendOnlyBase {
   virtual IOStatus CreateNewBackupWithMetadata(const CreateBackupOptions& options, DB* db,
                                                const std::string& app_metadata,
                                                BackupID* new_backup_id = nullptr) = 0;
+  // Do the same with fewer options; CreateNewBackup stores no metadata.
   virtual IOStatus CreateNewBackupWithMetadata(DB* db, const std::string& app_metadata,
                                                bool flush_before_backup = false,
                                                std::function<void()> progress_callback = {}) {

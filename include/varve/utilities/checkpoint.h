@@ -3,6 +3,12 @@
 
 // Checkpoints are copies of a database at one moment, each in its own directory. They are made
 // while writes, flushes and compactions go on. Column families can also be exported as files.
+//
+//   varve::Checkpoint* raw = nullptr;
+//   varve::Status s = varve::Checkpoint::Create(db, &raw);
+//   const std::unique_ptr<varve::Checkpoint> checkpoint(raw);
+//   if (s.ok()) s = checkpoint->CreateCheckpoint("my.db.monday");  // a directory that does not
+//   exist
 
 #include <cstdint>
 #include <memory>
@@ -26,9 +32,9 @@ class RateLimiter;
 // are copied unless move_files is set; then they are hard-linked, and their old names are removed
 // once the family exists. The caller owns *handle; beside an error it is not null only if the
 // family exists but the OPTIONS file could not be written. InvalidArgument: there are no files, the
-// family exists, the comparator is another one, a level is beyond num_levels, keys of two exports
-// overlap, or a table has range deletions but the metadata has no bounds (`smallest`, `largest`)
-// for them.
+// family exists, the comparator is another one, a level is beyond num_levels and the family
+// reserves its last one (cf_allow_ingest_behind), keys of two exports overlap, or a table has range
+// deletions but the metadata has no bounds (`smallest`, `largest`) for them.
 //
 // The following holds for every checkpoint:
 //
@@ -37,16 +43,16 @@ class RateLimiter;
 // - It opens as a database in every recovery mode, with the options of the original except wal_dir,
 //   db_paths and cf_paths. It shows a prefix of the writes: every write that had returned when the
 //   call began, and prepared but undecided transactions.
-// - It blocks no other work. Tables and finished logs are hard-linked where the file system
-//   supports it, and copied elsewhere (EXDEV, EOPNOTSUPP, EMLINK, EPERM). Tables of several
-//   directories are put into one.
+// - It blocks no other work, except as said below of unlogged writes. Tables and finished logs are
+//   hard-linked where the file system supports it, and copied elsewhere (EXDEV, EOPNOTSUPP, EMLINK,
+//   EPERM). Tables of several directories are put into one.
 //
 // `log_size_for_flush`: families are flushed first if the live logs have at least this many bytes:
 // 0 always, UINT64_MAX never. Without a flush the checkpoint contains the logs instead and takes
-// milliseconds. Families that have unlogged writes (disableWAL) in memory are always flushed; of
-// those that are made meanwhile some may be missing where later logged ones are not. A read-only
-// database is not flushed. NotSupported: a secondary has writes that are in no table; their logs
-// belong to another process.
+// milliseconds. Families that have unlogged writes (disableWAL) in memory are always flushed; if
+// such writes come again and again meanwhile, writers wait for the flush of the last of them. A
+// read-only database is not flushed. NotSupported: a secondary has writes that are in no table;
+// their logs belong to another process.
 //
 // `sequence_number_ptr`, unless null, is set to a sequence number that the checkpoint surely
 // contains; later ones are usually contained too.
@@ -79,7 +85,7 @@ class VARVE_EXPORT Checkpoint {
   // Flushes one family and writes its tables to a new directory, for
   // DB::CreateColumnFamilyWithImport. *metadata must be null; the caller owns it afterwards. The
   // file EXPORT in the directory stores the metadata for ReadExport, so that the directory can be
-  // imported on another machine.
+  // imported on another machine. NotSupported if values of the family are in blob files.
   virtual Status ExportColumnFamily(ColumnFamilyHandle* handle, const std::string& export_dir,
                                     ExportImportFilesMetaData** metadata) = 0;
 };
@@ -91,11 +97,16 @@ VARVE_EXPORT Status ReadExport(Env* env, const std::string& export_dir,
                                ExportImportFilesMetaData** metadata);
 
 struct CheckpointEngineOptions {
-  bool use_link_file_when_available = true;          // False: files are copied.
-  int max_background_operations = 1;                 // Copying threads, including the caller's.
-  uint64_t io_buffer_size = 0;                       // Buffer bytes per thread; 0: 1 MiB.
-  uint64_t backup_rate_limit = 0;                    // Bytes copied per second; 0: no limit.
-  std::shared_ptr<RateLimiter> backup_rate_limiter;  // Replaces backup_rate_limit if set.
+  // Links files where that is possible. False: files are copied.
+  bool use_link_file_when_available = true;
+  // Number of copying threads, including the caller's.
+  int max_background_operations = 1;
+  // Bytes of the buffer of each thread; 0: 1 MiB.
+  uint64_t io_buffer_size = 0;
+  // Bytes copied per second; 0: no limit.
+  uint64_t backup_rate_limit = 0;
+  // Replaces backup_rate_limit if it is set.
+  std::shared_ptr<RateLimiter> backup_rate_limiter;
 };
 
 // Makes checkpoints of any databases, with its own options. Thread-safe.

@@ -45,24 +45,33 @@ class RateLimiter;
 
 // An object that is to be brought to the store.
 struct CopyPlanObject {
-  std::string name;     // In the store; of digits, letters, and "_-./".
-  std::string path;     // The file whose bytes it has, from the first to the last.
-  uint64_t size = 0;    // Bytes.
-  uint32_t crc32c = 0;  // Checksum of all of them, not masked.
+  // Name in the store, of digits, letters, and "_-./".
+  std::string name;
+  // Path of the file whose bytes it has, from the first to the last.
+  std::string path;
+  // Size in bytes.
+  uint64_t size = 0;
+  // CRC-32C of all bytes, not masked.
+  uint32_t crc32c = 0;
+  // Placement of the file in the database.
   Temperature temperature = Temperature::kUnknown;
 };
 
 // An object that a store has, or should have.
 struct StoredObject {
   std::string name;
-  uint64_t size = 0;               // Bytes.
-  std::optional<uint32_t> crc32c;  // Nothing: not known.
+  // Size in bytes.
+  uint64_t size = 0;
+  // CRC-32C of all bytes; empty if it is not known.
+  std::optional<uint32_t> crc32c;
 };
 
 // The object that makes a backup of others: it lists them.
 struct CopyPlanCatalog {
-  std::string name;   // "meta/<id>"
-  std::string bytes;  // Bytes that BackupEngine writes with schema_version 2.
+  // Name in the store: "meta/<id>".
+  std::string name;
+  // Content of the object: what BackupEngine writes with schema_version 2.
+  std::string bytes;
 };
 
 struct CopyPlanOptions {
@@ -78,9 +87,12 @@ struct CopyPlanOptions {
   bool flush_before_backup = false;
   bool atomic_flush = false;
 
-  int max_background_operations = 1;          // Threads that link, copy and read, at least 1.
-  uint64_t io_buffer_size = 0;                // Bytes of each of them; 0: 1 MiB.
-  std::shared_ptr<RateLimiter> rate_limiter;  // Limits copying and reading; null: no limit.
+  // Number of threads that link, copy and read, at least 1.
+  int max_background_operations = 1;
+  // Bytes of the buffer of each thread; 0: 1 MiB.
+  uint64_t io_buffer_size = 0;
+  // Limits the rate of copying and reading; null: no limit.
+  std::shared_ptr<RateLimiter> rate_limiter;
 };
 
 // Thread safety: const methods may run beside each other.
@@ -110,9 +122,11 @@ class VARVE_EXPORT CopyPlan {
 
   virtual ~CopyPlan() = default;
 
+  // Returns the id under which BackupEngine will list the backup.
   virtual BackupID backup_id() const = 0;
   // Returns the objects that no previous catalog names.
   virtual const std::vector<CopyPlanObject>& objects() const = 0;
+  // Returns the catalog, which is to be brought last: the backup exists once the store has it.
   virtual const CopyPlanCatalog& catalog() const = 0;
 
   // Sets *missing to the objects that are still to be brought: a stored one with the right name
@@ -130,13 +144,15 @@ class VARVE_EXPORT CopyPlan {
 };
 
 // Sets *objects to what a catalog names, and its backup needs; the catalog itself is not among
-// them. InvalidArgument: the name is that of no catalog; a damaged one, or one of a later version,
-// is refused as CopyPlan::Make does.
+// them, nor are files that a BackupEngine left out, as they are elsewhere. InvalidArgument: the
+// name is that of no catalog; a damaged one, or one of a later version, is refused as
+// CopyPlan::Make does.
 VARVE_EXPORT Status ListCatalog(const CopyPlanCatalog& catalog, std::vector<StoredObject>* objects);
 
 // Sets *garbage to those of the objects that belong to no backup. `catalogs` are all that the store
 // has. Objects that a plan is just bringing are among them: delete only what has been there for
-// longer than bringing a plan takes. Names that no plan has are never garbage. Errors as those of
+// longer than bringing a plan takes. Names that no plan has are never garbage, nor is a file that a
+// BackupEngine left out of a backup. Errors as those of
 // ListCatalog; nothing is garbage then.
 VARVE_EXPORT Status FindGarbage(const std::vector<CopyPlanCatalog>& catalogs,
                                 const std::vector<std::string>& names,

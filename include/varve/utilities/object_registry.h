@@ -54,7 +54,9 @@ class VARVE_EXPORT ObjectLibrary {
   class VARVE_EXPORT Entry {
    public:
     virtual ~Entry() = default;
+    // True if the factory makes objects of that name.
     virtual bool Matches(const std::string& target) const = 0;
+    // Returns the name under which the factory is listed. It stays valid as long as the entry.
     virtual const char* Name() const = 0;
   };
 
@@ -66,7 +68,9 @@ class VARVE_EXPORT ObjectLibrary {
     // Matches the name, and the id of an individual object of that name: name@address#process.
     static PatternEntry AsIndividualId(const std::string& name);
 
+    // Says if the name without the parts matches too.
     PatternEntry& SetOptional(bool optional);
+    // Adds a name that matches like the first.
     PatternEntry& AnotherName(const std::string& alternative);
     // Adds `separator` followed by any text; with `at_least_one`, by at least one byte.
     PatternEntry& AddSeparator(const std::string& separator, bool at_least_one = true);
@@ -79,12 +83,14 @@ class VARVE_EXPORT ObjectLibrary {
     const char* Name() const override { return names_.front().c_str(); }
 
    private:
+    // The text that may follow the separator of a part.
     enum class Follows { kNothing, kAnything, kSomething, kInteger, kDecimal };
     struct Part {
       std::string separator;
       Follows follows;
     };
     static bool Fits(Follows follows, const std::string& text);
+    // True if `rest` consists of the parts from `part` on.
     bool PartsMatch(const std::string& rest, size_t part) const;
 
     std::vector<std::string> names_;
@@ -92,6 +98,7 @@ class VARVE_EXPORT ObjectLibrary {
     bool optional_;
   };
 
+  // Makes an empty library; a registry must be given it before its factories are found.
   explicit ObjectLibrary(const std::string& id) : id_(id) {}
   ObjectLibrary(const ObjectLibrary&) = delete;
   ObjectLibrary& operator=(const ObjectLibrary&) = delete;
@@ -99,10 +106,12 @@ class VARVE_EXPORT ObjectLibrary {
   // Returns the library that every registry contains; it lives for ever.
   static std::shared_ptr<ObjectLibrary>& Default();
 
+  // Returns the name that the library was made with.
   const std::string& GetID() const { return id_; }
 
   // Adds a factory. The returned reference lives as long as the library.
   template <typename T>
+  // A string matches that name alone; a PatternEntry matches its names and parts.
   const FactoryFunc<T>& AddFactory(const std::string& name, const FactoryFunc<T>& factory) {
     return AddFactory(PatternEntry(name), factory);
   }
@@ -123,7 +132,7 @@ class VARVE_EXPORT ObjectLibrary {
   }
 
   // Returns the number of factories, and sets *num_types, unless null, to the number of their
-  // classes.
+  // classes. The second form counts the factories of one class.
   size_t GetFactoryCount(size_t* num_types) const;
   size_t GetFactoryCount(const std::string& type) const;
   // Adds the names of the factories of a class, or the classes.
@@ -133,6 +142,7 @@ class VARVE_EXPORT ObjectLibrary {
   void Dump(Logger* logger) const;
 
  private:
+  // A factory with the names that it accepts.
   template <typename T>
   struct FactoryEntry final : Entry {
     FactoryEntry(const PatternEntry& n, const FactoryFunc<T>& f) : names(n), factory(f) {}
@@ -142,14 +152,17 @@ class VARVE_EXPORT ObjectLibrary {
     const FactoryFunc<T> factory;
   };
 
-  using Kind = std::pair<std::string, bool>;  // Class; true if its objects are constant.
+  // The name of a class, and true if its objects are constant.
+  using Kind = std::pair<std::string, bool>;
 
+  // Entries are kept for the life of the library, so that references to factories stay valid.
   void Add(const Kind& kind, std::unique_ptr<Entry> entry);
   const Entry* Find(const Kind& kind, const std::string& target) const;
 
   const std::string id_;
   mutable std::mutex mutex_;
-  std::map<Kind, std::vector<std::unique_ptr<Entry>>> entries_;  // Nothing is removed.
+  // Factories by class, in the order in which they were added. Nothing is removed.
+  std::map<Kind, std::vector<std::unique_ptr<Entry>>> entries_;
 };
 
 // Searches its libraries, the latest first, then its parent. ConfigOptions holds one.
@@ -158,7 +171,9 @@ class VARVE_EXPORT ObjectLibrary {
 // throw.
 class VARVE_EXPORT ObjectRegistry {
  public:
+  // Makes a registry without a library, which finds what `parent` has.
   explicit ObjectRegistry(const std::shared_ptr<ObjectRegistry>& parent) : parent_(parent) {}
+  // Makes a registry of this library alone, without a parent.
   explicit ObjectRegistry(const std::shared_ptr<ObjectLibrary>& library) {
     libraries_.push_back(library);
   }
@@ -172,10 +187,15 @@ class VARVE_EXPORT ObjectRegistry {
   static std::shared_ptr<ObjectRegistry> NewInstance();
   static std::shared_ptr<ObjectRegistry> NewInstance(const std::shared_ptr<ObjectRegistry>& parent);
 
+  // Add a new library, an existing one, or a new one that `registrar` fills; a later library takes
+  // precedence over earlier ones. The first form returns the new library. A library that is added
+  // twice is searched twice, which changes nothing.
   std::shared_ptr<ObjectLibrary> AddLibrary(const std::string& id);
   void AddLibrary(const std::shared_ptr<ObjectLibrary>& library);
   void AddLibrary(const std::string& id, const RegistrarFunc& registrar, const std::string& arg);
 
+  // Returns the factory that matches the name, from the latest library that has one, or from the
+  // parent; an empty function if none matches.
   template <typename T>
   FactoryFunc<T> GetFactory(const std::string& target) const {
     for (const auto& library : Libraries()) {
@@ -237,6 +257,7 @@ class VARVE_EXPORT ObjectRegistry {
   void Dump(Logger* logger) const;
 
  private:
+  // Returns the error for a name that no factory matches.
   static Status NotRegistered(const char* type, const std::string& target);
   // Returns the error for an object that the factory could not make, or that has the wrong owner.
   static Status Unusable(const char* type, const std::string& target, const std::string& why);

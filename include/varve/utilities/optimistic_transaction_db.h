@@ -17,6 +17,7 @@
 
 namespace varve {
 
+// Options of one transaction.
 struct OptimisticTransactionOptions {
   // If true, the transaction begins with SetSnapshot().
   bool set_snapshot = false;
@@ -38,6 +39,7 @@ class VARVE_EXPORT OccLockBuckets {
  public:
   virtual ~OccLockBuckets() = default;
 
+  // Returns the bytes of the buckets.
   virtual size_t ApproximateMemoryUsage() const = 0;
 };
 
@@ -45,6 +47,7 @@ class VARVE_EXPORT OccLockBuckets {
 VARVE_EXPORT std::shared_ptr<OccLockBuckets> MakeSharedOccLockBuckets(size_t bucket_count,
                                                                       bool cache_aligned = false);
 
+// Options of the database; none has an effect, as Varve validates without locks.
 struct OptimisticTransactionDBOptions {
   // Advisory: both answer alike.
   OccValidationPolicy validate_policy = OccValidationPolicy::kValidateParallel;
@@ -56,15 +59,22 @@ struct OptimisticTransactionDBOptions {
   std::shared_ptr<OccLockBuckets> shared_lock_buckets;
 };
 
+// A database with optimistic transactions: they take no locks while they run, and their Commit is
+// Busy if one of their keys has been changed since they read or wrote it. They suit programs whose
+// transactions seldom meet; a program whose transactions often change the same keys fares better
+// with TransactionDB.
+//
 // Commit also detects conflicts with writes outside transactions, to this database or to
 // GetBaseDB(), range deletions included.
 //
-// Transactions have no names, no locks, and no two-phase commit: those calls return InvalidArgument
-// or NotSupported. They must be deleted before the database.
+// Transactions have no names, no locks, and no two-phase commit: those calls return
+// InvalidArgument or NotSupported. They must be deleted before the database.
 //
 // Thread safety: as DB.
 class VARVE_EXPORT OptimisticTransactionDB : public StackableDB {
  public:
+  // Opens a database as DB::Open does, and makes it one of optimistic transactions. On success the
+  // caller owns *dbptr, and releases *handles before it.
   static Status Open(const Options& options, const std::string& dbname,
                      OptimisticTransactionDB** dbptr);
   static Status Open(const Options& options, const OptimisticTransactionDBOptions& occ_options,

@@ -2,6 +2,17 @@
 #pragma once
 
 // Functions that open a database with the options it was last opened with.
+//
+//   varve::ConfigOptions config;
+//   varve::DBOptions db_options;
+//   std::vector<varve::ColumnFamilyDescriptor> families;
+//   varve::Status s = varve::LoadLatestOptions(config, "my.db", &db_options, &families);
+//   std::vector<varve::ColumnFamilyHandle*> handles;
+//   std::unique_ptr<varve::DB> db;
+//   if (s.ok()) s = varve::DB::Open(db_options, "my.db", families, &handles, &db);
+//
+// The forms without ConfigOptions skip objects that text cannot make, such as a comparator of the
+// program's own. Set those in the results before opening.
 
 #include <memory>
 #include <string>
@@ -29,7 +40,8 @@ VARVE_EXPORT Status LoadLatestOptions(const std::string& dbpath, Env* env, DBOpt
                                       bool ignore_unknown_options = false,
                                       std::shared_ptr<Cache>* cache = {});
 
-// Like LoadLatestOptions, but reads the given file.
+// Like LoadLatestOptions, but reads the given file. After an error the outputs are unchanged.
+// DBOptions::env becomes that of the call.
 VARVE_EXPORT Status LoadOptionsFromFile(const ConfigOptions& config_options,
                                         const std::string& options_file_name, DBOptions* db_options,
                                         std::vector<ColumnFamilyDescriptor>* cf_descs,
@@ -40,12 +52,15 @@ VARVE_EXPORT Status LoadOptionsFromFile(const std::string& options_file_name, En
                                         bool ignore_unknown_options = false,
                                         std::shared_ptr<Cache>* cache = {});
 
-// Gets the name, within dbpath, of the OPTIONS file with the highest number.
+// Sets *options_file_name to the name, within dbpath, of the OPTIONS file with the highest number.
+// NotFound if there is none. A later change of options may make a newer file at once.
 VARVE_EXPORT Status GetLatestOptionsFileName(const std::string& dbpath, Env* env,
                                              std::string* options_file_name);
 
 // Returns InvalidArgument if the database could not be opened with these options: a comparator or
-// the list of column families differs from its OPTIONS file.
+// the list of column families differs from its OPTIONS file. A database may be opened with other
+// values of all other options. ConfigOptions::sanity_level kSanityLevelNone checks nothing.
+// NotFound if there is no OPTIONS file.
 VARVE_EXPORT Status CheckOptionsCompatibility(const ConfigOptions& config_options,
                                               const std::string& dbpath,
                                               const DBOptions& db_options,

@@ -3,6 +3,12 @@
 
 // Functions that repair a database that cannot be opened: like RepairDB in db.h, with an optional
 // dry run and a report of what was kept, copied and lost.
+//
+//   varve::RepairOptions only_look;
+//   only_look.dry_run = true;
+//   varve::RepairReport report;
+//   varve::Status s = varve::RepairDB("my.db", options, families, nullptr, only_look, &report);
+//   std::cout << report.ToString();
 
 #include <cstdint>
 #include <string>
@@ -23,18 +29,27 @@ struct RepairOptions {
 // Describes what a repair found, and what it did or would do.
 struct VARVE_EXPORT RepairReport {
   struct Table {
-    std::string name;          // File name without directory.
-    std::string family;        // Empty: unknown.
-    std::string reason;        // Reason of the damage; empty: none.
-    uint64_t entries = 0;      // Readable entries, without range deletions.
-    uint64_t lost_blocks = 0;  // Unreadable blocks.
-    uint64_t lost_bytes = 0;   // Their bytes in the file, according to the index.
+    // Name of the file without its directory.
+    std::string name;
+    // Name of the column family that the table belongs to; empty if it is unknown.
+    std::string family;
+    // Reason of the damage; empty if there is none.
+    std::string reason;
+    // Number of readable entries, without range deletions.
+    uint64_t entries = 0;
+    // Number of unreadable blocks, and their bytes in the file according to the index.
+    uint64_t lost_blocks = 0;
+    uint64_t lost_bytes = 0;
   };
   struct Log {
-    std::string name;            // File name; the name of wal_dir if that is missing.
-    uint64_t records = 0;        // Records before the first damage.
-    uint64_t dropped_bytes = 0;  // Bytes after the first damage.
-    std::string reason;          // Reason of the first damage; empty: there is none.
+    // Name of the file; the name of wal_dir if that is missing.
+    std::string name;
+    // Number of records before the first damage.
+    uint64_t records = 0;
+    // Bytes after the first damage.
+    uint64_t dropped_bytes = 0;
+    // Reason of the first damage; empty if there is none.
+    std::string reason;
   };
 
   // True if nothing is wrong: an opening succeeds in every recovery mode, and every block of every
@@ -45,14 +60,23 @@ struct VARVE_EXPORT RepairReport {
   // Damage of that MANIFEST; empty: none. If it is damaged, tables that it does not know count as
   // live, unless it has deleted them.
   std::string manifest_damage;
-  std::vector<std::string> families;   // Names in the order of the family ids.
-  std::vector<Table> kept;             // Unchanged tables.
-  std::vector<Table> copied;           // Tables whose readable entries were copied.
-  std::vector<Table> lost;             // Missing or wholly unreadable tables.
-  std::vector<Table> unexplained;      // Not part of the database; moved to lost/.
-  std::vector<Log> logs;               // Logs that are replayed.
-  std::vector<std::string> set_aside;  // Paths in lost/; empty in a dry run.
-  std::vector<std::string> reordered;  // Families whose tables had to be merged into one run.
+  // Names of the column families in the order of their ids.
+  std::vector<std::string> families;
+  // Tables that stay unchanged.
+  std::vector<Table> kept;
+  // Damaged tables whose readable entries were copied to new ones.
+  std::vector<Table> copied;
+  // Missing or wholly unreadable tables, and missing or damaged blob files: reads of values in
+  // these fail, except for those values of a damaged file that are sound.
+  std::vector<Table> lost;
+  // Tables that are not part of the database; a repair moves them to lost/.
+  std::vector<Table> unexplained;
+  // Logs that are replayed.
+  std::vector<Log> logs;
+  // Paths of files that were moved to lost/; empty in a dry run.
+  std::vector<std::string> set_aside;
+  // Names of column families whose tables had to be merged into one run.
+  std::vector<std::string> reordered;
 
   // Returns a text with one line for each finding.
   std::string ToString() const;

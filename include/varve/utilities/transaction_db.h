@@ -3,6 +3,10 @@
 
 // TransactionDB is a database whose transactions lock the keys that they write, and on request
 // those that they read.
+//
+//   varve::TransactionDB* db = nullptr;
+//   varve::Status s =
+//       varve::TransactionDB::Open(options, varve::TransactionDBOptions(), "my.db", &db);
 
 #include <cstddef>
 #include <cstdint>
@@ -28,14 +32,19 @@ class TransactionDB;
 // Says when RocksDB inserts a transaction's updates into memtables. Varve does so at Commit under
 // both supported policies, so that readers never encounter undecided updates.
 enum TxnDBWritePolicy {
-  WRITE_COMMITTED = 0,  // at Commit
-  WRITE_PREPARED,       // at Prepare; the only one that goes with DBOptions::unordered_write
-  WRITE_UNPREPARED,     // as soon as they are many
+  // RocksDB inserts them at Commit.
+  WRITE_COMMITTED = 0,
+  // RocksDB inserts them at Prepare. It is the only policy that goes with
+  // DBOptions::unordered_write.
+  WRITE_PREPARED,
+  // RocksDB inserts them as soon as they are many. NotSupported here.
+  WRITE_UNPREPARED,
 };
 
 // Initial size of the buffer of GetDeadlockInfoBuffer.
 inline constexpr uint32_t kInitialMaxDeadlocks = 5;
 
+// Options of a database with pessimistic transactions, fixed while it is open.
 struct TransactionDBOptions {
   // Number of keys and key ranges of a column family that may be locked at a time; a further lock
   // is Aborted with IsLockLimit. Prepared transactions found by an opening are locked regardless of
@@ -97,6 +106,7 @@ struct TransactionDBOptions {
   uint32_t txn_commit_bypass_memtable_threshold = UINT32_MAX;
 };
 
+// Options of one transaction, fixed from its beginning on.
 struct TransactionOptions {
   // If true, the transaction begins with SetSnapshot().
   bool set_snapshot = false;
@@ -154,6 +164,7 @@ struct TransactionDBWriteOptimizations {
   bool skip_duplicate_key_check = false;
 };
 
+// The lock of one key: who holds it, and whether alone.
 struct KeyLockInfo {
   std::string key;
   std::vector<TransactionID> ids;
@@ -223,6 +234,7 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
   ~TransactionDB() override = default;
 
   using StackableDB::Write;
+  // Writes a batch like DB::Write, with what the caller guarantees about it.
   virtual Status Write(const WriteOptions& opts,
                        const TransactionDBWriteOptimizations& optimizations,
                        WriteBatch* updates) = 0;
@@ -249,6 +261,7 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
 
   // Returns the deadlocks, newest first.
   virtual std::vector<DeadlockPath> GetDeadlockInfoBuffer() = 0;
+  // Sets the number of deadlocks that are remembered; the oldest beyond it are forgotten.
   virtual void SetDeadlockInfoBufferSize(uint32_t target_size) = 0;
 
   // Timestamped snapshots are held by the database under timestamps that the caller chooses, in the
@@ -266,6 +279,7 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
   std::shared_ptr<const Snapshot> GetLatestTimestampedSnapshot() const {
     return GetTimestampedSnapshot(kMaxTxnTimestamp);
   }
+  // Gets all of them, in ascending order of their timestamps.
   virtual Status GetAllTimestampedSnapshots(
       std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;
   // Gets those from `ts_lb` to below `ts_ub`, in ascending order. InvalidArgument: the range is
@@ -273,6 +287,8 @@ class VARVE_EXPORT TransactionDB : public StackableDB {
   virtual Status GetTimestampedSnapshots(
       TxnTimestamp ts_lb, TxnTimestamp ts_ub,
       std::vector<std::shared_ptr<const Snapshot>>& snapshots) const = 0;
+  // Releases the database's hold on snapshots with smaller timestamps. A snapshot that a caller
+  // still has stays valid.
   virtual void ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp ts) = 0;
 
  protected:

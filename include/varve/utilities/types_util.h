@@ -2,6 +2,12 @@
 #pragma once
 
 // Functions for internal keys, as SstFileReader::NewTableIterator returns and takes them.
+//
+//   std::string seek;
+//   varve::Status s = varve::GetInternalKeyForSeek("apple", comparator, &seek);
+//   if (s.ok()) iterator->Seek(seek);  // of SstFileReader::NewTableIterator
+//   varve::ParsedEntryInfo entry;
+//   if (s.ok() && iterator->Valid()) s = varve::ParseEntry(iterator->key(), comparator, &entry);
 
 #include <string>
 

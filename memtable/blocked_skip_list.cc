@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements searches in the blocked skip list, and copies of its leaves.
+//
+// A reader takes no lock. It reads a node's state, the slots, and the state again: if a writer has
+// rewritten the node meanwhile, the state differs and the reader looks again (Stable waits for a
+// rewrite under way). A node may also have been split since the reader was directed to it; then
+// the key is to the right, and the reader follows `next` until a node's low bound is above the
+// key. So a directory that is behind costs steps, never a wrong result; README.md has the
+// argument.
 
 #include "memtable/blocked_skip_list.h"
 
@@ -13,6 +20,7 @@
 
 namespace varve {
 
+// Waits by spinning, as a rewrite only sets a leaf's slots.
 uint64_t BlockedSkipList::Node::Stable() const {
   uint64_t s = state.load(std::memory_order_acquire);
   if ((s & node_state::kRewriting) == 0) [[likely]]
@@ -70,10 +78,14 @@ bool BlockedSkipList::Passes(uint32_t level, const Slot& slot, const Target& tar
   return side == Side::kAt ? order <= 0 : order < 0;
 }
 
+// A split moves the upper half of a node to a new right neighbour, and the level above hears of
+// that later. A thread that arrives at the left half therefore looks at the border, and goes on to
+// the right.
 bool BlockedSkipList::BelongsRight(const Node* node, const Target& target, Side side,
                                    Node** next) const {
   *next = node->next.load(std::memory_order_acquire);
   if (*next == nullptr) return false;
+  // The border's prefix lies in the node itself, so that the neighbour is rarely touched.
   const uint64_t high = node->high_prefix.load(std::memory_order_acquire);
   if (high != target.prefix) return high < target.prefix;
   const int order = CompareKey((*next)->low, target);
@@ -94,6 +106,8 @@ BlockedSkipList::Node* BlockedSkipList::MoveRight(Node* node, const Target& targ
   }
 }
 
+// Returns the child of the last slot that passes. The result is good only if the node still has
+// `state` afterwards, which the caller checks; until then slots may be mixed from two states.
 BlockedSkipList::Node* BlockedSkipList::ChildOf(const Node* node, uint64_t state,
                                                 const Target& target, Side side) const {
   const uint32_t level = node_state::Level(state);
@@ -107,6 +121,7 @@ BlockedSkipList::Node* BlockedSkipList::ChildOf(const Node* node, uint64_t state
     if (Passes(level, node->At(at + half), target, side)) at += half;
     n -= half;
   }
+  // Slots after the sorted ones are in order of arrival, so each of them is looked at.
   Slot best = node->At(at);
   for (uint32_t i = sorted; i < count; i++) {
     const Slot slot = node->At(i);
@@ -115,6 +130,8 @@ BlockedSkipList::Node* BlockedSkipList::ChildOf(const Node* node, uint64_t state
   return NodeAt(best.offset);
 }
 
+// Goes right on each level until the node owns the target, and then down. If a node was rewritten
+// while its slots were read, only that node is looked at again.
 BlockedSkipList::Node* BlockedSkipList::Find(const Target& target, Side side, uint32_t level,
                                              uint64_t* state) const {
   Node* node = root_.load(std::memory_order_acquire);
@@ -130,6 +147,8 @@ BlockedSkipList::Node* BlockedSkipList::Find(const Target& target, Side side, ui
   }
 }
 
+// Does what Find does, for all targets level by level. It ends one step earlier: a leaf that was
+// split meanwhile is left to LockOwner, which goes right.
 void BlockedSkipList::FindLeaves(std::span<const Addition> additions, Node** leaves) const {
   Node* const root = root_.load(std::memory_order_acquire);
   std::fill_n(leaves, additions.size(), root);
@@ -142,6 +161,8 @@ void BlockedSkipList::FindLeaves(std::span<const Addition> additions, Node** lea
         node = MoveRight(node, target, Side::kAt, &state);
         leaves[i] = ChildOf(node, state, target, Side::kAt);
       } while (!node->StillIs(state));
+      // All additions go down one level together: while the node of one is loaded, the others are
+      // searched.
       leaves[i]->PrefetchAll();
     }
   }
@@ -153,6 +174,9 @@ bool BlockedSkipList::Empty() const {
   return node_state::Level(state) == 0 && node_state::Count(state) == 0;
 }
 
+// Looks in the leaf that owns the target for its smallest slot at or after it: by binary search in
+// the ordered part, one by one in the rest. If there is none, the next leaf's first key is the
+// answer. All of it is read from one state of the leaf, or again.
 const MemEntry* BlockedSkipList::LowerBound(const Target& target) const {
   for (;;) {
     uint64_t state = 0;
@@ -201,6 +225,8 @@ uint32_t CountBelow(const BlockedSkipList::Slot* slots, uint32_t n, uint64_t pre
 
 }  // namespace
 
+// Most slots differ in their prefixes, so keys are loaded only for runs of equal prefixes, which
+// are sorted by themselves afterwards.
 uint64_t BlockedSkipList::Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const {
   // Sorts by key prefixes alone, which loads no key. A slot added later usually is newer, so it is
   // put first among equal prefixes.
@@ -216,6 +242,7 @@ uint64_t BlockedSkipList::Sort(uint32_t level, Slot* slots, uint32_t sorted, uin
     uint32_t end = begin + 1;
     while (end < n && slots[end].prefix == slots[begin].prefix) end++;
     if (end - begin > 1 && !SortTie(level, slots + begin, end - begin)) {
+      // Clears bits begin + 1 to end - 1, those of the slots that tie with the one before.
       versions &= ~((uint64_t{1} << end) - (uint64_t{2} << begin));
     }
     begin = end;
@@ -299,9 +326,13 @@ void BlockedSkipList::PrefetchSlot(const Node* leaf, uint32_t i) const {
   EntryAt(leaf->At(i).offset)->Prefetch();
 }
 
+// Copies without a lock: writers may change the leaf meanwhile, and the check of its state at the
+// end finds out. Slots after the sorted ones are sorted in the copy.
 bool BlockedSkipList::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const {
   const uint32_t count = node_state::Count(state);
   for (uint32_t i = 0; i < count; i++) copy->slots[i] = leaf->At(i);
+  // The neighbour is read before the check: slots and neighbour are then of one state, and no entry
+  // between them is missed.
   copy->next = leaf->next.load(std::memory_order_acquire);
   if (!leaf->StillIs(state)) return false;
   copy->leaf = leaf;
@@ -320,6 +351,7 @@ bool BlockedSkipList::TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) 
 bool BlockedSkipList::TryCopyAndTidy(const Node* leaf, uint64_t state, uint32_t from,
                                      LeafCopy* copy) const {
   if (!TryCopy(leaf, state, copy)) return false;
+  // The copy was sorted in any case; storing the order spares the next reader the sort.
   if (copy->count - node_state::Sorted(state) >= from) Tidy(leaf, state, *copy);
   return true;
 }
@@ -443,6 +475,8 @@ void BlockedSkipList::CopyFirstLeaf(LeafCopy* copy) const {
   CopyLeaf(first_leaf_, copy);
 }
 
+// Goes right as far as possible on each level, and down by the last slot. It begins anew from the
+// same node if that changes meanwhile.
 void BlockedSkipList::CopyLastLeaf(LeafCopy* copy) const {
   const Node* node = root_.load(std::memory_order_acquire);
   for (;;) {
@@ -454,6 +488,7 @@ void BlockedSkipList::CopyLastLeaf(LeafCopy* copy) const {
       continue;
     }
     if (level == 0) {
+      // A split since then has made another leaf the last one.
       if (TryCopyAndTidy(node, state, kTidiedBySearch, copy) && copy->next == nullptr) return;
       continue;
     }
@@ -502,9 +537,13 @@ uint32_t BlockedSkipList::CountThrough(const LeafCopy& copy, const Target& targe
   return before + (equal ? 1 : 0);
 }
 
+// Goes down to the key's leaf, and adds up on each level the share of the entries that lie under
+// the children before the one it takes.
 uint64_t BlockedSkipList::EstimateRank(const Slice& user_key) const {
   const Target target = MakeTarget(user_key, ~uint64_t{0});
   const Node* node = root_.load(std::memory_order_acquire);
+  // Nodes of a level are taken to have equally many entries below them, which is good enough for an
+  // estimate.
   double share = 1;  // Share of all entries below `node`.
   double before = 0;
   for (;;) {

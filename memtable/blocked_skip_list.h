@@ -33,13 +33,17 @@ class BlockedSkipList {
  public:
   class Node;
   class NodeLock;
+  // Slots of a node. With them a node takes eight cache lines.
   static constexpr uint32_t kSlots = 39;
 
+  // An internal key to be searched for, with its key prefix (key_prefixes.h), which decides most
+  // comparisons.
   struct Target {
     uint64_t prefix;
     Slice user_key;
     uint64_t trailer;
   };
+  // An entry of a leaf, or a child of an inner node, at its offset in the arena.
   struct Slot {
     uint64_t prefix;
     ArenaOffset offset;
@@ -50,6 +54,7 @@ class BlockedSkipList {
     ArenaOffset offset;
     size_t value_bytes;
   };
+  // Most entries of one call of Insert.
   static constexpr size_t kTogether = 16;
   enum class InsertResult : uint8_t { kAll, kIsThere, kThrew };
   // The contents of a leaf at one moment, in order.
@@ -58,8 +63,9 @@ class BlockedSkipList {
     const Node* leaf = nullptr;
     const Node* next = nullptr;  // The leaf to the right at that moment; may be null.
     SequenceNumber newest = 0;   // No entry of the copy is newer.
-    // Bit i is set if the key prefixes of slots i - 1 and i are equal and their user keys,
-    // timestamp included, are known to be equal; 0 says nothing.
+    // Bit i is about slots i - 1 and i if their key prefixes are equal. Set: their user keys,
+    // timestamp included, are equal, too. Clear: nothing is known. Where the prefixes differ it has
+    // no meaning, and may be set.
     uint64_t versions = 0;
     Slot slots[kSlots];
   };
@@ -89,8 +95,9 @@ class BlockedSkipList {
   bool Insert(const Target& target, ArenaOffset offset, size_t value_bytes);
   // Links up to kTogether entries. Requires that their trailers all differ and that they are
   // ordered by key prefix. Their searches wait for memory together, and they are counted once. The
-  // linked ones are always a prefix of them, of length *linked. Returns kThrew if there was no
-  // memory, or the comparator threw; *thrown is the exception.
+  // linked ones are always a prefix of them, of length *linked. Returns kThrew, with the exception
+  // in *thrown, if linking an entry threw. An exception of the searches before that leaves this
+  // call, with nothing linked and *linked 0.
   InsertResult Insert(std::span<const Addition> additions, size_t* linked,
                       std::exception_ptr* thrown);
 
@@ -101,12 +108,13 @@ class BlockedSkipList {
   void CopyLeafOf(const Target& target, LeafCopy* copy) const;
   // Copies the leaf with the last entry before the target. Its later slots may be after the target.
   void CopyLeafBefore(const Target& target, LeafCopy* copy) const;
+  // Copy the leaf with the smallest keys, and the one with the largest.
   void CopyFirstLeaf(LeafCopy* copy) const;
   void CopyLastLeaf(LeafCopy* copy) const;
   // Copies the leaf with that address; the root of an empty list is a leaf, too.
   void CopyLeaf(const Node* leaf, LeafCopy* copy) const;
-  // The Prefetch functions are hints and ignore concurrent changes. This one prefetches the node
-  // alone; the others require that the node itself is in the cache.
+  // The Prefetch functions are hints and ignore concurrent changes. PrefetchNode prefetches the
+  // node alone; the others read the node, which should be in the processor's cache by then.
   static void PrefetchNode(const Node* node);
   // Prefetches, for all entries of the leaf, what precedes the value.
   void PrefetchEntries(const Node* leaf) const;
@@ -119,9 +127,9 @@ class BlockedSkipList {
   // or as new as `below`; if there is none, the last leaf.
   [[nodiscard]] const Node* PassOlder(const Node* leaf, const Target& target,
                                       SequenceNumber below) const;
-  // Like PassOlder to the left, from the leaf that begins with `low`, for entries at or before the
-  // target. Returns the first key of the last leaf that it passes, or `low` itself if it passes
-  // none.
+  // Passes leaves to the left of the leaf that begins with `low`, as long as they have only entries
+  // after the target, and older than `below`. Returns the first key of the last leaf that it
+  // passes, or `low` itself if it passes none.
   [[nodiscard]] const MemEntry* PassOlderForPrev(const MemEntry* low, const Target& target,
                                                  SequenceNumber below) const;
   // Returns the first key that may ever be in the leaf; null for the leftmost one.
@@ -130,11 +138,11 @@ class BlockedSkipList {
   [[nodiscard]] uint32_t CountBefore(const LeafCopy& copy, const Target& target) const;
   [[nodiscard]] uint32_t CountThrough(const LeafCopy& copy, const Target& target) const;
 
-  // FirstLeaf returns the leftmost leaf; CopyLocked copies `leaf` while holding its lock. They
-  // serve a walk that must not miss an Insert that began before it: the walk sees each such Insert,
-  // or the Insert takes the lock later.
+  // Returns the leftmost leaf, from which a walk by CopyLocked begins.
   [[nodiscard]] const Node* FirstLeaf() const { return first_leaf_; }
-  // Returns the next leaf.
+  // Locks the leaf, copies it, and returns the next leaf, null after the last one. For a walk that
+  // must not miss an Insert: the copy has each entry whose Insert had the leaf's lock before, and
+  // every other Insert takes the lock later, and sees what the walk has published by then.
   const Node* CopyLocked(const Node* leaf, LeafCopy* copy) const;
 
   // Estimates the number of entries before the first one of `user_key`.
@@ -155,11 +163,14 @@ class BlockedSkipList {
 
   class LeavesAhead;
 
+  // A new node by its address and by its offset, which parents store.
   struct NewNodeResult {
     Node* node;
     ArenaOffset offset;
   };
+  // Makes a node whose first key is `low`; null for the leftmost of a level.
   NewNodeResult NewNode(uint32_t level, const MemEntry* low, uint64_t low_prefix);
+  // Returns a bound for the sequence numbers in the leaf.
   [[nodiscard]] SequenceNumber NewestOf(const Node* leaf) const;
   // Raises the bound of a locked leaf, before the entry with that trailer is put there.
   void RaiseNewestOf(Node* leaf, uint64_t trailer);
@@ -172,6 +183,7 @@ class BlockedSkipList {
   [[nodiscard]] const MemEntry* KeyOf(uint32_t level, ArenaOffset offset) const;
   // Returns <0 if the key sorts before the target. Null is before everything.
   int CompareKey(const MemEntry* key, const Target& target) const;
+  // Compare the first key of a node, and that of a slot, as CompareKey does.
   int CompareLow(const Node* node, const Target& target) const;
   int CompareSlot(uint32_t level, const Slot& slot, const Target& target) const;
   int CompareSlots(uint32_t level, const Slot& a, const Slot& b) const {
@@ -179,6 +191,7 @@ class BlockedSkipList {
       return a.prefix < b.prefix ? -1 : 1;
     return CompareTied(level, a, b);
   }
+  // Compares slots with equal key prefixes.
   int CompareTied(uint32_t level, const Slot& a, const Slot& b) const;
   // True if a slot's key is before the target, or, for kAt, is the target.
   bool Passes(uint32_t level, const Slot& slot, const Target& target, Side side) const;
@@ -186,7 +199,10 @@ class BlockedSkipList {
   // Returns the node that owns the target on its level, from `node` to the right. Sets *state to
   // the state at which that was so.
   Node* MoveRight(Node* node, const Target& target, Side side, uint64_t* state) const;
+  // True if the target is in a node to the right of this one, which is then *next: the node was
+  // split meanwhile.
   bool BelongsRight(const Node* node, const Target& target, Side side, Node** next) const;
+  // Returns the child under which the target lies.
   Node* ChildOf(const Node* node, uint64_t state, const Target& target, Side side) const;
   // Searches from the root down to `level`.
   Node* Find(const Target& target, Side side, uint32_t level, uint64_t* state) const;
@@ -194,10 +210,12 @@ class BlockedSkipList {
   // concurrent split. All searches take a step before the first takes its next one.
   void FindLeaves(std::span<const Addition> additions, Node** leaves) const;
   // Sorts slots [sorted, n) into place. Requires sorted < n. For leaves, returns the value of
-  // LeafCopy::versions.
+  // LeafCopy::versions: all bits, less those of slots whose keys had to be compared.
   uint64_t Sort(uint32_t level, Slot* slots, uint32_t sorted, uint32_t n) const;
+  // Sort slots whose key prefixes are equal. Return true if all are versions of one user key.
   bool SortTie(uint32_t level, Slot* slots, uint32_t n) const;
   bool SortVersions(Slot* slots, uint32_t n) const;
+  // Copies the leaf. Returns false if it has been rewritten since it had that state.
   bool TryCopy(const Node* leaf, uint64_t state, LeafCopy* copy) const;
   // Like TryCopy, and writes the order back to the leaf if at least `from` slots were out of order.
   bool TryCopyAndTidy(const Node* leaf, uint64_t state, uint32_t from, LeafCopy* copy) const;
@@ -210,6 +228,7 @@ class BlockedSkipList {
   bool HintFits(const Target& target) const;
   // True if the node is the target's or lies before it; false, too, if the comparator throws.
   bool IsAtOrBehind(const Node* node, const Target& target) const noexcept;
+  // Locks the node that owns the target, from `node` to the right, and returns it.
   Node* LockOwner(Node* node, const Target& target);
   // Puts the entry into a locked node, and unlocks it. Sets *right to the new node if it had to be
   // split. Returns false, with nothing changed, if `may_be_there` and the key is there.
@@ -219,7 +238,9 @@ class BlockedSkipList {
   // has it. Skips the check for an equal key if the entry is newer than `newest` and than
   // everything inserted without the insert hint.
   bool PutInOwner(Node** node, const Target& target, ArenaOffset offset, uint64_t newest);
+  // Raises the bound of what was inserted without the insert hint.
   void RaiseNewest(uint64_t trailer);
+  // True if the node has an entry with the target's internal key.
   bool HasEqual(const Node* node, uint64_t state, const Target& target) const;
   // Splits a locked node; `lock` publishes it.
   NewNodeResult Split(Node* node, uint64_t state, const Slot& added, NodeLock* lock);
@@ -232,6 +253,8 @@ class BlockedSkipList {
   const KeyPrefixes prefixes_;
   EntryArena* const arena_;
   const uint32_t nodes_at_once_;
+  // Set by the constructor; the leftmost leaf stays so for ever, as splits make nodes on the
+  // right.
   const Node* first_leaf_ = nullptr;
   // Sequence number of the first entry, at least 1; 0 before there is one.
   std::atomic<SequenceNumber> first_sequence_{0};

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements insertion into the blocked skip list: locks, splits, and the levels above.
+//
+// An insertion finds its leaf like a reader, locks it, moves right if it was split meanwhile, and
+// appends a slot: slots of a leaf are in the order of insertion until the leaf is copied or split,
+// which sorts them. A full leaf is split in two under its lock; the new node is linked before it
+// is entered in the level above, so it can be found at any moment.
 
 #include <algorithm>
 #include <new>
@@ -32,6 +37,7 @@ BlockedSkipList::BlockedSkipList(const InternalKeyComparator& icmp, EntryArena* 
       slab_(nodes_at_once) {
   static_assert(sizeof(Node) == EntryArena::kMaxUnit);
   static_assert(std::is_trivially_destructible_v<Node>);
+  // The leftmost leaf has no low key: every key is at or behind it.
   const NewNodeResult first = NewNode(0, nullptr, 0);
   first_leaf_ = first.node;
   hint_ = first.node;
@@ -70,6 +76,8 @@ ArenaOffset BlockedSkipList::TakeNode() {
   return offset;
 }
 
+// Locks one node at a time: if the target lies further right, the lock is released before the next
+// node is locked.
 BlockedSkipList::Node* BlockedSkipList::LockOwner(Node* node, const Target& target) {
   SpinWait spin(kLockPauseRounds);
   for (;;) {
@@ -83,6 +91,7 @@ BlockedSkipList::Node* BlockedSkipList::LockOwner(Node* node, const Target& targ
                                            std::memory_order_acquire, std::memory_order_relaxed)) {
       continue;
     }
+    // The border may have moved before the lock was taken, so ownership is judged under it.
     NodeLock lock(node, state);
     Node* next = nullptr;
     if (!BelongsRight(node, target, Side::kAt, &next)) {
@@ -107,6 +116,8 @@ bool BlockedSkipList::IsAtOrBehind(const Node* node, const Target& target) const
   return false;
 }
 
+// The leaf is locked, filled and, if it is full, split; only then the new leaf is made known to the
+// level above, until when readers reach it by its left neighbour.
 bool BlockedSkipList::PutInOwner(Node** node, const Target& target, ArenaOffset offset,
                                  uint64_t newest) {
   NewNodeResult right{nullptr, 0};
@@ -119,17 +130,24 @@ bool BlockedSkipList::PutInOwner(Node** node, const Target& target, ArenaOffset 
   if (right.node != nullptr) {
     // The entry is in: an exception here only costs a detour.
     if (IsAtOrBehind(right.node, target)) *node = right.node;
+    // The lock is released before the level above is locked: a thread holds one node's lock at a
+    // time, so there are no deadlocks.
     LinkAbove(right);
   }
   return added;
 }
 
+// One thread at a time has the insert hint. It tries the leaf of the last insertion first, may skip
+// the check for equal keys if its sequence numbers ascend, and counts without atomic additions. All
+// others search from the root and check.
 bool BlockedSkipList::Insert(const Target& target, ArenaOffset offset, size_t value_bytes) {
   const InsertHintFlag::Hold hint(&hint_flag_);
   const bool exclusive = hint.taken();
   Node* leaf = exclusive && HintFits(target) ? hint_ : nullptr;
   uint64_t state = 0;
   if (leaf == nullptr) leaf = Find(target, Side::kAt, 0, &state);
+  // Raised before the entry is in, so that a thread that meets the leaf with it looks for equal
+  // keys.
   if (!exclusive) RaiseNewest(target.trailer);
   const bool added = PutInOwner(&leaf, target, offset, exclusive ? newest_ : kMaxTrailer);
   EntryTotals totals;
@@ -142,6 +160,9 @@ bool BlockedSkipList::Insert(const Target& target, ArenaOffset offset, size_t va
   return added;
 }
 
+// Does the same for several additions: first their leaves are found together, then they are put in
+// one after the other. Whatever ends the loop early leaves the additions before that linked and
+// counted.
 BlockedSkipList::InsertResult BlockedSkipList::Insert(std::span<const Addition> additions,
                                                       size_t* linked, std::exception_ptr* thrown) {
   VARVE_ASSERT(!additions.empty() && additions.size() <= kTogether);
@@ -151,7 +172,8 @@ BlockedSkipList::InsertResult BlockedSkipList::Insert(std::span<const Addition> 
   const InsertHintFlag::Hold hint(&hint_flag_);
   const bool exclusive = hint.taken();
   Node* leaves[kTogether];
-  // Each is tested, because those that share a key prefix are in no order.
+  // All targets are tested against the hint, as additions with equal key prefixes may come in any
+  // order.
   const auto fits = [this](const Addition& a) { return HintFits(a.target); };
   if (exclusive && std::all_of(additions.begin(), additions.end(), fits)) {
     std::fill_n(leaves, additions.size(), hint_);
@@ -160,7 +182,8 @@ BlockedSkipList::InsertResult BlockedSkipList::Insert(std::span<const Addition> 
   }
   uint64_t newest = 0;
   for (const Addition& a : additions) newest = std::max(newest, a.target.trailer);
-  // The additions differ among themselves, so all are new that are newer than what was there.
+  // No two additions have the same trailer, so an addition whose trailer is above everything that
+  // was in the list before the call needs no check for an equal key.
   const uint64_t newest_before = exclusive ? newest_ : kMaxTrailer;
   if (!exclusive) RaiseNewest(newest);
   EntryTotals totals;
@@ -195,6 +218,8 @@ void BlockedSkipList::RaiseNewest(uint64_t trailer) {
   }
 }
 
+// A leaf has room for 32 bits, so the bound is stored as a distance from the list's first sequence
+// number; UINT32_MAX stands for every larger distance.
 void BlockedSkipList::RaiseNewestOf(Node* leaf, uint64_t trailer) {
   const SequenceNumber sequence = UnpackSequence(trailer);
   SequenceNumber first = first_sequence_.load(std::memory_order_relaxed);
@@ -212,6 +237,7 @@ void BlockedSkipList::RaiseNewestOf(Node* leaf, uint64_t trailer) {
   }
 }
 
+// Searches the sorted slots by halves, and looks at each of the others, which were added since.
 bool BlockedSkipList::HasEqual(const Node* node, uint64_t state, const Target& target) const {
   const uint32_t sorted = node_state::Sorted(state);
   uint32_t at = 0;
@@ -232,6 +258,9 @@ bool BlockedSkipList::HasEqual(const Node* node, uint64_t state, const Target& t
   return false;
 }
 
+// A slot is appended behind the others, in order or not, and then published by the new state; a
+// full node is split instead. If a comparator throws, or memory is out, the lock's destructor
+// leaves the node as it was.
 bool BlockedSkipList::Put(Node* node, const Target& target, ArenaOffset offset, bool may_be_there,
                           NewNodeResult* right) {
   // By rule 1, the key is not to the left of here.
@@ -248,6 +277,8 @@ bool BlockedSkipList::Put(Node* node, const Target& target, ArenaOffset offset, 
       sorted == count && (count == 0 || CompareSlot(level, node->At(count - 1), target) < 0);
   if (!last && may_be_there && HasEqual(node, state, target)) return false;
   const Slot added{target.prefix, offset};
+  // Raised before the slot is published, so that no reader passes the leaf as too old with the
+  // entry in it.
   if (level == 0) RaiseNewestOf(node, target.trailer);
   if (count == kSlots) {
     *right = Split(node, state, added, &lock);
@@ -266,6 +297,9 @@ bool BlockedSkipList::Put(Node* node, const Target& target, ArenaOffset offset, 
   return true;
 }
 
+// Sorts the slots and the added one outside of the node, completes the new right node with the
+// upper part, which may fail for lack of memory, and only then rewrites this node. From the
+// announcement of the rewrite on nothing can fail.
 BlockedSkipList::NewNodeResult BlockedSkipList::Split(Node* node, uint64_t state, const Slot& added,
                                                       NodeLock* lock) {
   const uint32_t level = node_state::Level(state);
@@ -293,16 +327,22 @@ BlockedSkipList::NewNodeResult BlockedSkipList::Split(Node* node, uint64_t state
   right.node->high_prefix.store(node->high_prefix.load(std::memory_order_relaxed),
                                 std::memory_order_relaxed);
   right.node->newest.store(node->newest.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  // The new node is complete before it can be reached; its own stores need no order.
   right.node->state.store(node_state::Make(level, moved, moved, ties_are_versions, 0),
                           std::memory_order_relaxed);
+  // Readers that see any of the stores below see this one, and begin again.
   node->AnnounceRewrite(state);
   for (uint32_t i = 0; i < keep; i++) node->Set(i, slots[i]);
   node->high_prefix.store(slots[keep].prefix, std::memory_order_release);
+  // Release publishes the new node. From here on its entries are reached through the neighbour,
+  // even before LinkAbove.
   node->next.store(right.node, std::memory_order_release);
   lock->Publish(node_state::Make(level, keep, keep, ties_are_versions, version + 1));
   return right;
 }
 
+// Called by readers, to spare later readers the sort. Whatever prevents it is no error: the leaf
+// then stays as it is.
 void BlockedSkipList::Tidy(const Node* leaf, uint64_t state, const LeafCopy& copy) {
   VARVE_ASSERT(copy.leaf == leaf && copy.count == node_state::Count(state));
   // const_cast: the slots stay the same for readers, in another order.
@@ -320,6 +360,7 @@ void BlockedSkipList::Tidy(const Node* leaf, uint64_t state, const LeafCopy& cop
                     std::memory_order_release);
 }
 
+// Enters the new node into its parent, which may have to be split in turn, and so on upwards.
 void BlockedSkipList::LinkAbove(NewNodeResult right) noexcept {
   try {
     while (right.node != nullptr) {
@@ -338,6 +379,7 @@ void BlockedSkipList::LinkAbove(NewNodeResult right) noexcept {
   }
 }
 
+// The new root has one child, the old root; the caller adds `right` beside it.
 void BlockedSkipList::GrowRoot(NewNodeResult right) {
   const uint32_t level = node_state::Level(right.node->Stable());
   // Acquire, and levels only grow: if there is a root above, no lock is needed.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Moves from leaf to leaf, both ways.
+// Steps through copies of leaves. Leaves are never removed and their low keys never change, so a
+// walk finds its way on from the copy's neighbour or low key, whatever writers have done to the
+// leaf since.
 
 #include "memtable/blocked_skip_list_iterator.h"
 
@@ -10,6 +12,8 @@
 
 namespace varve {
 
+// Prefetches what the first steps need; from then on each step prefetches one entry
+// (PrefetchOnTheWay).
 void BlockedSkipListIterator::Enter(uint32_t at) {
   at_ = at;
   if (leaf_.next != nullptr) BlockedSkipList::PrefetchNode(leaf_.next);
@@ -18,6 +22,8 @@ void BlockedSkipListIterator::Enter(uint32_t at) {
   if (at_ < leaf_.count) {
     Set();
   } else {
+    // A search ends here if all of its leaf is before the target. The next leaf is behind it: the
+    // search took the last leaf that begins at or before the target.
     NextLeaf();
   }
 }
@@ -77,6 +83,8 @@ void BlockedSkipListIterator::Prev() {
     valid_ = false;
     return;
   }
+  // A split may have put leaves between the left neighbour of the copied leaf and the leaf itself,
+  // so the neighbour is searched.
   Before(TargetOf(low->internal_key()));
 }
 
@@ -86,6 +94,7 @@ bool BlockedSkipListIterator::SkipOlder(const Slice& target, SequenceNumber belo
   const BlockedSkipList::Target to = TargetOf(target);
   for (;;) {
     const uint32_t before = list_.CountBefore(leaf_, to);
+    // The target lies in this leaf, and no entry before it is new enough to stop at.
     if (before < leaf_.count) {
       Enter(before);
       return true;
@@ -93,6 +102,8 @@ bool BlockedSkipListIterator::SkipOlder(const Slice& target, SequenceNumber belo
     valid_ = false;
     if (leaf_.next == nullptr) return true;
     list_.CopyLeaf(list_.PassOlder(leaf_.next, to, below), &leaf_);
+    // Slots do not tell how new an entry is: a leaf that may have such an entry is shown from its
+    // beginning.
     if (leaf_.newest >= below) {
       Enter(0);
       return true;
@@ -100,6 +111,8 @@ bool BlockedSkipListIterator::SkipOlder(const Slice& target, SequenceNumber belo
   }
 }
 
+// Passes to the left leaf by leaf, until one has an entry at or before the target, or may have one
+// as new as `below`, which is then shown from its end.
 bool BlockedSkipListIterator::SkipOlderForPrev(const Slice& target, SequenceNumber below) {
   if (leaf_.newest >= below) return false;
   const BlockedSkipList::Target to = TargetOf(target);
@@ -107,6 +120,7 @@ bool BlockedSkipListIterator::SkipOlderForPrev(const Slice& target, SequenceNumb
   for (;;) {
     end = std::min(end, list_.CountThrough(leaf_, to));
     const MemEntry* const low = BlockedSkipList::LowOf(leaf_.leaf);
+    // An entry at or before the target is here, or there is no leaf to the left.
     if (end != 0 || low == nullptr) break;
     const BlockedSkipList::Target first =
         TargetOf(list_.PassOlderForPrev(low, to, below)->internal_key());

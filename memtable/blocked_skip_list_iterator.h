@@ -2,6 +2,14 @@
 #pragma once
 
 // Defines a walk over a blocked skip list that holds a copy of one leaf.
+//
+// Writers may split a leaf, or rewrite its slots, while a walk is in it. So the walk copies a
+// leaf's slots when it enters, sorted, and steps through the copy. When the copy is used up, a
+// forward walk goes to the neighbour that the copy names, a backward walk searches for what lies
+// before the copy's lowest key.
+//
+//      list      [leaf a] -> [leaf b] -> [leaf b', split off meanwhile] -> [leaf c]
+//      iterator  leaf_: copy of b as it was when it was entered,  at_: position in the copy
 
 #include "memtable/blocked_skip_list.h"
 #include "util/base/assert.h"
@@ -48,12 +56,15 @@ class BlockedSkipListIterator final : public InternalIterator {
     if ((leaf_.versions >> i & 1) != 0) return SameKey::kYes;
     return list_.SameKeyDespitePrefixes(key_before, key);
   }
+  // Returns the key in the form in which the list searches.
   [[nodiscard]] BlockedSkipList::Target TargetOf(const Slice& internal_key) const {
     return list_.MakeTarget(ExtractUserKey(internal_key), ExtractTrailer(internal_key));
   }
+  // Returns the entry of slot `i` of the copy.
   [[nodiscard]] const MemEntry* EntryAt(uint32_t i) const {
     return list_.EntryAt(leaf_.slots[i].offset);
   }
+  // Shows the entry at at_.
   void Set() {
     key_ = EntryAt(at_)->internal_key(&value_);
     valid_ = true;
@@ -71,6 +82,7 @@ class BlockedSkipListIterator final : public InternalIterator {
   void Enter(uint32_t at);
   // Moves to the last of the first `end` entries of a leaf just copied; there may be none.
   void EnterBackwards(uint32_t end);
+  // Copies the leaf after this one, and shows its first entry.
   void NextLeaf();
   // Moves to the last entry before the target.
   void Before(const BlockedSkipList::Target& target);

@@ -18,6 +18,8 @@ namespace varve {
 // ordered slots with equal key prefixes are entries of one user key, timestamp included.
 namespace node_state {
 
+// The fields of a state, from the lowest bit up. The number of rewrites takes the rest of the
+// word.
 inline constexpr uint64_t kLocked = 1;
 inline constexpr uint64_t kRewriting = 2;
 inline constexpr unsigned kSortedShift = 2;
@@ -26,6 +28,7 @@ inline constexpr unsigned kLevelShift = 14;
 inline constexpr uint64_t kTiesAreVersions = uint64_t{1} << 18;
 inline constexpr unsigned kVersionShift = 19;
 
+// Return the fields.
 constexpr uint32_t Sorted(uint64_t s) {
   return static_cast<uint32_t>(s >> kSortedShift & 63);
 }
@@ -41,6 +44,7 @@ constexpr bool TiesAreVersions(uint64_t s) {
 constexpr uint64_t Version(uint64_t s) {
   return s >> kVersionShift;
 }
+// Makes a state without flags of locking.
 constexpr uint64_t Make(uint32_t level, uint32_t sorted, uint32_t count, bool ties_are_versions,
                         uint64_t version) {
   VARVE_ASSERT(sorted <= count && count <= BlockedSkipList::kSlots && level < 16);
@@ -51,6 +55,8 @@ constexpr uint64_t Make(uint32_t level, uint32_t sorted, uint32_t count, bool ti
 
 }  // namespace node_state
 
+// Lies in the arena, and is never freed before it. Readers look at it without a lock: they read
+// the state, then slots, then the state again (Stable, StillIs).
 class alignas(64) BlockedSkipList::Node {
  public:
   Node(uint32_t level, const MemEntry* low_key, uint64_t low_key_prefix)
@@ -74,6 +80,7 @@ class alignas(64) BlockedSkipList::Node {
     return {prefixes[i].load(std::memory_order_acquire),
             offsets[i].load(std::memory_order_acquire)};
   }
+  // Stores a slot. The state that counts it is published afterwards.
   void Set(uint32_t i, const Slot& slot) {
     VARVE_ASSERT(i < kSlots);
     prefixes[i].store(slot.prefix, std::memory_order_release);
@@ -88,6 +95,7 @@ class alignas(64) BlockedSkipList::Node {
                     node_state::kLocked | node_state::kRewriting,
                 std::memory_order_relaxed);
   }
+  // Prefetches all lines of the node.
   void PrefetchAll() const {
     for (size_t i = 0; i < sizeof(Node); i += 64) {
       PrefetchLine(reinterpret_cast<const char*>(this) + i);
@@ -141,6 +149,7 @@ class BlockedSkipList::NodeLock {
   void Keep() { node_ = nullptr; }
 
  private:
+  // Null once a state was published, or the node is to stay locked.
   Node* node_;
   const uint64_t state_;
 };

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Defines the default memtable: the blocked skip list, the index over its keys, and the operand
-// cache.
+// Joins the parts of the usual memtable: entries in the arena, the list that orders them, a hash
+// index of the newest entry of each key, and lists of merge operands.
+//
+//      Add   entry -> arena;  offset -> list;  offset -> index, once reads have asked for it
+//      Get   index: the newest entry, if the reader sees it
+//            list: otherwise
+//            OlderVersionWalk: versions below a merge operand, or below what the reader sees
+//
+// The list comes before the index: a key that the index has can be found in the list, too.
 
 #include <algorithm>
 #include <exception>
@@ -109,6 +116,8 @@ void BlockedSkipListRep::Index(std::span<const BlockedSkipList::Addition> entrie
   }
 }
 
+// Entries are written to the arena in the order of the batch, and then linked in the order of their
+// key prefixes. Those that were made and not linked, after a failure, stay in the arena unused.
 Status BlockedSkipListRep::AddTogether(std::span<const MemTableEntry> entries) {
   const size_t n = entries.size();
   VARVE_ASSERT(n >= 1 && n <= BlockedSkipList::kTogether);
@@ -119,6 +128,7 @@ Status BlockedSkipListRep::AddTogether(std::span<const MemTableEntry> entries) {
     ascending =
         ascending && (i == 0 || additions[i].target.trailer > additions[i - 1].target.trailer);
   }
+  // Equal entries may be among them, which only the list's own check finds one by one.
   if (!ascending) [[unlikely]] {
     for (size_t i = 0; i < n; i++) VARVE_RETURN_IF_ERROR(Link(additions[i]));
     return Status::OK();
@@ -129,6 +139,7 @@ Status BlockedSkipListRep::AddTogether(std::span<const MemTableEntry> entries) {
   size_t linked = 0;
   std::exception_ptr thrown;
   const BlockedSkipList::InsertResult result = list_.Insert({additions, n}, &linked, &thrown);
+  // Entries that were linked before a failure stay in the list, so the index must have them.
   if (indexed_ && index_.InUse()) Index({additions, linked});
   switch (result) {
     case BlockedSkipList::InsertResult::kAll:
@@ -141,6 +152,8 @@ Status BlockedSkipListRep::AddTogether(std::span<const MemTableEntry> entries) {
   return Status::OK();
 }
 
+// Asks the index for the newest entry of the key, and the list if the index does not know, or if
+// that entry is too new for the reader. Older versions are only in the list (GetOlder).
 bool BlockedSkipListRep::Get(PointLookup* lookup) const {
   if (list_.Empty()) return lookup->EndIfCovered();
   const Slice target = lookup->internal_key();
@@ -182,6 +195,7 @@ bool BlockedSkipListRep::GetOlder(const Slice& internal_key, PointLookup* lookup
 
 bool BlockedSkipListRep::CommonPrefix(std::string* prefix) const {
   if (!BytesDecide(icmp_.order())) return false;
+  // A few keys may share a long prefix by chance.
   if (list_.totals().entries < kEntriesWithPrefix) return false;
   BlockedSkipList::LeafCopy first;
   BlockedSkipList::LeafCopy last;

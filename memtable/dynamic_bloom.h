@@ -2,6 +2,11 @@
 #pragma once
 
 // Defines a Bloom filter that is filled while it is read: it uses one cache line for each key.
+//
+// A memtable asks it before it searches its list: most look-ups of keys that are not there end with
+// one cache miss. All six bits of a key lie in one line of 64 bytes, chosen by the high bits of its
+// hash; that costs a few more wrong answers than bits spread over the whole filter, and saves five
+// misses.
 
 #include <atomic>
 #include <cstddef>
@@ -17,6 +22,8 @@ class DynamicBloom {
   explicit DynamicBloom(size_t bytes)
       : lines_((bytes + sizeof(Line) - 1) / sizeof(Line)), table_(new Line[lines_]) {}
 
+  // Adds a key by its hash. A bit that is set already is not written, so the line stays shared
+  // among processors.
   void Add(uint64_t hash) {
     Line& line = table_[LineOf(hash)];
     uint64_t h = hash * kSpread;
@@ -30,6 +37,7 @@ class DynamicBloom {
     }
   }
 
+  // Returns false only if the key was not added.
   bool MayContain(uint64_t hash) const {
     const Line& line = table_[LineOf(hash)];
     uint64_t h = hash * kSpread;
@@ -41,20 +49,26 @@ class DynamicBloom {
     return true;
   }
 
+  // Returns the bytes of the filter.
   size_t MemoryUsage() const { return sizeof(*this) + lines_ * sizeof(Line); }
 
  private:
+  // Bits per key.
   static constexpr int kProbes = 6;
+  // An odd number near 2^64 divided by the golden ratio: multiplying by it spreads the hash over
+  // all bits.
   static constexpr uint64_t kSpread = 0x9E3779B97F4A7C15u;
 
   struct alignas(64) Line {
     std::atomic<uint64_t> words[8] = {};
   };
 
+  // Returns the line of a key: the hash scaled to the number of lines.
   size_t LineOf(uint64_t hash) const {
     return static_cast<size_t>(static_cast<unsigned __int128>(hash) * lines_ >> 64);
   }
 
+  // Number of lines; the table has as many.
   const size_t lines_;
   const std::unique_ptr<Line[]> table_;
 };

@@ -4,6 +4,12 @@
 // Defines the layout of an entry in memory: varint32 key size | user key | 8-byte trailer |
 // varint32 value size | value, at any address. It is written once, before other threads can reach
 // it.
+//
+//      put of "k1" = "v" at 12:     02 | k 1 | 01 0c 00 00 00 00 00 00 | 01 | v
+//
+// An entry is never changed and never freed on its own; the arena of its memtable frees all entries
+// together. So a pointer to an entry stays valid as long as the memtable, and readers need no lock
+// once they have one.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +30,7 @@ namespace varve {
 struct MemTableEntry {
   SequenceNumber seq = 0;
   ValueType type = kTypeValue;
+  // The user key, with its timestamp if the family has timestamps.
   Slice key;
   Slice value;
 };
@@ -31,9 +38,11 @@ struct MemTableEntry {
 // Totals of what has been added.
 struct EntryTotals {
   uint64_t entries = 0;
+  // Entries that delete one key; range deletions are counted elsewhere.
   uint64_t deletions = 0;
   uint64_t bytes = 0;  // User keys, trailers and values.
 
+  // Counts an entry.
   void Add(const Slice& user_key, uint64_t trailer, size_t value_bytes) {
     entries++;
     bytes += user_key.size() + kInternalKeyTrailerBytes + value_bytes;
@@ -46,10 +55,14 @@ struct EntryTotals {
 };
 
 // Never constructed: a pointer to one is the address of an entry's first byte.
+//
+// Thread safety: immutable once it was written, and its address was published to other threads.
+// Lifetime: that of the memory that it was written to, an arena.
 class MemEntry {
  public:
   MemEntry() = delete;
 
+  // Returns the number of bytes that an entry takes.
   static size_t BytesFor(const Slice& user_key, const Slice& value) {
     return VarintLength(user_key.size()) + user_key.size() + kInternalKeyTrailerBytes +
            VarintLength(value.size()) + value.size();
@@ -66,8 +79,10 @@ class MemEntry {
     if (!value.empty()) memcpy(p, value.data(), value.size());
     return At(to);
   }
+  // Returns the entry that begins at `p`.
   static const MemEntry* At(const char* p) { return reinterpret_cast<const MemEntry*>(p); }
 
+  // Return the key, without and with its trailer.
   [[nodiscard]] Slice user_key() const {
     uint32_t n = 0;
     const char* const key = Key(&n);
@@ -96,6 +111,8 @@ class MemEntry {
   }
 
  private:
+  // Returns the user key's address, and sets *bytes to its size. The bytes are the engine's own, so
+  // they are not checked.
   const char* Key(uint32_t* bytes) const {
     const char* const p = reinterpret_cast<const char*>(this);
     return GetVarint32Ptr(p, p + kMaxVarint32Length, bytes);

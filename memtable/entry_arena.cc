@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements the blocks, and the list that converts offsets into addresses.
+// Hands out memory for entries. Usual pieces are cut off the current block with one atomic
+// addition; this file has the rest: new blocks, large pieces, and the list of blocks by number that
+// offsets refer to.
+//
+//      offset   [ number of the block | distance in units of the block ]
+//      places_  number -> address of the block | size of its unit
+//
+// Blocks are never moved or freed while the arena lives, so an offset stays good; but the list of
+// places grows by copying, and the old lists stay for readers that are in them.
 
 #include "memtable/entry_arena.h"
 
@@ -32,9 +40,13 @@ EntryArena::EntryArena(size_t first_block_bytes, size_t max_block_bytes)
   StartBlock(0);
 }
 
+// A large piece gets a block of its own, so that the current one keeps its free part. Any other one
+// waits for the mutex, and takes its piece from the current block, which another thread may have
+// renewed meanwhile, or from a new one.
 EntryArena::Piece EntryArena::AllocateSlow(size_t n) {
   MutexLock lock(&mu_);
   if (n > blocks_.dedicated_above() && n >= LeastBlock()) {
+    // The number is reserved first: if there is none, no memory has been taken.
     ReserveNumber();
     char* const data = blocks_.AddDedicated(n);
     return {data, EnterBlock(data, 0) << kDistanceBits};
@@ -44,6 +56,7 @@ EntryArena::Piece EntryArena::AllocateSlow(size_t n) {
     Header* const block = current_.load(std::memory_order_relaxed);
     const size_t rounded = block->RoundUp(n);
     const size_t distance = block->used.fetch_add(rounded, std::memory_order_relaxed);
+    // Another thread may have begun a new block since the caller found the last one full.
     if (distance <= block->bytes && rounded <= block->bytes - distance)
       return PieceOf(*block, distance);
     StartBlock(n);
@@ -56,6 +69,9 @@ size_t EntryArena::LeastBlock() const {
   return std::min(blocks_.bytes() / left * kShareOfNumber, kPieceMax);
 }
 
+// The number is reserved first and the block published last, so that an exception in between leaves
+// the current block as it was. A larger block counts its offsets in larger units, as an offset has
+// a fixed number of bits for the place within a block.
 void EntryArena::StartBlock(size_t n) {
   ReserveNumber();
   // The block has room for several pieces that are large for a block, and too small for one of
@@ -75,6 +91,7 @@ void EntryArena::StartBlock(size_t n) {
   current_.store(header, std::memory_order_release);
 }
 
+// The list of places is doubled by copying. Readers may still be in the old one, so it stays.
 void EntryArena::ReserveNumber() {
   if (next_number_ < listed_) return;
   if (listed_ == kNumbers) throw std::bad_alloc();
@@ -85,6 +102,8 @@ void EntryArena::ReserveNumber() {
     longer[i].store(place_lists_.back()[i].load(std::memory_order_relaxed),
                     std::memory_order_relaxed);
   }
+  // Release publishes the copied places. Readers of an older list find all offsets that they can
+  // know in it.
   places_.store(longer.get(), std::memory_order_release);
   place_lists_.push_back(std::move(longer));
   listed_ = wanted;

@@ -31,6 +31,7 @@ using ArenaOffset = uint32_t;
 // arena; nothing is destructed.
 class EntryArena {
  public:
+  // Allocated memory, by address and by the offset that finds it again.
   struct Piece {
     char* data;
     ArenaOffset offset;
@@ -38,11 +39,12 @@ class EntryArena {
   // Pieces start at a multiple of their block's unit, which is a power of two from 2 to this.
   static constexpr size_t kMaxUnit = 512;
 
+  // Sizes of the first block and of the largest common one, in bytes.
   EntryArena(size_t first_block_bytes, size_t max_block_bytes);
   EntryArena(const EntryArena&) = delete;
   EntryArena& operator=(const EntryArena&) = delete;
 
-  // Throws std::bad_alloc.
+  // Returns n bytes, not initialised. Throws std::bad_alloc, with nothing taken.
   [[nodiscard]] Piece Allocate(size_t n) {
     // Acquire pairs with the release that published the block and its header.
     Header* const block = current_.load(std::memory_order_acquire);
@@ -85,6 +87,9 @@ class EntryArena {
   }
 
  private:
+  // An offset has a block's number in its upper bits, and in the lower ones the distance from the
+  // block's start, in units of the block. As a unit has several bytes, 32 bits reach further than 4
+  // GiB.
   static constexpr unsigned kDistanceBits = 20;
   static constexpr ArenaOffset kDistanceMask = (ArenaOffset{1} << kDistanceBits) - 1;
   static constexpr uint32_t kNumbers = uint32_t{1} << (32 - kDistanceBits);
@@ -98,6 +103,7 @@ class EntryArena {
   struct alignas(64) Header {
     [[nodiscard]] size_t RoundUp(size_t n) const { return (n + unit_mask) & ~unit_mask; }
 
+    // Bytes of the block, and its unit, as a mask and as a number of bits.
     size_t bytes;
     size_t unit_mask;
     unsigned unit_bits;
@@ -121,6 +127,7 @@ class EntryArena {
             block.first_offset | static_cast<ArenaOffset>(distance >> block.unit_bits)};
   }
 
+  // Does what Allocate does when the current block is full.
   Piece AllocateSlow(size_t n) VARVE_EXCLUDES(mu_);
   // Returns the smallest size of a new block.
   [[nodiscard]] size_t LeastBlock() const VARVE_REQUIRES(mu_);
@@ -128,10 +135,11 @@ class EntryArena {
   void StartBlock(size_t n) VARVE_REQUIRES(mu_);
   // Makes room for one more block; throws, with nothing changed, if there is none.
   void ReserveNumber() VARVE_REQUIRES(mu_);
+  // Enters a block into the list, which makes it reachable. Returns its number.
   uint32_t EnterBlock(char* data, unsigned unit_bits) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{kEntryArenaRank};
-  // Its bytes() may be read without mu_.
+  // Changed under mu_; bytes() may be read without it.
   ArenaBlocks blocks_;
   // By number: the last list is in use, the others are kept for concurrent readers.
   std::vector<PlaceList> place_lists_ VARVE_GUARDED_BY(mu_);

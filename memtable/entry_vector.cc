@@ -19,6 +19,9 @@ namespace {
 constexpr uint64_t kFirstPlaces = 256;
 constexpr uint64_t kMostPlaces = 16 << 10;
 
+// Walks the sorted array of the moment of its first seek; a later seek uses the same array, and
+// does not see later additions.
+//
 // Thread safety: none. Lifetime: the vector outlives it.
 class VectorIterator final : public InternalIterator {
  public:
@@ -57,6 +60,8 @@ class VectorIterator final : public InternalIterator {
 
   bool Take() {
     valid_ = false;
+    // Taken once: the reader's sequence number is older than its first seek, so nothing that is
+    // added later is for it.
     if (entries_ == nullptr) entries_ = vector_.InOrder();
     status_ = entries_ != nullptr ? Status::OK()
                                   : Status::MemoryLimit("memtable: no memory to sort it in");
@@ -140,6 +145,8 @@ Status EntryVector::Add(std::span<const MemTableEntry> entries) {
   VARVE_ASSERT(!entries.empty() && entries.size() <= kAddedTogether);
   ArenaOffset offsets[kAddedTogether] = {};
   EntryTotals totals;
+  // All entries are stored before a place is taken, so that no place stays empty if memory runs
+  // out.
   for (size_t i = 0; i < entries.size(); i++) {
     const MemTableEntry& entry = entries[i];
     const uint64_t trailer = PackSequenceAndType(entry.seq, entry.type);
@@ -151,6 +158,8 @@ Status EntryVector::Add(std::span<const MemTableEntry> entries) {
   return Status::OK();
 }
 
+// Takes places with one addition, in the current block and, if that is full, in the next ones. If
+// there is no memory for a block, the entries that have places are in, and the rest is not.
 void EntryVector::Append(const ArenaOffset* offsets, size_t n) {
   Block* block = current_.load(std::memory_order_acquire);
   for (;;) {
@@ -159,6 +168,8 @@ void EntryVector::Append(const ArenaOffset* offsets, size_t n) {
     const uint64_t here = at < block->size ? std::min<uint64_t>(n, block->size - at) : 0;
     for (uint64_t i = 0; i < here; i++) {
       VARVE_ASSERT(offsets[i] != 0 && block->offsets[at + i].load(std::memory_order_relaxed) == 0);
+      // Release publishes the entry; until then the place is zero, and readers come back to it
+      // (Cursor::unfilled).
       block->offsets[at + i].store(offsets[i], std::memory_order_release);
     }
     if (here == n) [[likely]]
@@ -169,11 +180,14 @@ void EntryVector::Append(const ArenaOffset* offsets, size_t n) {
   }
 }
 
+// Each block has twice the places of the one before, up to a limit, so that a small table costs
+// little and a large one has few blocks.
 EntryVector::Block* EntryVector::BlockAfter(Block* block) {
   VARVE_ASSERT(block == nullptr || block->Given() == block->size);
   MutexLock lock(&blocks_mu_);
   if (block != nullptr) {
     Block* const there = block->next.load(std::memory_order_relaxed);
+    // Another thread has found the block full, too, and was faster.
     if (there != nullptr) return there;
   }
   blocks_.push_back(block == nullptr
@@ -198,12 +212,15 @@ EntryTotals EntryVector::totals() const {
           bytes_.load(std::memory_order_relaxed)};
 }
 
+// A place may be taken right after the answer: its Add is in progress, and no reader need see it.
 bool EntryVector::AtEnd(const Cursor& cursor) {
   return cursor.unfilled.empty() && cursor.through == cursor.block->Given() &&
          (cursor.through < cursor.block->size ||
           cursor.block->next.load(std::memory_order_acquire) == nullptr);
 }
 
+// Returns the offsets that were stored since the cursor's last use, and moves the cursor to the
+// end. A place that was taken but not filled yet is noted, and looked at again the next time.
 std::vector<ArenaOffset> EntryVector::ReadOn(Cursor* cursor) {
   std::vector<ArenaOffset> offsets;
   std::vector<const Place*> unfilled;
@@ -215,6 +232,7 @@ std::vector<ArenaOffset> EntryVector::ReadOn(Cursor* cursor) {
       offsets.push_back(offset);
     }
   };
+  // Places that were empty the last time come first; those that still are stay on the list.
   std::for_each(cursor->unfilled.begin(), cursor->unfilled.end(), read);
   for (;;) {
     const Block& block = *cursor->block;
@@ -232,13 +250,17 @@ std::vector<ArenaOffset> EntryVector::ReadOn(Cursor* cursor) {
   return offsets;
 }
 
+// Returns all entries in order: the last array if nothing was added since, or a new one. Returns
+// null if memory is out, and then keeps what it had.
 std::shared_ptr<const SortedEntryArray> EntryVector::InOrder() const {
   MutexLock lock(&mu_);
+  // Nothing was added since the last sort.
   if (sorted_ != nullptr && AtEnd(cursor_)) return sorted_;
   try {
     // This is a copy, so that no place is skipped if there is no memory for the rest.
     Cursor cursor = cursor_;
     const std::vector<ArenaOffset> added = ReadOn(&cursor);
+    // There may be new places, all of which are still empty.
     if (sorted_ == nullptr || !added.empty()) {
       sorted_ = SortedEntryArray::Merge(sorted_.get(), added, icmp_, *arena_);
       sorted_bytes_.store(sorted_->MemoryUsage(), std::memory_order_relaxed);

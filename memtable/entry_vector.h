@@ -73,6 +73,7 @@ class EntryVector final : public MemTableRep {
   [[nodiscard]] std::shared_ptr<const SortedEntryArray> InOrder() const VARVE_EXCLUDES(mu_);
 
  private:
+  // A place for an entry in a block; 0: it is not filled yet.
   using Place = std::atomic<ArenaOffset>;
   struct Block;
   // The position up to which the places have been read.
@@ -83,7 +84,9 @@ class EntryVector final : public MemTableRep {
     std::vector<const Place*> unfilled;
   };
 
+  // Copies the entry into the arena.
   ArenaOffset Store(const MemTableEntry& entry, uint64_t trailer);
+  // Takes places for the offsets, and fills them.
   void Append(const ArenaOffset* offsets, size_t n);
   // Returns the block after `block`, creating it if needed; the first one comes after null. Throws
   // std::bad_alloc, with nothing changed.
@@ -107,6 +110,7 @@ class EntryVector final : public MemTableRep {
   Mutex blocks_mu_{kVectorBlocksRank};
   std::vector<std::unique_ptr<Block>> blocks_ VARVE_GUARDED_BY(blocks_mu_);  // Owns the blocks.
 
+  // Only reads take it: they read on from the cursor, and merge what is new into sorted_.
   alignas(64) mutable Mutex mu_{kVectorSortRank};
   mutable Cursor cursor_ VARVE_GUARDED_BY(mu_);
   // The entries before the cursor.

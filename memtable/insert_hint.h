@@ -2,6 +2,11 @@
 #pragma once
 
 // Holds state that inserting threads share: the position of the last insertion, and counters.
+//
+// Keys often arrive in ascending order, so the place of one insertion is near that of the last. The
+// hint is one position for all threads. Whoever gets its flag searches from there and moves it; a
+// thread that finds it taken does not wait, but searches from the top, which is correct in any
+// case.
 
 #include <atomic>
 #include <cstdint>
@@ -11,8 +16,9 @@
 
 namespace varve {
 
-// The right to use an insert hint; it is tried, never waited for. A thread without it searches from
-// the top.
+// Gives one thread at a time the right to use an insert hint (Hold). The right is tried for, never
+// waited for: a thread that does not get it searches from the top. Thread safety: any thread may
+// try at any time.
 class InsertHintFlag {
  public:
   class Hold;
@@ -25,6 +31,7 @@ class InsertHintFlag {
 // wrote.
 class InsertHintFlag::Hold {
  public:
+  // Tries to take the flag. taken() says if it has.
   explicit Hold(InsertHintFlag* flag) : flag_(Take(flag) ? flag : nullptr) {}
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
@@ -33,6 +40,7 @@ class InsertHintFlag::Hold {
     VARVE_ASSERT(flag_->taken_.load(std::memory_order_relaxed));
     flag_->taken_.store(false, std::memory_order_release);
   }
+  // True if this thread may use the hint.
   [[nodiscard]] bool taken() const { return flag_ != nullptr; }
 
  private:
@@ -44,10 +52,14 @@ class InsertHintFlag::Hold {
   InsertHintFlag* const flag_;
 };
 
-// Totals of what has been added. Statistics; they publish nothing.
+// Totals of what has been added. They are statistics and publish nothing.
+//
+// Thread safety: one object takes either AddAlone, from one thread at a time, or AddShared, from
+// any thread; it may be read by any thread meanwhile.
 class EntryCounters {
  public:
-  // Adds with plain additions. Requires that one thread at a time calls it.
+  // Adds with plain additions. Requires that one thread at a time calls it. A load and a store are
+  // cheaper than an atomic addition.
   void AddAlone(const EntryTotals& added) {
     const auto add = [](std::atomic<uint64_t>* counter, uint64_t n) {
       counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
@@ -75,6 +87,7 @@ class EntryCounters {
   }
 
  private:
+  // Relaxed: readers of the counters need no order.
   std::atomic<uint64_t> entries_{0};
   std::atomic<uint64_t> deletions_{0};
   std::atomic<uint64_t> bytes_{0};

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Leaves entries out whose write has failed after a part of it was inserted. Such entries cannot be
+// removed from a memtable that others read; so their sequence numbers are listed, and every walk
+// and look-up passes over them.
+
 #include "memtable/invalidated_sequences.h"
 
 #include <algorithm>
@@ -49,6 +54,8 @@ class IteratorWithout final : public InternalIterator {
   bool IsKeyPinned() const override { return walk_->IsKeyPinned(); }
 
  private:
+  // Every step asks this. Batches are not handed through, because what is void inside one would be
+  // shown.
   bool IsVoid() const {
     return walk_->Valid() && invalidated_->Contains(UnpackSequence(ExtractTrailer(walk_->key())));
   }
@@ -79,6 +86,7 @@ InvalidatedSequences::InvalidatedSequences(size_t most_ranges)
 bool InvalidatedSequences::Add(SequenceNumber first, SequenceNumber last) {
   VARVE_ASSERT(first <= last);
   const size_t count = count_.load(std::memory_order_relaxed);
+  // The place is free: only this thread adds, and readers look no further than count_.
   if (count == most_) return false;
   ranges_[count] = Range{first, last};
   count_.store(count + 1, std::memory_order_release);
@@ -87,6 +95,7 @@ bool InvalidatedSequences::Add(SequenceNumber first, SequenceNumber last) {
 
 bool InvalidatedSequences::Contains(SequenceNumber seq) const {
   const size_t count = count_.load(std::memory_order_acquire);
+  // Only failed writes add ranges, so that a walk over them will do.
   return std::any_of(ranges_.get(), ranges_.get() + count,
                      [seq](const Range& range) { return range.first <= seq && seq <= range.last; });
 }

@@ -19,6 +19,7 @@ namespace varve {
 // Thread safety: one thread at a time may call Add; the others may be called from any thread.
 class InvalidatedSequences {
  public:
+  // Makes an empty set with room for `most_ranges` ranges.
   explicit InvalidatedSequences(size_t most_ranges);
   InvalidatedSequences(const InvalidatedSequences&) = delete;
   InvalidatedSequences& operator=(const InvalidatedSequences&) = delete;

@@ -2,6 +2,29 @@
 
 // Implements the memtable: point entries in one of several representations, range tombstones, an
 // optional filter, and the accounting that tells when it is full.
+//
+//    Add  --> bloom            keys or prefixes, before the entry itself
+//         --> rep              entries, sorted by internal key (skip list, vector, ...)
+//         --> range_deletes    tombstones, in fragments for readers
+//    Get  --> special          one load tells that nothing is left out, deleted or protected
+//         --> bloom, rep
+//
+// All memory of entries is in one arena, which is freed as a whole; entries never move, so a
+// reader may keep pointers to them as long as it holds the memtable.
+//
+// Invariants:
+//
+// 1. Insertions and reads run in any number of threads. What an insertion publishes, it publishes
+//    last: its entry in the representation. The filter, tombstones and flags are set before.
+// 2. The filter may say "perhaps" for a missing key, never "no" for one that is there: a key for
+//    which the prefix extractor failed sets bloom_lacks_keys before its entry appears, and then the
+//    filter is not asked.
+// 3. An entry is never changed or removed. Writes that failed are left out by their sequence
+//    numbers (left_out), which is set before kLeavesOut is.
+// 4. Sizes are estimates that are read without order: they decide when to switch memtables, and
+//    nothing else.
+// 5. What is reported to the write buffer manager (charged) is given back when the memtable is
+//    destroyed.
 
 #include "memtable/memtable.h"
 
@@ -63,6 +86,8 @@ Status UserCodeThrew() {
 
 }  // namespace
 
+// Everything of a memtable that its functions share. Built at once, so that a memtable whose memory
+// ran out never exists in part.
 struct MemTable::State {
   State(const InternalKeyComparator& comparator, const MemTableOptions& opts)
       : icmp(comparator),
@@ -195,6 +220,7 @@ void MemTable::State::NoteFirst(SequenceNumber seq) {
 Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value) {
   State& state = *state_;
   VARVE_RETURN_IF_ERROR(CheckSize(key, value));
+  // Noted before the entry is in, so that the bound holds for whoever sees the entry.
   state.NoteFirst(seq);
   try {
     if (type == kTypeRangeDeletion) [[unlikely]] {
@@ -212,6 +238,8 @@ Status MemTable::Add(SequenceNumber seq, ValueType type, const Slice& key, const
   return Status::OK();
 }
 
+// All sizes are checked before the first entry is added, so that InvalidArgument means that nothing
+// was.
 Status MemTable::Add(std::span<const MemTableEntry> entries) {
   if (entries.size() == 1) {
     const MemTableEntry& entry = entries.front();
@@ -234,12 +262,14 @@ Status MemTable::Add(std::span<const MemTableEntry> entries) {
   return Status::OK();
 }
 
+// Cuts the batch into runs of points, of which each is added together, and single range tombstones.
 Status MemTable::State::AddAll(std::span<const MemTableEntry> entries) {
   while (!entries.empty()) {
     size_t n = 0;
     while (n < std::min(kAddedTogether, entries.size()) && entries[n].type != kTypeRangeDeletion) {
       n++;
     }
+    // Range tombstones lie apart from points; the order within a batch is kept by sequence numbers.
     if (n == 0) [[unlikely]] {
       AddTombstone(entries[n++]);
     } else {
@@ -252,6 +282,8 @@ Status MemTable::State::AddAll(std::span<const MemTableEntry> entries) {
 
 void MemTable::State::AddTombstone(const MemTableEntry& tombstone) {
   range_deletes.Add(tombstone.key, tombstone.value, tombstone.seq);
+  // Set after the tombstone is there, and before its write is published: a reader of that write
+  // sees the flag.
   if ((special.load(std::memory_order_relaxed) & kHasTombstones) == 0) {
     special.fetch_or(kHasTombstones, std::memory_order_release);
   }
@@ -259,6 +291,7 @@ void MemTable::State::AddTombstone(const MemTableEntry& tombstone) {
 
 Status MemTable::State::AddPoints(std::span<const MemTableEntry> entries) {
   if (bloom.has_value()) {
+    // The filter comes first: an entry that can be found must not be excluded by it.
     for (const MemTableEntry& entry : entries) AddToFilter(entry.key);
   }
   if (options.protection_bytes != 0) [[unlikely]]
@@ -329,6 +362,7 @@ bool MemTable::State::GetAround(PointLookup* lookup) const try {
 
 bool MemTable::Get(PointLookup* lookup) const {
   const State& state = *state_;
+  // One load tells of everything that makes a look-up more than a search.
   if (state.special.load(std::memory_order_acquire) != 0) [[unlikely]] {
     state.range_deletes.Cover(lookup);
     if (!state.ShowsAsStored()) return state.GetAround(lookup);
@@ -367,6 +401,7 @@ std::vector<std::shared_ptr<const FragmentedTombstones>> MemTable::RangeTombston
   return state_->range_deletes.Lists();
 }
 
+// Entries are in no order of timestamps, except among the versions of one key, so all are visited.
 Status MemTable::RaiseToNewestTimestamp(std::string* newest) const {
   const InternalKeyComparator& icmp = state_->icmp;
   const auto raise = [&icmp, newest](const Slice& timestamp) {
@@ -395,6 +430,8 @@ void MemTable::Freeze() {
   if (wbm != nullptr) wbm->ScheduleFreeMem(state_->charged.load(std::memory_order_relaxed));
 }
 
+// Entries come in the order of keys and are added one by one. With an error `other` has a part of
+// them, and must not be used.
 Status MemTable::CopyTo(MemTable* other, bool* copied) const {
   *copied = false;
   const unsigned special = state_->special.load(std::memory_order_acquire);
@@ -459,6 +496,7 @@ void MemTable::StopLearning() {
 }
 
 void MemTable::LearnLater() {
+  // A prefix that is not known now may be with twice the data; near the end it would no longer pay.
   const size_t later = 2 * state_->MemoryUsage();
   const bool full = later > state_->write_buffer_bytes.load(std::memory_order_relaxed) / 2;
   state_->learn_at.store(full ? kNeverLearns : later, std::memory_order_relaxed);
@@ -470,6 +508,9 @@ bool MemTable::NeedsAttention() const {
          (state_->IsFull(held) && !Empty());
 }
 
+// Compares what the table has taken from the system with seven eighths of its budget. Memory comes
+// in blocks, so the question is whether one more block would fit, and if not, whether the current
+// one is used up.
 bool MemTable::State::IsFull(size_t held) const {
   // The next table fills while this one is flushed: an eighth less here saves more than that in
   // both together.
@@ -501,6 +542,7 @@ void MemTable::set_earliest_seq(SequenceNumber seq) {
   state_->earliest_seq.store(seq, std::memory_order_relaxed);
 }
 
+// Bytes are estimated as if all entries were of the average size.
 void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* entries,
                                 uint64_t* bytes) const {
   const EntryTotals totals = state_->rep->totals();

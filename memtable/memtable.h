@@ -25,6 +25,7 @@ namespace varve {
 class SliceTransform;
 class WriteBufferManager;
 
+// Arguments of a memtable. Pointers are not owned, and outlive it.
 struct MemTableOptions {
   const MemTableRepType* rep = &kBlockedSkipListRep;
   // Bytes of the largest blocks, 2 MiB at most; 0 is an eighth of write_buffer_bytes.
@@ -44,7 +45,7 @@ struct MemTableOptions {
 
 // Thread safety: Add may run in several threads at once; reads need no lock and may run
 // concurrently with it. A reader sees every entry whose Add returned before the read's sequence was
-// published.
+// published. LeaveOut, CopyTo and Freeze have requirements of their own.
 //
 // Ownership: shared (std::shared_ptr) by the column family, super-versions and iterators.
 class MemTable {
@@ -56,9 +57,9 @@ class MemTable {
 
   // Adds one entry; keys end with a timestamp if the comparator has them. For kTypeRangeDeletion,
   // key is the begin and value the exclusive end, each with the timestamp. Does not block. Returns
-  // MemoryLimit if there is no memory, TryAgain if there is an entry with the same key, sequence
-  // and type (a representation that reads sort keeps both), InvalidArgument if the entry is too
-  // large for a table (util/key/entry_limits.h).
+  // MemoryLimit if there is no memory, InvalidArgument if the entry is too large for a table
+  // (util/key/entry_limits.h), and TryAgain if there is an entry with the same key, sequence and
+  // type. If IsSortedByReads(), both entries are kept instead: a duplicate is not looked for.
   Status Add(SequenceNumber seq, ValueType type, const Slice& key, const Slice& value);
 
   // Returns the number of merge operands on top of the key, given with its timestamp, at
@@ -102,10 +103,13 @@ class MemTable {
   // visits all of them. Requires a comparator with timestamps. Returns MemoryLimit as Get does.
   Status RaiseToNewestTimestamp(std::string* newest) const;
 
+  // True if the representation sorts what was added when it is read (VectorRepFactory): then many
+  // small reads are slow.
   [[nodiscard]] bool IsSortedByReads() const;
-  // Adds all entries to `other`, which must be empty. Sets *copied to false, adding nothing, if
-  // this table has range tombstones or sequences that are left out. Requires that nothing is added
-  // to this table meanwhile.
+  // Adds all entries to `other`, which must be empty, and sets *copied to true. Sets it to false if
+  // this table has range tombstones or sequences that are left out, and then adds nothing. With an
+  // error *copied is false, and `other` is of no use. Requires that nothing is added to this table
+  // meanwhile.
   Status CopyTo(MemTable* other, bool* copied) const;
   // Must be called once, when the table stops taking writes (all Adds have returned).
   void Freeze();
@@ -113,6 +117,7 @@ class MemTable {
   uint64_t id() const { return id_; }
   uint64_t entry_count() const;     // Number of point entries and range tombstones.
   uint64_t deletion_count() const;  // Number of point deletions.
+  // Returns the number of range tombstones.
   uint64_t range_deletion_count() const;
   uint64_t data_bytes() const;  // Bytes of keys and values as added.
   // Returns the bytes held: arena and the rest.
@@ -143,7 +148,8 @@ class MemTable {
   // probably begin with it, too. Returns false while there are too few keys, or if the
   // representation does not support it.
   bool CommonPrefix(std::string* prefix) const;
-  // A table that leaves something out counts as non-empty, whatever else it holds.
+  // True if nothing was added. A table that leaves sequences out (LeaveOut) counts as non-empty,
+  // whatever else it has.
   bool Empty() const;
 
   // Number of the first log that holds updates of *later* memtables: once this table is flushed,
@@ -162,6 +168,7 @@ class MemTable {
   size_t timestamp_size() const { return timestamp_size_; }
 
  private:
+  // The representation, its arena and the counters; see memtable.cc.
   struct State;
   std::unique_ptr<State> state_;
   const uint64_t id_;

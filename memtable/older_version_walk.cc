@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Walks from an entry to older versions of its key, and offers them to a look-up. Lists of merge
+// operands (OperandCache) that an earlier read has left are taken whole, instead of one entry after
+// the other; a walk that takes operands leaves such lists for the next read.
+//
+//      list      k@90 k@88 k@87 ... k@41 k@40 ... k@3 put
+//      operands       [ 88 ... 41 ][ 40 ... 12 ]
+//      walk      90   taken whole    taken whole    11 ... 3, entry by entry
+
 #include "memtable/older_version_walk.h"
 
 #include "util/base/assert.h"
@@ -14,6 +23,8 @@ OlderVersionWalk::OlderVersionWalk(const BlockedSkipList& list, const InternalKe
       list_bytes_max_(list_bytes_max),
       lookup_(lookup) {}
 
+// Offers the versions after `internal_key` leaf by leaf, until the lookup is decided or the key's
+// entries end. Lists that the walk has built on the way are published at the end, whatever it was.
 bool OlderVersionWalk::OfferAfter(const Slice& internal_key) {
   const uint64_t trailer = ExtractTrailer(internal_key);
   if (operand_cache_ != nullptr) {
@@ -43,18 +54,21 @@ void OlderVersionWalk::GoAfter(const Slice& user_key, uint64_t trailer) {
   at_ = list_.CountThrough(leaf_, target);
 }
 
-// All entries between one of the key and the leaf's last one are the key's if the last one is.
+// The walk is behind an entry of the key, and entries are in order. So if the leaf's last entry is
+// the key's, all from the walk's place on are.
 bool OlderVersionWalk::AllAreOfKey() const {
   if (leaf_.count == 0) return false;
   const MemEntry* const last = list_.EntryAt(leaf_.slots[leaf_.count - 1].offset);
   return icmp_.EqualKey(icmp_.KeyOf(last->internal_key()), lookup_->key());
 }
 
+// Offers the key's entries in the copied leaf from at_ on. kMoved: lists were taken instead, and
+// the walk is behind them, perhaps in another leaf.
 OlderVersionWalk::Outcome OlderVersionWalk::OfferLeaf() {
   const bool all = AllAreOfKey();
-  // In this case there may be many more.
+  // The key's entries reach the leaf's end, so there may be many more in the next one.
   if (all && leaf_.next != nullptr) list_.PrefetchAfter(leaf_.next);
-  // No entry has this trailer.
+  // UINT64_MAX: no list is left, and no entry has this trailer.
   const uint64_t list_begins = next_list_ != nullptr ? next_list_->newest : UINT64_MAX;
   for (; at_ < leaf_.count; at_++) {
     Slice value;
@@ -75,6 +89,8 @@ OlderVersionWalk::Outcome OlderVersionWalk::OfferLeaf() {
   return Outcome::kNextLeaf;
 }
 
+// Takes whole lists of operands as long as each adjoins the one before it, and moves the walk
+// behind the last one taken. Returns false, without a move, if none could be taken.
 bool OlderVersionWalk::TakeLists() {
   VARVE_ASSERT(next_list_ != nullptr && at_ < leaf_.count);
   Publish(next_list_);
@@ -82,6 +98,7 @@ bool OlderVersionWalk::TakeLists() {
   uint64_t oldest = 0;
   bool more = true;
   while (more && list != nullptr) {
+    // A tombstone may cover the older half of a list, which entries show and the list does not.
     if (!lookup_->TakeOperands(list->oldest, list->values)) break;
     oldest = list->oldest;
     more = list->adjoins;

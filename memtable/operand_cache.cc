@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Keeps lists of merge operands for a few keys with many, by open addressing in a small table. Keys
+// are never removed, and a list is never changed once it is published; so readers follow pointers
+// without a lock. All of it is freed with the memtable.
+
 #include "memtable/operand_cache.h"
 
 #include <algorithm>
@@ -39,9 +44,11 @@ void OperandCache::Extend(const Slice& key, uint64_t hash, const OperandList* he
   }
 }
 
+// Everything that may fail comes before the lists are linked, and the key's head is stored last.
 bool OperandCache::Link(const Slice& key, uint64_t hash, const OperandList* head,
                         std::vector<std::unique_ptr<OperandList>>* fresh) {
   auto* const place = const_cast<std::atomic<Key*>*>(PlaceOf(key, hash));
+  // The table is full around this place: the key goes without.
   if (place == nullptr) return false;
   lists_.reserve(lists_.size() + fresh->size());
   Key* there = place->load(std::memory_order_relaxed);
@@ -51,17 +58,21 @@ bool OperandCache::Link(const Slice& key, uint64_t hash, const OperandList* head
     there->key = key.ToString();
     place->store(there, std::memory_order_release);
   }
+  // Another reader has added lists since this one began; its own would repeat them.
   if (there->head.load(std::memory_order_relaxed) != head) return false;
   VARVE_ASSERT(head == nullptr || fresh->back()->newest > head->newest);
   fresh->back()->older = head;
   for (size_t i = 0; i + 1 < fresh->size(); i++) (*fresh)[i]->older = (*fresh)[i + 1].get();
+  // Published last: all lists are linked.
   there->head.store(fresh->front().get(), std::memory_order_release);
   std::move(fresh->begin(), fresh->end(), std::back_inserter(lists_));
   return true;
 }
 
+// Counts operands until they fill a list, which then copies the last of `values`.
 bool OperandListBuilder::Passed(uint64_t trailer, std::span<const Slice> values) {
   if (passed_ == 0) newest_ = trailer;
+  // Only full lists are kept, so that each is of one size.
   if (++passed_ < OperandList::kValues) return true;
   try {
     ready_.push_back(std::make_unique<OperandList>());

@@ -24,6 +24,7 @@ namespace varve {
 // sequence number below which no insertion is in progress none can appear between others. Lists
 // hold only such operands, so they stay valid for ever.
 struct OperandList {
+  // Operands in a list.
   static constexpr size_t kValues = 256;
 
   uint64_t newest = 0;  // Trailer of the first operand.
@@ -54,9 +55,11 @@ class OperandCache {
   [[nodiscard]] size_t MemoryUsage() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
+  // Number of keys with lists, and of places at which a key may be.
   static constexpr size_t kPlaces = 64;
   static constexpr size_t kProbes = 4;
 
+  // A key with its newest list.
   struct Key {
     std::string key;
     std::atomic<const OperandList*> head{nullptr};  // Release publishes the list.
@@ -65,6 +68,7 @@ class OperandCache {
   // Returns the place of the key, or the first empty place where it may be put; null if there is
   // none.
   const std::atomic<Key*>* PlaceOf(const Slice& key, uint64_t hash) const;
+  // Does what Extend does, under the lock. Returns false if the lists are to be dropped.
   bool Link(const Slice& key, uint64_t hash, const OperandList* head,
             std::vector<std::unique_ptr<OperandList>>* fresh) VARVE_REQUIRES(mu_);
 
@@ -72,6 +76,7 @@ class OperandCache {
   std::array<std::atomic<Key*>, kPlaces> places_{};
   std::atomic<size_t> bytes_{0};  // Bytes of lists; a statistic.
   Mutex mu_{kOperandCacheRank};
+  // The keys and lists, which live as long as the cache.
   std::vector<std::unique_ptr<Key>> keys_ VARVE_GUARDED_BY(mu_);
   std::vector<std::unique_ptr<OperandList>> lists_ VARVE_GUARDED_BY(mu_);
 };
@@ -86,7 +91,9 @@ class OperandListBuilder {
   std::vector<std::unique_ptr<OperandList>> Finish(const OperandList* reached);
 
  private:
+  // Completed lists, newest first.
   std::vector<std::unique_ptr<OperandList>> ready_;
+  // Trailer of the first operand that is in no list yet.
   uint64_t newest_ = 0;
   size_t passed_ = 0;  // Number of operands since the last list was made.
 };

@@ -62,8 +62,11 @@ PointIndex::PointIndex(const BlockedSkipList& list, const InternalKeyComparator&
 
 PointIndex::~PointIndex() = default;
 
+// Probes cells from the hash on until the key's cell or a free one. A key that would be further
+// away than kMaxProbes is not in the table: its Put has set `overflowed`.
 PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** entry) const {
   const Table* const table = complete_.load(std::memory_order_acquire);
+  // A table that lacks an entry cannot say that a key is absent.
   if (table == nullptr || table->overflowed.load(std::memory_order_relaxed)) {
     return Answer::kUnknown;
   }
@@ -73,6 +76,7 @@ PointIndex::Answer PointIndex::Find(const PointLookup& lookup, const MemEntry** 
   for (size_t i = 0, at = hash & table->mask; i < kMaxProbes; i++, at = (at + 1) & table->mask) {
     // Acquire: the entry is visible.
     const uint64_t cell = table->cells[at].load(std::memory_order_acquire);
+    // Cells are never emptied, so an entry of the key would be at or before this one.
     if (cell == 0) return Answer::kAbsent;
     if (cell >> 32 != tag) continue;
     *entry = list_.EntryAt(static_cast<ArenaOffset>(cell));
@@ -101,10 +105,13 @@ void PointIndex::Prefetch(std::span<PointLookup* const> lookups) const {
 void PointIndex::Missed(uint64_t entries) {
   if (hopeless_.load(std::memory_order_relaxed)) return;
   if (building_.load(std::memory_order_acquire) != nullptr) return BuildStep();
+  // Building costs a walk over the list; a table that is mostly written need not pay for it.
   const uint64_t reads = reads_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (reads >= kReadsAtLeast && reads * kEntriesPerRead >= entries) StartBuild(2 * entries);
 }
 
+// The entry goes into every table that readers may use now or later: the complete one, and the one
+// that is being built, whose builder may have passed the entry's leaf already.
 void PointIndex::Added(const Slice& user_key, uint64_t trailer, ArenaOffset offset,
                        uint64_t entries_at_most) {
   const uint64_t hash = KeyHash64(icmp_.WithoutTimestamp(user_key));
@@ -120,9 +127,12 @@ void PointIndex::Added(const Slice& user_key, uint64_t trailer, ArenaOffset offs
       StartBuild(std::max<uint64_t>(2 * used, std::min<uint64_t>(4 * used, entries_at_most)));
     }
   }
+  // Each addition moves the build on by a leaf, so that it ends, and nobody waits for all of it.
   if (building_.load(std::memory_order_relaxed) != nullptr) BuildStep();
 }
 
+// Puts the entry into the key's cell, or the first free one, unless a newer entry of the key is
+// there. Several threads may try at once; each lost swap is judged again.
 bool PointIndex::Put(Table* table, const Slice& user_key, uint64_t trailer, uint64_t hash,
                      ArenaOffset offset) const noexcept try {
   const uint64_t tag = hash >> 32;
@@ -162,6 +172,8 @@ bool PointIndex::IsNewer(const Slice& entry, const Slice& user_key, uint64_t tra
   return ExtractTrailer(entry) >= trailer;
 }
 
+// Does nothing if another thread is building, or if there is a table of that size. If there is no
+// memory, no table is tried again.
 void PointIndex::StartBuild(uint64_t entries) {
   if (hopeless_.load(std::memory_order_relaxed) || !mu_.TryLock()) return;
   const Table* const complete = complete_.load(std::memory_order_relaxed);
@@ -195,6 +207,8 @@ void PointIndex::BuildStep() noexcept {
 void PointIndex::AddLeaf(Table* table) {
   VARVE_ASSERT(cursor_ != nullptr && building_.load(std::memory_order_relaxed) == table);
   BlockedSkipList::LeafCopy leaf;
+  // The lock of the leaf decides for every entry: it was put in before, and is in the copy, or its
+  // writer sees the table that is being built.
   cursor_ = list_.CopyLocked(cursor_, &leaf);
   for (uint32_t i = 0; i < leaf.count; i++) PrefetchLine(list_.EntryAt(leaf.slots[i].offset));
   // The copy is in order, newest first: the first entry of a key is the one to keep.

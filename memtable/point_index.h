@@ -24,9 +24,10 @@ namespace varve {
 // writers fill it, a leaf of the list each, and it serves point reads once it is complete.
 //
 // Thread safety: all methods may be called from any thread. Find waits for nothing; Added waits at
-// most for one leaf's lock.
+// most for one leaf's lock. Lifetime: the list must outlive it.
 class PointIndex {
  public:
+  // See Find.
   enum class Answer : uint8_t { kUnknown, kAbsent, kFound };
 
   PointIndex(const BlockedSkipList& list, const InternalKeyComparator& icmp);
@@ -45,7 +46,8 @@ class PointIndex {
     return building_.load(std::memory_order_acquire) != nullptr ||
            complete_.load(std::memory_order_acquire) != nullptr;
   }
-  // Call this after a Find that returned kUnknown; `entries` is the list's number of entries.
+  // Must be called after a Find that returned kUnknown. Counts the read, and begins or continues
+  // the building of a table once there were enough. `entries` is the list's number of entries.
   void Missed(uint64_t entries);
 
   // Adds an entry after the list has it, and before its Add returns. `entries_at_most` estimates
@@ -63,10 +65,12 @@ class PointIndex {
            ArenaOffset offset) const noexcept;
   // True if `entry`, an internal key, is newer than another version of its key.
   [[nodiscard]] bool IsNewer(const Slice& entry, const Slice& user_key, uint64_t trailer) const;
+  // Makes a table for this many entries, which BuildStep then fills.
   void StartBuild(uint64_t entries) VARVE_EXCLUDES(mu_);
   // Adds the next leaf's entries, unless another thread is doing so. If the comparator throws, the
   // next step retries.
   void BuildStep() noexcept VARVE_EXCLUDES(mu_);
+  // Adds the entries of the leaf at cursor_, and goes to the next.
   void AddLeaf(Table* table) VARVE_REQUIRES(mu_);
 
   const BlockedSkipList& list_;
@@ -80,7 +84,9 @@ class PointIndex {
   std::atomic<size_t> bytes_{0};
   std::atomic<bool> hopeless_{false};  // There was no memory.
 
+  // Serves the building of tables; reads and Added take no lock.
   Mutex mu_{kPointIndexRank};
+  // The next leaf to be added.
   const BlockedSkipList::Node* cursor_ VARVE_GUARDED_BY(mu_) = nullptr;
   // All tables ever made: a reader may still use an old one.
   std::vector<std::unique_ptr<Table>> tables_ VARVE_GUARDED_BY(mu_);

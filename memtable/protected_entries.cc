@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Stores a checksum behind each value, and compares it whenever an entry is shown: memory may fail,
+// and a stray write may change what no checksum of a file covers yet.
+
 #include "memtable/protected_entries.h"
 
 #include <cstring>
@@ -20,6 +24,8 @@ uint64_t ChecksumOf(const Slice& user_key, uint64_t trailer, const Slice& value)
   return XXH3Hash64(user_key.data(), user_key.size(), of_value);
 }
 
+// Verifies each entry that it shows. Batches are not handed through: those of the base class are
+// single steps, so that no entry gets out unverified.
 class ProtectedIterator final : public InternalIterator {
  public:
   ProtectedIterator(std::unique_ptr<InternalIterator> walk, size_t bytes)
@@ -55,6 +61,7 @@ class ProtectedIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return walk_->IsKeyPinned(); }
 
  private:
+  // The entries elsewhere may be whole, so damage ends a walk, but not the next seek.
   void Show() {
     damage_ = Status::OK();
     valid_ = walk_->Valid();
@@ -65,6 +72,7 @@ class ProtectedIterator final : public InternalIterator {
       value_.remove_suffix(bytes_);
       return;
     }
+    // The sequence number tells which write it was, unless it is itself what was damaged.
     valid_ = false;
     damage_ = Status::Corruption(
         "memtable: an entry is not what was added (memtable_protection_bytes_per_key)",
@@ -75,6 +83,7 @@ class ProtectedIterator final : public InternalIterator {
     const Slice value(value_.data(), value_.size() - bytes_);
     char expected[sizeof(uint64_t)];
     EncodeFixed64(expected, ChecksumOf(ExtractUserKey(key_), ExtractTrailer(key_), value));
+    // A shorter checksum is the low bytes of the full one, which come first.
     return memcmp(expected, value.data() + value.size(), bytes_) == 0;
   }
 

@@ -19,8 +19,8 @@ namespace varve {
 // Appends the entry's value and its checksum of `bytes` bytes: 1, 2, 4 or 8.
 void AppendProtected(const MemTableEntry& entry, size_t bytes, std::string* value);
 
-// Returns a walk over entries with values of AppendProtected that returns the original values. At a
-// damaged entry it ends with Corruption.
+// Returns an iterator over the entries of `walk`, whose values were made by AppendProtected; it
+// shows the original values. At a damaged entry it ends with Corruption, until the next seek.
 std::unique_ptr<InternalIterator> NewProtectedIterator(std::unique_ptr<InternalIterator> walk,
                                                        size_t bytes);
 

@@ -24,6 +24,8 @@ RangeDeletes::~RangeDeletes() {
   delete readable_.load(std::memory_order_relaxed);
 }
 
+// The list of additions comes first, as it may throw. The counts are stored with release, so that a
+// reader that sees them finds the tombstone.
 void RangeDeletes::Add(const Slice& begin, const Slice& end, SequenceNumber seq) {
   RangeTombstone tombstone{icmp_.WithoutTimestamp(begin).ToString(),
                            icmp_.WithoutTimestamp(end).ToString(), seq,
@@ -36,6 +38,9 @@ void RangeDeletes::Add(const Slice& begin, const Slice& end, SequenceNumber seq)
   count_.fetch_add(1, std::memory_order_release);
 }
 
+// Tombstones that no read has taken over are erased at once. Those in lists are only counted: the
+// lists do not change, and the next read builds new ones without them. No reader sees them until
+// then, as their sequence numbers were never published.
 void RangeDeletes::LeaveOut(const std::shared_ptr<const InvalidatedSequences>& invalidated) {
   MutexLock lock(&mu_);
   uint64_t gone =
@@ -61,7 +66,9 @@ template <typename Use>
 void RangeDeletes::WithLists(Use use) const {
   if (count() == 0) return;
   const uint64_t needed = changes_.load(std::memory_order_acquire);
+  // The lists must have all tombstones that were added before the call; later ones may be missing.
   for (;; TakeOver()) {
+    // Within the epoch the lists stay, even if another reader replaces them.
     const Epoch::Guard guard;
     const Readable* const readable = readable_.load(std::memory_order_acquire);
     if (readable != nullptr && readable->changes >= needed) return use(readable->lists);
@@ -90,6 +97,8 @@ RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
   }
   const Readable* const before = readable_.load(std::memory_order_relaxed);
   *kept = before == nullptr ? 0 : before->lists.size();
+  // Lists shrink by half or more from the first to the last, so that a tombstone is merged only a
+  // few times, and few lists are searched.
   for (; *kept > 0; --*kept) {
     const FragmentedTombstones& last = *before->lists[*kept - 1];
     if (invalidated_in_lists_ == 0 && last.tombstone_count() > kShrinkFactor * tombstones.size())
@@ -104,6 +113,8 @@ RangeDeletes::List RangeDeletes::Merge(size_t* kept) const {
   return FragmentedTombstones::Build(std::move(tombstones), icmp_);
 }
 
+// Builds lists that include everything added so far, and publishes them. If memory is out, or the
+// comparator throws, all stays as it was, and the read fails.
 void RangeDeletes::TakeOver() const {
   MutexLock lock(&mu_);
   const Readable* const before = readable_.load(std::memory_order_relaxed);
@@ -122,12 +133,15 @@ void RangeDeletes::TakeOver() const {
   if (!merged->empty()) next->lists.push_back(std::move(merged));
   size_t bytes = sizeof(Readable);
   for (const List& list : next->lists) bytes += list->MemoryUsage();
+  // From here on nothing may fail: added_ is in the lists now, and must not be merged twice.
   Replace(std::move(next), large);
   std::vector<RangeTombstone>().swap(added_);
   invalidated_in_lists_ = 0;
   bytes_.store(bytes, std::memory_order_relaxed);
 }
 
+// Publishes the new state. The old one is kept, with the epoch of its replacement, until all
+// readers that may be in it have left; that is checked only now and then, or after a large copy.
 void RangeDeletes::Replace(std::unique_ptr<const Readable> next, bool large) const {
   replaced_.emplace_back();  // The allocations come first.
   replaced_.back().second.reset(readable_.exchange(next.release(), std::memory_order_seq_cst));

@@ -71,7 +71,9 @@ class RangeDeletes {
   void WithLists(Use use) const;
   // Makes everything readable that was added.
   void TakeOver() const VARVE_EXCLUDES(mu_);
+  // Returns a list of all of added_ and of the lists after the first *kept, which it sets.
   List Merge(size_t* kept) const VARVE_REQUIRES(mu_);
+  // Makes `next` the state that readers see; `large`: frees replaced states at once if possible.
   void Replace(std::unique_ptr<const Readable> next, bool large) const VARVE_REQUIRES(mu_);
 
   const InternalKeyComparator icmp_;

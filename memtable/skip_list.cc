@@ -64,6 +64,7 @@ SkipList::Node* SkipList::NewNode(uint32_t height, size_t entry_bytes) {
   // Pieces of the arena start at even addresses.
   const size_t bytes = kAlign - 2 + height * sizeof(Node::Links) + entry_bytes;
   const auto start = reinterpret_cast<uintptr_t>(arena_->Allocate(bytes).data);
+  // Links are atomic and must be aligned; the entry behind them then is aligned as well.
   char* const links = reinterpret_cast<char*>((start + kAlign - 1) & ~(kAlign - 1));
   for (uint32_t i = 0; i < height; i++) new (links + i * sizeof(Node::Links)) Node::Links(nullptr);
   return reinterpret_cast<Node*>(links + height * sizeof(Node::Links));
@@ -84,6 +85,8 @@ int SkipList::Compare(const Node* node, const Target& target) const {
   return InternalKeyComparator::CompareTrailers(ExtractTrailer(key), target.trailer);
 }
 
+// Goes right on each level as long as nodes are before the target, and then down. The node at which
+// a level ended is not compared again on the levels below.
 SkipList::Neighbours SkipList::Find(const Target& target) const {
   const Node* before = head_;
   const Node* at = nullptr;
@@ -108,6 +111,7 @@ SkipList::Neighbours SkipList::Find(const Target& target) const {
 const SkipList::Node* SkipList::Last() const {
   const Node* last = head_;
   for (uint32_t level = height_.load(std::memory_order_relaxed); level-- > 0;) {
+    // The last node of a level may have others behind it on the level below.
     while (const Node* const next = last->Next(level)) last = next;
   }
   return last == head_ ? nullptr : last;
@@ -118,11 +122,13 @@ void SkipList::Forget(Place* place) const {
   std::fill_n(place->after, kMaxHeight, nullptr);
 }
 
+// Tests two levels: level 0, where the neighbour of the last key would go, and one above it, where
+// a key that is not far away would. A search that begins at a gap saves all levels above (rule 4).
 uint32_t SkipList::LevelOfHint(const Target& target, const Place& place) const {
   for (const uint32_t level : {uint32_t{0}, kHintLevel}) {
     Node* const before = place.before[level];
     Node* const after = place.after[level];
-    // A filled gap may have any number of nodes by now.
+    // If nodes were linked between the two, they no longer bound the target closely.
     if (before->Next(level) != after) continue;
     if (before != head_ && Compare(before, target) >= 0) continue;
     if (after == nullptr || Compare(after, target) > 0) return level;
@@ -130,6 +136,7 @@ uint32_t SkipList::LevelOfHint(const Target& target, const Place& place) const {
   return kMaxHeight;
 }
 
+// Does what Find does, and notes the neighbours on each level in *place.
 bool SkipList::FindPlace(const Target& target, uint32_t from, Place* place) const {
   Node* before = head_;
   Node* after = nullptr;
@@ -177,19 +184,24 @@ void SkipList::RaiseHeight(uint32_t height) {
   }
 }
 
+// Afterwards *place is right behind the new node, as a hint for the next key, or says nothing.
 bool SkipList::Link(const Addition& added, Place* place) {
   VARVE_ASSERT(added.height >= 1 && added.height <= kMaxHeight);
   uint32_t from = LevelOfHint(added.target, *place);
   bool contended = false;
   for (;; contended = true, from = kMaxHeight) {
     if (FindPlace(added.target, from, place)) return false;
+    // The entry is in once it is linked on level 0; the levels above only make searches faster.
     if (SwapIn(added, 0, *place)) break;
   }
   RaiseHeight(added.height);
+  // Another thread adds nearby, so the place is out of date.
   if (!LinkAbove(added, place) || contended) {
     Forget(place);
     return true;
   }
+  // The next ascending key belongs right behind this node: on its levels, the nodes after it are
+  // those that were found.
   std::fill_n(place->before, added.height, added.node);
   return true;
 }
@@ -208,6 +220,8 @@ bool SkipList::LinkAbove(const Addition& added, Place* place) noexcept try {
   return false;
 }
 
+// A thread that gets the insert hint searches from the place of the last insertion; any other one
+// uses a place of its own for this call. What was linked is counted, whatever ends the loop.
 bool SkipList::Insert(std::span<const Addition> additions) {
   const InsertHintFlag::Hold hint(&hint_flag_);
   Place own;
@@ -232,11 +246,14 @@ bool SkipList::Insert(std::span<const Addition> additions) {
   return totals.entries == additions.size();
 }
 
+// Counts the nodes before the key on a level that has few nodes, all of which are looked at.
 uint64_t SkipList::EstimateRank(const Slice& user_key) const {
   const Target target{user_key, ~uint64_t{0}};
   const uint64_t entries = totals().entries;
   const uint32_t top = height_.load(std::memory_order_relaxed) - 1;
   uint32_t level = 0;
+  // Heights are drawn by chance, so the share of a level's nodes that are before the key is about
+  // the share of all entries.
   while (level < top && entries >> (kBranchingBits * level) > kSampledNodes) level++;
   uint64_t before = 0;
   uint64_t all = 0;

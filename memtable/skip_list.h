@@ -42,6 +42,7 @@ class SkipList {
   // One node in four of a level is on the next one: enough for 16 million entries.
   static constexpr uint32_t kMaxHeight = 12;
 
+  // An internal key to be searched for.
   struct Target {
     Slice user_key;
     uint64_t trailer;
@@ -66,6 +67,7 @@ class SkipList {
 
   // Creates a node in the arena, not yet linked. Throws std::bad_alloc.
   Addition Make(const MemTableEntry& entry);
+  // True if the addition's internal key comes first.
   [[nodiscard]] bool IsBefore(const Addition& a, const Addition& b) const {
     const int order = icmp_.CompareUserKey(a.target.user_key, b.target.user_key);
     return order != 0 ? order < 0 : a.target.trailer > b.target.trailer;
@@ -75,8 +77,11 @@ class SkipList {
   // the comparator does; the earlier ones are linked then.
   bool Insert(std::span<const Addition> additions);
 
+  // Finds the neighbours of the target.
   [[nodiscard]] Neighbours Find(const Target& target) const;
+  // Returns <0, 0 or >0 if the node's key is before, at or after the target.
   [[nodiscard]] int Compare(const Node* node, const Target& target) const;
+  // Return the first node and the one after `node`; null at the end.
   [[nodiscard]] const Node* First() const { return Next(head_); }
   [[nodiscard]] const Node* Last() const;  // Returns null if the list is empty.
   [[nodiscard]] static const Node* Next(const Node* node);
@@ -95,19 +100,26 @@ class SkipList {
     Node* after[kMaxHeight];
   };
 
+  // Draws the height of a node.
   static uint32_t RandomHeight();
+  // Allocates a node with room for its links and the entry.
   Node* NewNode(uint32_t height, size_t entry_bytes);
+  // Makes the place one that says nothing, so that the next search begins at the top.
   void Forget(Place* place) const;
   // Returns the lowest tested level whose gap contains the target; kMaxHeight if none.
   uint32_t LevelOfHint(const Target& target, const Place& place) const;
   // Finds the target's place on all levels below `from`, on which it is known; kMaxHeight searches
-  // from the top. Returns true if the target is there, which it is not if all levels were known.
+  // from the top. Returns true if the list has the target. With `from` 0 it searches nothing and
+  // returns false: LevelOfHint has shown that the gap does not hold the target.
   bool FindPlace(const Target& target, uint32_t from, Place* place) const;
+  // Links the node on level 0. Returns false if the internal key is there.
   bool Link(const Addition& added, Place* place);
   // Links the node on the levels from 1 up. Returns false if there was contention, or the
   // comparator threw: `place` must then be searched anew.
   bool LinkAbove(const Addition& added, Place* place) noexcept;
+  // Links the node on one level. Returns false if another node has come in between.
   bool SwapIn(const Addition& added, uint32_t level, const Place& place);
+  // Raises height_ to at least this.
   void RaiseHeight(uint32_t height);
 
   const InternalKeyComparator icmp_;

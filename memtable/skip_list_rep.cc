@@ -13,6 +13,10 @@ namespace varve {
 
 namespace {
 
+// Shows the nodes in place: entries are never changed, and freed only with the arena, so key and
+// value point into them. Nodes that are added ahead of a walk are met by it; the reader knows them
+// by their sequence numbers.
+//
 // Thread safety: none. Lifetime: the list outlives it.
 class SkipListIterator final : public InternalIterator {
  public:
@@ -33,6 +37,8 @@ class SkipListIterator final : public InternalIterator {
   }
   void Prev() override {
     VARVE_ASSERT(valid_);
+    // Searched from the top: a node has links to the right only, because one swap cannot change a
+    // link to the left as well.
     To(list_.Find(TargetOf(key_)).before);
   }
   size_t NextBatch(BatchEntry* out, size_t max) override;
@@ -56,6 +62,8 @@ class SkipListIterator final : public InternalIterator {
   const SkipList::Node* node_ = nullptr;
 };
 
+// Returns fewer than `max` entries only at the end of the list. The node behind the next one is
+// prefetched while that one is written.
 size_t SkipListIterator::NextBatch(BatchEntry* out, size_t max) {
   VARVE_ASSERT(valid_ && max > 0);
   const SkipList::Node* next = SkipList::Next(node_);
@@ -82,6 +90,8 @@ class SkipListRep final : public MemTableRep {
     VARVE_ASSERT(!entries.empty() && entries.size() <= kAddedTogether);
     SkipList::Addition additions[kAddedTogether];
     for (size_t i = 0; i < entries.size(); i++) additions[i] = list_.Make(entries[i]);
+    // Ascending, so that each search goes on from the place of the previous one. An entry that the
+    // list has already leaves its node unused in the arena.
     std::sort(additions, additions + entries.size(),
               [this](const auto& a, const auto& b) { return list_.IsBefore(a, b); });
     return list_.Insert({additions, entries.size()}) ? Status::OK() : IsThere();
@@ -89,6 +99,7 @@ class SkipListRep final : public MemTableRep {
   bool Get(PointLookup* lookup) const override {
     const Slice target = lookup->internal_key();
     const SkipList::Node* node = list_.Find({ExtractUserKey(target), ExtractTrailer(target)}).at;
+    // Versions of a key are neighbours on level 0, the newest first: no more searches are needed.
     return OfferVersions(icmp_, lookup, [&]() -> const MemEntry* {
       if (node == nullptr) return nullptr;
       const MemEntry* const entry = SkipList::EntryOf(node);

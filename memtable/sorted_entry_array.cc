@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Implements sorting, merging and searching slots of (key prefix, arena offset).
+// Merges new entries into a sorted array. Slots carry eight bytes of their key behind what all keys
+// have in common, so that most comparisons touch no entry.
 
 #include "memtable/sorted_entry_array.h"
 
@@ -18,6 +19,7 @@ std::string SortedEntryArray::CommonPrefix(const SortedEntryArray* before,
                                            std::span<const ArenaOffset> added,
                                            const InternalKeyComparator& icmp,
                                            const EntryArena& arena) {
+  // Under any other order, keys do not sort like their bytes.
   if (!BytesDecide(icmp.order()) || added.empty()) return "";
   const auto key_of = [&](ArenaOffset offset) {
     return icmp.KeyOf(MemEntry::At(arena.At(offset))->internal_key());
@@ -25,6 +27,7 @@ std::string SortedEntryArray::CommonPrefix(const SortedEntryArray* before,
   const Slice first =
       before != nullptr ? Slice(before->prefixes_.common_prefix()) : key_of(added[0]);
   size_t n = first.size();
+  // The common prefix only shrinks: it is what the new keys share with the old one.
   for (const ArenaOffset offset : added) {
     const Slice key = key_of(offset);
     if (!key.starts_with(Slice(first.data(), n))) n = first.difference_offset(key);
@@ -32,6 +35,8 @@ std::string SortedEntryArray::CommonPrefix(const SortedEntryArray* before,
   return std::string(first.data(), n);
 }
 
+// Computes the common prefix of all keys first, because it determines the slots' prefixes; then
+// sorts the added slots, and merges them with the old ones.
 std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntryArray* before,
                                                                 std::span<const ArenaOffset> added,
                                                                 const InternalKeyComparator& icmp,
@@ -41,6 +46,8 @@ std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntr
   const std::shared_ptr<SortedEntryArray> made(new SortedEntryArray(icmp, arena, common_prefix));
   const auto slot_of = [&](ArenaOffset offset) { return made->SlotOf(offset); };
   const auto is_before = [&](const Slot& a, const Slot& b) { return made->IsBefore(a, b); };
+  // New entries are sorted alone, so that a small addition to a large table costs one walk over
+  // the table, and no sort of it.
   std::vector<Slot> fresh(added.size());
   std::transform(added.begin(), added.end(), fresh.begin(), slot_of);
   SortByPrefix(&fresh, is_before);
@@ -48,12 +55,14 @@ std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntr
     made->slots_ = std::move(fresh);
     return made;
   }
+  // The older array is copied, not extended: iterators and other readers may still hold it.
   made->slots_.reserve(before->size() + fresh.size());
   const auto merge = [&](const std::vector<Slot>& old) {
     std::merge(old.begin(), old.end(), fresh.begin(), fresh.end(), std::back_inserter(made->slots_),
                is_before);
   };
   if (common_prefix == before->prefixes_.common_prefix()) {
+    // The usual case: the old prefixes are still right, so no old entry is read to compute its own.
     merge(before->slots_);
     return made;
   }
@@ -65,6 +74,7 @@ std::shared_ptr<const SortedEntryArray> SortedEntryArray::Merge(const SortedEntr
   return made;
 }
 
+// Equal prefixes say nothing: the keys may differ after them, or be versions of one key.
 bool SortedEntryArray::IsBefore(const Slot& a, const Slot& b) const {
   if (a.prefix != b.prefix) return a.prefix < b.prefix;
   return icmp_.Compare(EntryAt(a.offset)->internal_key(), EntryAt(b.offset)->internal_key()) < 0;

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The end of a block says how to read it, from the last byte on:
+//
+//     entries | restart offsets, 4 bytes each | hash index, if flagged | last word, 4 bytes
+//
+// The last word has the number of restarts, and flags in its top bits.
+//
+// ParseTrailer checks all of it once: restart offsets ascend and lie within the entries, the first
+// is 0. After that a cursor may use them unchecked. Entries are checked as they are decoded, as a
+// check of all would cost as much as reading them.
+
 #include "table/block/block.h"
 
 #include <algorithm>
@@ -32,6 +43,8 @@ uint32_t Limited(size_t bytes) {
 
 }  // namespace
 
+// Goes from the last word to the front. Each length is compared with what is left before it is
+// taken off, so that no block of any content makes it read outside.
 Status Block::ParseTrailer(size_t size, const Slice& where) {
   if (size < sizeof(uint32_t)) return Malformed(where, "too short");
   const uint32_t packed = DecodeFixed32(data_ + size - sizeof(uint32_t));
@@ -70,6 +83,7 @@ Status Block::ParseTrailer(size_t size, const Slice& where) {
   return Status::OK();
 }
 
+// The bytes stay where they are: the block takes the buffer over, or refers to the mapped file.
 Status Block::Create(BlockContents&& contents, const Slice& where, std::unique_ptr<Block>* block) {
   std::unique_ptr<Block> result(new Block());
   result->data_ = contents.data.data();
@@ -101,6 +115,8 @@ size_t Block::CountEntries(size_t begin, size_t end) const {
   return n;
 }
 
+// Counts the entries of the first and of the last restart interval, and takes all others to have as
+// many as the first. If that is wrong, the index is made narrower or left out (MakeIndex).
 size_t Block::IndexBytes() const {
   constexpr size_t kUnit = 16;
   constexpr size_t kSmallEntry = 128;  // nearly all entries below this have lengths of one byte
@@ -121,6 +137,9 @@ BlockRoom Block::Piece::Room() const {
   return {allocator, front + sizeof(Block) + before, /*huge_pages=*/allocator == nullptr};
 }
 
+// Three steps: a draft parses the trailer where the bytes lie now; then the bytes get a place with
+// room for block and index before them, which they have already if they were read into such a room;
+// then the block is made there. After an error the contents are freed, or still the caller's.
 Status Block::CreateInOnePiece(BlockContents&& contents, const Piece& piece, const Slice& where,
                                std::unique_ptr<Block>* block, size_t* index_bytes) {
   VARVE_ASSERT(piece.front % kFrontUnit == 0 && piece.front / kFrontUnit <= UINT8_MAX);
@@ -179,6 +198,8 @@ bool Block::IsWhole() const {
   return made == Checksum();
 }
 
+// One thread gets past Claim, and readers use the index once Write has published it. A block whose
+// entries turn out not to fit keeps no index for good.
 void Block::MakeIndex() const {
   if (!index_.Claim()) return;
   EntryIndexBuilder builder;
@@ -188,6 +209,8 @@ void Block::MakeIndex() const {
   if (builder.FitInto(room)) builder.Write(&index_);
 }
 
+// A block in one piece lies inside its allocation, and goes with it. The others are objects of the
+// heap whose bytes are freed apart, or belong to the file.
 void Block::Destroy(const Block* block) {
   auto* const own = const_cast<Block*>(block);
   switch (own->home_) {

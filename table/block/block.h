@@ -3,6 +3,15 @@
 
 // An immutable data block: its bytes and its restart array, which is checked once so that a walk
 // cannot leave the block.
+//
+// A block in one piece of memory, as the cache holds it:
+//
+//      | CacheEntry | Block ... EntryIndex | words, places | [checksum] entries ... restarts |
+//      '- front ----'- this                '- index_ ------'- data_ ------------------------'
+//
+// One allocation instead of three, and a search that begins at the cache's entry finds the block,
+// its entry index and often the entry itself in neighbouring lines of memory, which are prefetched
+// together.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +33,7 @@ namespace varve {
 
 // Header of an entry as it is stored before the key bytes.
 struct BlockEntryHeader {
+  // Bytes of the key before, with which this one begins.
   uint32_t shared;
   uint32_t unshared;
   uint32_t value_size;
@@ -90,9 +100,11 @@ class Block {
   // Deletes a block of either kind, on behalf of unique_ptr.
   static void Destroy(const Block* block);
 
+  // Return the bounds of the entries; the restart offsets follow.
   [[nodiscard]] const char* entries_begin() const { return data_; }
   [[nodiscard]] const char* entries_end() const { return data_ + entries_size_; }
   [[nodiscard]] uint32_t entries_size() const { return entries_size_; }
+  // Returns the number of restart points, at least 1 in a block with entries.
   [[nodiscard]] uint32_t restart_count() const { return restart_count_; }
   // Requires i < restart_count().
   [[nodiscard]] uint32_t RestartOffset(uint32_t i) const {
@@ -154,6 +166,8 @@ class Block {
   [[nodiscard]] char* front() { return reinterpret_cast<char*>(this) - front_units_ * kFrontUnit; }
 
  private:
+  // The memory in which the block's bytes lie: a mapped file, a buffer of its own, or one
+  // allocation with the block itself.
   enum class Home : uint8_t { kMapped, kBuffer, kOnePiece };
 
   Block() = default;
@@ -163,7 +177,9 @@ class Block {
   // Returns an upper bound of the size of an entry index if no interval between restarts has more
   // entries than the first; 0: an index would not pay.
   [[nodiscard]] size_t IndexBytes() const;
+  // Returns the number of entries between two offsets.
   [[nodiscard]] size_t CountEntries(size_t begin, size_t end) const;
+  // Computes the checksum of the bytes.
   [[nodiscard]] uint64_t Checksum() const;
 
   [[gnu::noinline]] void MakeIndex() const;
@@ -175,6 +191,7 @@ class Block {
   MemoryAllocator* allocator_ = nullptr;  // allocator of kBuffer's bytes, or of all of kOnePiece
   uint32_t owned_bytes_ = 0;              // bytes after front; for kBuffer, those it occupies
   uint8_t front_units_ = 0;
+  // Where the bytes lie.
   Home home_ = Home::kMapped;
   bool has_checksum_ = false;
   // The members from here on are what a search reads.

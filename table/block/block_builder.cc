@@ -31,6 +31,8 @@ void BlockBuilder::AddIndexEntry(const Slice& key, const Slice& full, const Slic
   EndEntry(key, p + unshared + value.size());
 }
 
+// Room for the trailer behind the block is reserved each time, as the caller writes it there. A
+// block without entries has one restart point, at 0, as readers expect.
 Slice BlockBuilder::Finish() {
   if (restarts_.empty()) restarts_.push_back(0);
   Reserve((restarts_.size() + 1) * sizeof(uint32_t) + kBlockTrailerBytes);
@@ -75,6 +77,8 @@ void BlockBuilder::AddToHashIndex(const Slice& internal_key) {
                            static_cast<uint32_t>(restarts_.size() - 1)});
 }
 
+// A bucket has the restart interval of its keys, or a mark if keys of several intervals fall into
+// it. The number of buckets is odd, as hashes are distributed by their remainders.
 bool BlockBuilder::AppendHashIndex() {
   if (hash_entries_.empty() || restarts_.size() > block_hash::kMaxRestarts) return false;
   const double wanted = static_cast<double>(hash_entries_.size()) / hash_index_ratio_;

@@ -3,6 +3,16 @@
 
 // Builds one block: sorted entries whose keys store only what differs from the key before them,
 // with a full key (a restart point) at fixed intervals.
+//
+// With a restart interval of 2, the keys "apple", "apply", "apron" and the values "1", "2", "3"
+// become
+//
+//      00 05 01 apple 1 | 04 01 01 y 2 | 00 05 01 apron 3 | 0, 14 | 2
+//      shared, unshared   shares "appl"  a restart point    restart  number of
+//      and value length                                     offsets  restarts
+//
+// The numbers of an entry are varints; offsets and their count are fixed32. A hash index, if there
+// is one, lies between the offsets and the count (FORMAT.md).
 
 #include <algorithm>
 #include <cstddef>
@@ -35,10 +45,12 @@ class BlockBuilder {
     double hash_index_ratio = 0;
   };
 
+  // Begins an empty block.
   explicit BlockBuilder(const Options& options);
 
   // Returns the last key added, also after Reset; empty before the first one.
   [[nodiscard]] Slice last_key() const { return Slice(last_key_.get(), last_key_size_); }
+  // Returns the number of bytes that the key shares with the last one.
   [[nodiscard]] size_t SharedWithLast(const Slice& key) const {
     return SharedPrefix(last_key_.get(), key.data(), std::min(last_key_size_, key.size()));
   }
@@ -73,7 +85,9 @@ class BlockBuilder {
   void AddIndexEntry(const Slice& key, const Slice& full, const Slice& delta,
                      bool may_share = true);
 
+  // True if nothing was added since Reset.
   [[nodiscard]] bool empty() const { return entries_ == 0; }
+  // Returns the number of entries of this block.
   [[nodiscard]] uint64_t entries() const { return entries_; }
   // Returns the size of the block if it were finished now, without the hash index.
   [[nodiscard]] size_t CurrentSize() const {
@@ -83,12 +97,14 @@ class BlockBuilder {
   // Completes the block. The result lives until the next non-const call; the caller may also write
   // the kBlockTrailerBytes after it.
   Slice Finish();
+  // Returns the place behind the finished block, for its trailer.
   [[nodiscard]] char* trailer() { return data_.get() + size_; }
 
   // Starts the next block. Keeps the memory and the last key.
   void Reset();
 
  private:
+  // An entry of the hash index: a hash of the key, and its restart interval.
   struct HashEntry {
     uint32_t hash;
     uint32_t restart;
@@ -105,6 +121,7 @@ class BlockBuilder {
     return shared & share_mask_;
   }
 
+  // Makes the key the last one, and counts the entry.
   void EndEntry(const Slice& key, char* end) {
     size_ = static_cast<size_t>(end - data_.get());
     VARVE_ASSERT(size_ <= capacity_);
@@ -117,27 +134,37 @@ class BlockBuilder {
       AddToHashIndex(key);
   }
 
+  // Makes room for that many further bytes.
   void Reserve(size_t bytes) {
     if (bytes > capacity_ - size_) [[unlikely]]
       Grow(bytes);
   }
+  // Grow the memory of the block, or of the last key. Throw std::bad_alloc.
   void Grow(size_t bytes);
   void GrowLastKey(size_t bytes);
+  // Remembers the key's hash and restart interval for AppendHashIndex.
   void AddToHashIndex(const Slice& internal_key);
+  // Appends the hash index to the block. Returns false, and appends nothing, if no index is wanted,
+  // or there are too many intervals or buckets for one, or the block would become too large.
   bool AppendHashIndex();
 
+  // The block so far; its capacity grows by doubling.
   std::unique_ptr<char[]> data_;
   size_t size_ = 0;
   size_t capacity_ = 0;
+  // The key of the last entry, with which the next one shares a prefix.
   std::unique_ptr<char[]> last_key_;
   size_t last_key_size_ = 0;
   size_t last_key_capacity_ = 0;
   uint64_t entries_ = 0;
+  // Entries from one restart point to the next, and entries left until the next one.
   const uint32_t restart_interval_;
   uint32_t until_restart_ = 0;
-  // All ones, or zero if keys are stored whole.
+  // ANDed with the length of the prefix that a key shares with the one before it. All ones: the
+  // prefix is left out. Zero: it is not, and every key is stored whole.
   const size_t share_mask_;
   const double hash_index_ratio_;
+  // Offsets of the restart points, ascending.
   std::vector<uint32_t> restarts_;
   std::vector<HashEntry> hash_entries_;
 };

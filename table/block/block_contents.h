@@ -2,6 +2,18 @@
 #pragma once
 
 // Holds the uncompressed bytes of one block, and says who owns their memory.
+//
+//      allocation   [ room.front | bytes of the block ............ ]
+//                                 ^ BlockBuffer points here
+//
+// The room before the bytes is for the Block object and its index and, in front of both, for an
+// entry of the block cache (table/block/block.h): a cached block is one allocation. The memory
+// comes from one of three places: the allocator of the cache, the heap on huge pages, or the
+// system's heap. The deleter of a buffer knows which one, so that a buffer may be passed around
+// like any unique_ptr.
+//
+// A block of a mapped file owns no bytes. Its Slice points into the mapping, which lives as long as
+// the table's reader.
 
 #include <malloc.h>
 
@@ -32,6 +44,7 @@ struct BlockBufferDeleter {
   BlockRoom room;
   size_t bytes = 0;  // excludes room.front; HugeHeap needs it
 
+  // Frees the whole allocation, of which `buffer` is a part.
   void operator()(char* buffer) const {
     VARVE_ASSERT(room.allocator == nullptr || !room.huge_pages);
     char* const memory = buffer - room.front;
@@ -45,6 +58,7 @@ struct BlockBufferDeleter {
   }
 };
 
+// Owns the bytes of a block, with room before them.
 using BlockBuffer = std::unique_ptr<char, BlockBufferDeleter>;
 
 // Returns null if memory is out. The room's allocator must outlive the buffer.
@@ -69,9 +83,13 @@ using BlockBuffer = std::unique_ptr<char, BlockBufferDeleter>;
 struct BlockContents {
   Slice data;
   BlockBuffer buffer;
+  // True if the block was compressed in the file.
   bool was_compressed = false;
 
+  // False if the bytes belong to a mapped file.
   [[nodiscard]] bool owns_bytes() const { return buffer != nullptr; }
+  // Returns how much memory the bytes occupy, the room before them included; 0 if they are not
+  // owned.
   [[nodiscard]] size_t MemoryUsage() const {
     if (buffer == nullptr) return 0;
     const auto& [room, bytes] = buffer.get_deleter();

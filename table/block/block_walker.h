@@ -36,6 +36,7 @@ class BlockWalker {
   [[nodiscard]] const Status& status() const { return status_; }
 
  private:
+  // Stops with Corruption; returns false.
   bool Fail(const char* what);
 
   const char* begin_;

@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Moves over the entries of a data block in both directions, and decodes several at a time.
+//
+// A key is stored as the number of bytes that it shares with its predecessor and the rest, so
+// going back means starting from the restart point before and walking forward. A backward walk
+// therefore decodes a whole interval at once and keeps it. Walks prefetch ahead of themselves: a
+// block in the cache is mostly not in the processor's cache, and the processor's own prefetching
+// begins too late for blocks of a few KiB.
+//
+// Everything that is decoded is checked against the end of the entries, as a block may be damaged
+// although its checksum is right (it was written so): the cursor then stops, and says corrupt().
+
 #include "table/block/data_block_cursor.h"
 
 #include <algorithm>
@@ -90,6 +102,7 @@ bool DataBlockCursor::Damaged() {
   return false;
 }
 
+// raw_ may point to the old buffer, and then points to the new one.
 void DataBlockCursor::GrowBuffer(size_t need, size_t keep) {
   VARVE_ASSERT(need > capacity_ && keep <= capacity_);
   const size_t capacity = std::max(need, capacity_ * 2);
@@ -170,6 +183,8 @@ void DataBlockCursor::PrefetchSeek(const Slice& target) const {
   PrefetchEntries<CacheLevel::kSecond>(entry);
 }
 
+// The entry index compares only the eight bytes after the prefix that all keys of the block share.
+// So the target is compared with that prefix first: it may lie before or behind all keys.
 void DataBlockCursor::SeekByIndex(const Slice& target) {
   const EntryIndex& index = block_->index();
   const Slice key = icmp_->KeyOf(target);
@@ -199,7 +214,8 @@ void DataBlockCursor::SeekByIndex(const Slice& target) {
   }
 }
 
-// Moves to an entry of the index.
+// An entry in the middle of an interval lacks the bytes that it shares with those before it; the
+// index leads to the entries that have them.
 void DataBlockCursor::GoToEntry(uint32_t at) {
   VARVE_ASSERT(at < block_->index().size());
   current_ = block_->entries_begin() + block_->index().offset(at);
@@ -232,6 +248,7 @@ void DataBlockCursor::GoToEntry(uint32_t at) {
   valid_ = true;
 }
 
+// Finds the last restart point before the target, and walks from there.
 void DataBlockCursor::SeekByRestarts(const Slice& target) {
   uint32_t low = 0;  // its key is < target, or it is the first restart point
   uint32_t n = block_->restart_count();
@@ -286,6 +303,8 @@ KeyScratch* DataBlockCursor::FreshScratch() {
   return &rooms_[room_];
 }
 
+// Sets out->same_key as far as the shared bytes tell it: two keys of one size that differ only in
+// the trailer are versions of one user key.
 inline const char* DataBlockCursor::DecodeForBatch(const char* p, const Slice& previous,
                                                    KeyScratch* room, BatchEntry* out) const {
   BlockEntryHeader header;
@@ -319,6 +338,9 @@ inline const char* DataBlockCursor::DecodeForBatch(const char* p, const Slice& p
   return out->value_data + header.value_size;
 }
 
+// Keys of this batch are assembled in one scratch buffer while the last key of the batch before
+// lies in the other, as the first entry may share bytes with it. Damage ends the batch before it;
+// the next single step meets it again, and reports it.
 size_t DataBlockCursor::NextBatch(BatchEntry* out, size_t max) {
   VARVE_ASSERT(valid_ && max > 0);
   if (override_seq_ != kMaxSequenceNumber) [[unlikely]] {
@@ -365,6 +387,8 @@ size_t DataBlockCursor::NextOverridden(BatchEntry* out) {
   return 1;
 }
 
+// Decodes from the restart point before the current entry up to it. If the entries do not end
+// exactly there, the block is damaged.
 bool DataBlockCursor::CacheInterval() {
   const char* const goal = current_;
   VARVE_ASSERT(valid_);

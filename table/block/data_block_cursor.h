@@ -2,6 +2,14 @@
 #pragma once
 
 // A position in a data block, the base of every walk inside a block. It has no virtual calls.
+//
+//      block  [restart: whole key][shared 4, "b"][shared 5, "x"] | [restart: whole key][...] ...
+//                                        ^ current_     ^ next_                         limit_ ^
+//      raw_: the current key, assembled from the bytes it shares with the key before, and its own
+//
+// Entries can be decoded forward only. A step back decodes the interval from the restart point
+// before the current entry, and keeps its entries (cached_entries_) for the steps that follow. Keys
+// that share nothing are shown where they lie in the block; others are assembled in buffer_.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +50,11 @@ class DataBlockCursor {
   // Detaches the cursor from its block.
   void Clear();
 
+  // True if the cursor is on an entry.
   [[nodiscard]] bool Valid() const { return valid_; }
+  // True if the walk has ended because of damage.
   [[nodiscard]] bool corrupt() const { return corrupt_; }
+  // Return the internal key and the value of the current entry. Require Valid().
   [[nodiscard]] const Slice& key() const { return key_; }
   [[nodiscard]] const Slice& value() const { return value_; }
   [[nodiscard]] const Block* block() const { return block_; }
@@ -57,6 +68,7 @@ class DataBlockCursor {
     return key_.data() >= block_->entries_begin() && key_.data() < block_->entries_end();
   }
 
+  // Move to the first or the last entry; not Valid() if there is none.
   void SeekToFirst();
   void SeekToLast();
   // Moves to the first entry >= target.
@@ -84,6 +96,7 @@ class DataBlockCursor {
   size_t PrevBatch(BatchEntry* out, size_t max);
 
  private:
+  // Bytes of a key that need no allocation.
   static constexpr size_t kInlineBytes = 96;
   static constexpr size_t kNotCached = SIZE_MAX;
   static constexpr size_t kRoomBytes = 480;
@@ -97,6 +110,7 @@ class DataBlockCursor {
 
   // Moves to an entry that is stored whole.
   void StartAt(const char* entry);
+  // Decodes the entry at next_, whose key may share bytes with raw_.
   bool ParseNext();
   // Decodes the entry at `p`, which follows one with the stored key `previous`; its key is
   // assembled in `room`. Returns the start of the next entry, or null for damage.
@@ -107,21 +121,30 @@ class DataBlockCursor {
   // Decodes the restart interval before the current entry. Returns false at the block's start or
   // for damage.
   bool CacheInterval();
+  // Moves over one entry whose sequence number is replaced, for NextBatch.
   size_t NextOverridden(BatchEntry* out);
+  // Ends the walk because of damage.
   bool Damaged();
+  // Ends the walk.
   bool Ended() {
     valid_ = false;
     return false;
   }
+  // Makes buffer_ hold `need` bytes, and keeps the first `keep` of it.
   void GrowBuffer(size_t need, size_t keep);
+  // Shows the current key with override_seq_ instead of its own number.
   void OverrideSequence();
+  // Seek by binary search over the restart points, or by the entry index.
   void SeekByRestarts(const Slice& target);
   void SeekByIndex(const Slice& target);
+  // Moves to the entry with this number in the entry index.
   void GoToEntry(uint32_t at);
   // Sets *key to the whole key stored at a restart point. Returns false if the key is not whole.
   bool RestartKey(uint32_t restart, Slice* key) const;
+  // Moves to an entry of the cached interval.
   void ShowCached(size_t index);
 
+  // The first is true at an entry, the second after damage was met.
   bool valid_ = false;
   bool corrupt_ = false;
   bool bytes_decide_ = false;                   // keys with different bytes are different keys
@@ -134,10 +157,13 @@ class DataBlockCursor {
   const char* current_ = nullptr;
   char* buffer_ = inline_;
   size_t capacity_ = kInlineBytes;
+  // The block that is walked, and the order of its keys; not owned.
   const Block* block_ = nullptr;
   const InternalKeyComparator* icmp_ = nullptr;
   SequenceNumber override_seq_ = kMaxSequenceNumber;
+  // The current key with the replaced number.
   std::string overridden_;
+  // The interval that the last backward step has decoded.
   std::vector<CachedEntry> cached_entries_;
   size_t cached_ = kNotCached;  // the current entry's index in cached_entries_
   // Keys of the last batch and of the one before, whose last key the next entry may refer to.
@@ -147,6 +173,9 @@ class DataBlockCursor {
   char inline_[kInlineBytes];
 };
 
+// A key that shares nothing is shown where it lies in the block. Another one is put together in
+// buffer_, which has the key before already, or gets its shared bytes from the block. Returns false
+// at the end, and at a damaged entry, which leaves the cursor invalid and corrupt().
 inline bool DataBlockCursor::ParseNext() {
   const char* p = next_;
   VARVE_ASSERT(p >= block_->entries_begin() && p <= limit_);

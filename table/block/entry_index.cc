@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Builds the entry index of a cached block in two scans. The first records where entries begin and
+// what prefix their keys share; the second takes eight bytes of each key after that prefix. Then
+// the bits are chosen: 8 or 16 per word, whichever tells the entries apart in the room that there
+// is.
+
 #include "table/block/entry_index.h"
 
 #include <algorithm>
@@ -32,7 +38,10 @@ bool ParseKey(const char* p, const char* limit, size_t tail_bytes, ParsedKey* ke
   return true;
 }
 
-// Returns the eight bytes after `prefix` of a key, given those of the key before it.
+// Returns the eight bytes after `prefix` of a key, given those of the key before it, of which the
+// entry stores only the bytes that differ. Three cases: all eight are in what the key shares with
+// the one before; none is, and the suffix has them; or the first `kept` are, and the suffix has the
+// rest.
 uint64_t PrefixAfter(uint64_t previous, const ParsedKey& key, size_t prefix) {
   if (key.shared >= prefix + 8 || key.shared >= key.key_bytes) return previous;
   const Slice suffix(key.unshared, key.key_bytes - key.shared);
@@ -124,6 +133,8 @@ bool EntryIndexBuilder::FitInto(size_t room) {
   return bytes() <= room;
 }
 
+// Readers that see size() of 0 take the block for one without index. So size_ is stored last, with
+// release, when all else is in place.
 void EntryIndexBuilder::Write(EntryIndex* index) const {
   // Scan has found entries, and the index was not written before.
   VARVE_ASSERT(size_ > 0 && index->size() == 0);

@@ -4,6 +4,14 @@
 // Positions of the entries of a cached block, each with a word of its key that orders them. It is
 // built when a block is read for the second time; from then on a search reads a line or two of it
 // and then the entry it wants.
+//
+//    block:   entry 0 | entry 1 | ... | entry n-1      keys share a prefix of `shared_prefix` bytes
+//    words:   w0 w1 ... w(n-1)     the next 8 key bytes, minus those of entry 0, shifted right
+//    places:  offsets, or lengths  where each entry begins
+//
+// A search compares one word with all of them, sixteen bytes at a time, and counts how many are
+// smaller and how many are equal: the count is the position. There is no branch that depends on
+// the data, and no pointer to follow.
 
 #include <atomic>
 #include <cstddef>
@@ -26,6 +34,7 @@ using Lanes __attribute__((vector_size(16))) = Word;
 template <typename Word>
 inline constexpr size_t kLanes = 16 / sizeof(Word);
 
+// Reads a value that need not be aligned.
 template <typename T>
 T Load(const char* p) {
   T result;
@@ -69,9 +78,10 @@ class Counts {
 
 }  // namespace entry_index
 
-// The word of an entry is taken from the eight user-key bytes after the prefix that all keys of the
-// block share: it is their distance from the first entry's, cut to its most significant 8 or 16
-// bits. So words ascend with the keys; different words mean different keys, equal words may too.
+// The word of an entry is taken from the eight user-key bytes after the prefix that all keys of
+// the block share: it is their distance from the first entry's, cut to its most significant 8 or
+// 16 bits. So words ascend with the keys; different words mean different keys, equal words may
+// too, and then the entries in the range are compared in full.
 //
 // Blocks of small entries store the entries' lengths, in a byte each, instead of their offsets.
 //
@@ -127,17 +137,21 @@ class EntryIndex {
   [[nodiscard]] const char* words(size_t n) const {
     return reinterpret_cast<const char*>(this + 1) + (prefixes_first() ? 0 : n * 2);
   }
+  // Returns the start of the offsets or lengths in an index of `n` entries.
   [[nodiscard]] const char* places(size_t n) const {
     const size_t prefixes_bytes = wide_prefixes_ ? n * 2 : n;
     return reinterpret_cast<const char*>(this + 1) + (prefixes_first() ? prefixes_bytes : 0);
   }
+  // Counts the words that are smaller than, and equal to, the wanted one, which must fit into Word.
   template <typename Word>
   void Count(uint64_t wanted, uint32_t* smaller, uint32_t* equal) const;
 
   uint64_t base_ = 0;  // the first entry's eight bytes
+  // Length of the prefix that all keys share.
   uint16_t prefix_ = 0;
   // Stored with release, after all else.
   std::atomic<uint16_t> size_{0};
+  // Number of bits that are cut off a distance to make a word.
   uint8_t shift_ = 0;
   uint8_t tail_bytes_ = kInternalKeyTrailerBytes;
   std::atomic<bool> awaited_{false};
@@ -165,11 +179,16 @@ class EntryIndexBuilder {
   // Writes the index. Requires that Scan returned true and that bytes() follow `index`. Readers may
   // look at it meanwhile.
   void Write(EntryIndex* index) const;
+  // Returns the number of entries that were scanned.
   [[nodiscard]] uint32_t size() const { return size_; }
 
  private:
+  // Records where entries begin. Returns false if the block is damaged, too large, or has too many
+  // entries.
   bool ScanOffsets(const Slice& entries);
+  // Records the words of the entries, after the prefix that they share.
   bool ScanPrefixes(const Slice& entries);
+  // Chooses the bits of a word by how well they distinguish the entries.
   void ChooseWidth();
   // Returns by how much a distance from the first word is shifted to leave `bits` bits.
   [[nodiscard]] int ShiftFor(int bits) const;
@@ -179,6 +198,7 @@ class EntryIndexBuilder {
   size_t prefix_ = 0;
   bool wide_prefixes_ = false;
   bool wide_places_ = false;
+  // Offset and eight-byte word of each entry, before they are narrowed.
   uint16_t offsets_[EntryIndex::kEntriesMax];
   uint64_t words_[EntryIndex::kEntriesMax];
 };
@@ -200,6 +220,9 @@ inline uint32_t EntryIndex::offset(uint32_t i) const {
   return sum;
 }
 
+// Compares a vector of words at a time. The last vector ends with the last word and so overlaps the
+// one before it, of whose lanes only the new ones are counted. Fewer words than a vector has are
+// compared one by one.
 template <typename Word>
 inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equal) const {
   const size_t size = size_.load(std::memory_order_relaxed);
@@ -235,6 +258,8 @@ inline void EntryIndex::Count(uint64_t wanted, uint32_t* smaller, uint32_t* equa
   *equal = same.Sum();
 }
 
+// A word is the key's distance from the first entry, cut to the index's bits. A distance that does
+// not fit into these bits is behind all entries.
 inline void EntryIndex::Find(const Slice& key, uint32_t* begin, uint32_t* end) const {
   VARVE_ASSERT(size() != 0);
   const uint64_t word = KeyPrefix(key, prefix_);

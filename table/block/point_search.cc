@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Searches a data block for one key. Four ways exist, from the fastest to the most general:
+//
+//    entry index    a cached block that was read twice: compares words, then one entry
+//    prefix walk    bytewise order without timestamps: compares counts of shared bytes
+//    cursor         every order: builds each key and compares it whole
+//    a way that cannot decide (damage, another version of the key) leaves it to the next one
+//
+// The prefix walk uses what prefix compression stores anyway. Say that the entry before is smaller
+// than the goal and first differs from it at byte m. If the next entry shares more than m bytes
+// with it, it differs at the same place and is smaller, too; if it shares fewer, it differs where
+// the entry before equals the goal, and so is larger. Only if it shares exactly m bytes are bytes
+// compared. So most entries of an interval cost the decoding of their header.
+//
+// Invariant: all ways return the same result for the same block; damage is found by the last one,
+// which reports it.
+
 #include "table/block/point_search.h"
 
 #include <algorithm>
@@ -63,6 +80,8 @@ class PrefixWalk {
   Slice value_;
 };
 
+// Finds the last restart point whose user key is smaller than the goal; the first one if none is.
+// Returns false at a restart point that is damaged.
 bool PrefixWalk::SeekToRestart(const Block& block) {
   uint32_t low = 0;
   uint32_t n = block.restart_count();
@@ -85,6 +104,8 @@ bool PrefixWalk::SeekToRestart(const Block& block) {
   return true;
 }
 
+// The head of this file explains the comparison. Each entry either is skipped by its shared bytes
+// alone, or moves matched_ on, or ends the walk.
 PrefixWalk::Found PrefixWalk::Run() {
   uint64_t comparisons = 0;
   Found found = Found::kEnd;
@@ -196,6 +217,9 @@ class IndexedEntries {
   Slice value_;
 };
 
+// Three cases: a key of another length is another key; an entry that shares a part of the tail with
+// the one before it is a version of that one's key; any other is compared byte by byte, its own
+// bytes first.
 IndexedEntries::Answer IndexedEntries::Compare(uint32_t i) {
   VARVE_ASSERT(timestamp_bytes_ + kInternalKeyTrailerBytes <= sizeof(tail_));
   const bool before_was_equal = std::exchange(before_was_equal_, false);
@@ -286,6 +310,8 @@ bool SearchByIndex(const Block& block, SequenceNumber override_seq, PointLookup*
 
 }  // namespace
 
+// Tries the ways at the head of this file in turn. A way that gives up has offered nothing, so that
+// no entry is offered twice.
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,
                               SequenceNumber override_seq, PointLookup* lookup, ValuePin* pin,
                               bool* matched) {

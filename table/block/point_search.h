@@ -12,6 +12,7 @@
 
 namespace varve {
 
+// The outcome of searching one block for the versions of a key.
 enum class BlockSearchResult : uint8_t {
   kFinished,    // the lookup is over
   kPassed,      // a larger key was met: no later block has entries of the key
@@ -36,8 +37,11 @@ inline void PrefetchEntry(const Block& block, const Slice& key) {
   PrefetchLine<CacheLevel::kSecond>(entry + 128);
 }
 
-// Offers the lookup the visible entries of its key in `block`. `override_seq` is as for
-// DataBlockCursor. Sets *matched to true if an entry of the key was met, visible or not.
+// Offers the lookup the visible entries of its key in `block`, newest first, until it is decided.
+// An `override_seq` other than kMaxSequenceNumber replaces the sequence number of every entry.
+// `pin` keeps what the lookup takes without copying, and is used only during the call. Sets
+// *matched to true if an entry of the key was met, visible or not. Any number of threads may search
+// a block.
 BlockSearchResult SearchBlock(const Block& block, const InternalKeyComparator& icmp,
                               SequenceNumber override_seq, PointLookup* lookup, ValuePin* pin,
                               bool* matched);

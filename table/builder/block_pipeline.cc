@@ -19,6 +19,8 @@ namespace {
 constexpr uint64_t kRingBytes = 256 << 10;
 constexpr size_t kSlotsMax = 128;
 
+// At least two slots for each thread, and two more: one that is being filled and one that is being
+// written.
 size_t SlotCount(size_t threads, uint64_t block_bytes) {
   const size_t wanted = static_cast<size_t>(kRingBytes / std::max<uint64_t>(block_bytes, 1));
   return std::max(std::min(wanted, kSlotsMax), 2 * threads + 2);
@@ -47,7 +49,11 @@ Status BlockPipeline::Push(const Slice& raw) {
   Slot& slot = slots_[place];
   slot.raw.assign(raw.data(), raw.size());
   slot.raw.append(kBlockTrailerBytes, '\0');
+  // A deque does not move its elements when it grows, so the writing thread may fill one in
+  // meanwhile.
   slot.written = &results_.emplace_back();
+  // The weight is the most that the block can add to the file; Append corrects it to what it has
+  // taken.
   pipeline_.Push(slot.raw.size() + writer_->padding_max());
   return Status::OK();
 }

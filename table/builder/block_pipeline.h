@@ -51,6 +51,7 @@ class BlockPipeline {
   uint64_t Stop() { return pipeline_.Stop(); }
 
  private:
+  // A block on its way through the pipeline, and the buffers of the thread that compresses it.
   struct Slot {
     std::string raw;  // has room for the trailer
     std::string scratch;
@@ -58,6 +59,7 @@ class BlockPipeline {
     Written* written = nullptr;
   };
 
+  // Compresses the slot's block and computes its checksum. Runs on any thread of the pipeline.
   Status Pack(Slot* slot) const;
   // Sets *bytes to the bytes that the block took in the file.
   Status Append(Slot* slot, uint64_t* bytes);

@@ -46,6 +46,7 @@ Status CheckSize(const WritableFileWriter& file, uint64_t size) {
 BlockWriter::BlockWriter(const Options& options, WritableFileWriter* file)
     : options_(options), file_(file), codec_(CodecFor(options)) {}
 
+// Touches nothing of the object but constants, as threads of the pipeline run it at once.
 Status BlockWriter::Pack(char* data, size_t size, const Slice& dictionary, std::string* scratch,
                          Packed* packed) const {
   VARVE_RETURN_IF_ERROR(CheckSize(*file_, size));
@@ -77,6 +78,7 @@ Status BlockWriter::Pack(char* data, size_t size, const Slice& dictionary, std::
     RecordTick(statistics, BYTES_COMPRESSED_TO, scratch->size());
   }
   const size_t compressed_size = scratch->size();
+  // Room for the trailer, behind the compressed bytes.
   scratch->resize(compressed_size + kBlockTrailerBytes);
   *packed = Packed{scratch->data(), compressed_size, options_.compression, Outcome::kCompressed};
   return Status::OK();
@@ -101,6 +103,7 @@ Status BlockWriter::AppendData(const Packed& packed, BlockHandle* handle) {
     VARVE_ASSERT(options_.padding_max <= options_.super_block);
     const uint64_t left = options_.super_block - (offset_ & (options_.super_block - 1));
     const uint64_t needed = packed.size + kBlockTrailerBytes;
+    // A block that is larger than a super block crosses a border in any case.
     if (needed > left && needed <= options_.super_block && left <= options_.padding_max) {
       VARVE_RETURN_IF_ERROR(PadTo(options_.super_block));
     }
@@ -139,6 +142,7 @@ Status BlockWriter::Append(char* data, size_t size, CompressionType type, BlockH
   return AppendRaw(Slice(data, size + kBlockTrailerBytes));
 }
 
+// Guards against faults of a codec or of memory, while the raw bytes are still at hand.
 Status BlockWriter::Verify(const Slice& raw, const Slice& dictionary,
                            const Slice& compressed) const {
   std::unique_ptr<char[]> buffer;

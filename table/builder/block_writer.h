@@ -3,6 +3,12 @@
 
 // Writes a finished block to the file: compression if it pays, checksum, one append. The two halves
 // can be called separately, because compression, which is expensive, needs no order among blocks.
+//
+//      Pack          data -> Packed: compressed bytes in *scratch, or `data` itself      any thread
+//      AppendData    zeros up to a super block, bytes, trailer: type and checksum        in order
+//
+// The trailer is written right behind the bytes in memory, so that a block is one append. This is
+// why all buffers have room for kBlockTrailerBytes at their end.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +45,7 @@ class BlockWriter {
     Statistics* statistics = nullptr;
   };
 
+  // The form in which a block was stored.
   enum class Outcome : uint8_t {
     kPlain,  // written uncompressed, as compression was not requested
     kCompressed,
@@ -59,18 +66,21 @@ class BlockWriter {
   // *scratch if that pays. *packed refers to `data` or to *scratch.
   Status Pack(char* data, size_t size, const Slice& dictionary, std::string* scratch,
               Packed* packed) const;
+  // Appends a packed data block, and sets the handle to where it lies. Uses the room for the
+  // trailer.
   Status AppendData(const Packed& packed, BlockHandle* handle);
 
   // Calls Pack, then AppendData.
   Status WriteData(char* data, size_t size, const Slice& dictionary, BlockHandle* handle,
                    Outcome* outcome);
-  // Like WriteData, for a block that is not a data block and needs no alignment.
+  // Writes a block that is not a data block: it is compressed without the dictionary, and not
+  // aligned.
   Status WriteCompressible(char* data, size_t size, BlockHandle* handle);
   // Writes the block uncompressed.
   Status WritePlain(char* data, size_t size, BlockHandle* handle) {
     return Append(data, size, kNoCompression, handle);
   }
-  // Like the call above, for a block in a string, which grows by the trailer.
+  // Does the same with a block in a string, which grows by the trailer.
   Status WritePlain(std::string* block, BlockHandle* handle);
   // Writes bytes that are not a block.
   Status AppendRaw(const Slice& bytes);
@@ -87,7 +97,9 @@ class BlockWriter {
   [[nodiscard]] uint32_t types_used() const { return types_used_; }
 
  private:
+  // Appends a block with its trailer, and sets the handle.
   Status Append(char* data, size_t size, CompressionType type, BlockHandle* handle);
+  // Uncompresses and compares; Corruption if the codec has made an error.
   Status Verify(const Slice& raw, const Slice& dictionary, const Slice& compressed) const;
 
   const Options options_;

@@ -19,6 +19,8 @@ Status Unsupported(const char* option, const std::string& why) {
   return Status::NotSupported(std::string("BlockBasedTableOptions::") + option, why);
 }
 
+// These checks repeat rules of the option schema, since a table can be built without a database,
+// with options that none has validated.
 Status CheckLayout(const BlockBasedTableOptions& table) {
   if (table.format_version < 2 || table.format_version > 7) {
     return Unsupported("format_version", "tables are written in versions 2 to 7, not " +

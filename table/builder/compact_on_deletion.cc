@@ -16,6 +16,13 @@ namespace {
 // Number of parts of the window, each a count of deletions; the window moves on by a part.
 constexpr size_t kParts = 128;
 
+// Counts deletions in a window that slides over the entries. The window is a ring of parts, each a
+// count:
+//
+//   parts_   [ 3 ][ 0 ][ 7 ] .. [ 1 ]   in_window_ is their sum
+//                   ^ current_; when it is full, the oldest part is taken out of the sum and reused
+//
+// So the window's length is exact to a part, and memory does not depend on it.
 class CompactOnDeletionCollector final : public TablePropertiesCollector {
  public:
   CompactOnDeletionCollector(size_t window, size_t trigger, double ratio, uint64_t min_bytes)
@@ -24,6 +31,8 @@ class CompactOnDeletionCollector final : public TablePropertiesCollector {
         ratio_(ratio),
         min_bytes_(min_bytes) {}
 
+  // Counts the entry, and moves the window on if its newest part is full. Once a window was dense
+  // enough the answer is known, and the window is not needed any more.
   Status AddUserKey(const Slice&, const Slice&, EntryType type, SequenceNumber,
                     uint64_t file_bytes) override {
     const bool deletes =

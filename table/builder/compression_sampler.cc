@@ -22,6 +22,7 @@ uint64_t SizeWith(const Codec* codec, const Slice& raw, std::string* compressed)
   return made && compressed->size() < raw.size() ? compressed->size() : raw.size();
 }
 
+// In floating point, as the product of two sizes may exceed 64 bits.
 uint64_t Scaled(uint64_t sampled, uint64_t all, uint64_t samples) {
   const double share = static_cast<double>(sampled) / static_cast<double>(samples);
   return static_cast<uint64_t>(share * static_cast<double>(all) + 0.5);

@@ -36,11 +36,14 @@ class CompressionSampler {
   [[nodiscard]] Sizes Estimate() const;
 
  private:
+  // Compresses the block with both codecs and returns the sizes.
   Sizes Sample(const Slice& raw);
 
+  // One block of this many is a sample; 0: none is.
   const uint64_t every_;
   const Codec* const fast_;
   const Codec* const slow_;
+  // Numbers of blocks and bytes seen, of those sampled, and of what they were compressed to.
   uint64_t blocks_ = 0;
   uint64_t raw_bytes_ = 0;
   uint64_t sampled_bytes_ = 0;

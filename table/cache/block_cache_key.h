@@ -28,7 +28,8 @@ class BlockCacheKey {
 // Holds the common part of the keys of one file's blocks.
 //
 // A table that knows its identity (database, session and number at its creation) gets the same keys
-// whenever it is opened, so that its blocks are found again. Other tables get fresh keys.
+// whenever it is opened, so that its blocks are found again. Other tables get fresh keys. Thread
+// safety: immutable.
 class BlockCacheKeyBase {
  public:
   BlockCacheKeyBase() = default;

@@ -2,6 +2,16 @@
 #pragma once
 
 // Defines an entry of the block cache, and references to it from outside.
+//
+//      bucket -> entry -> older entry -> ...                  next
+//      [ CacheEntry, 64 bytes | object, e.g. a block ]        embedded: one allocation
+//      [ StandaloneEntry ]    [ object ]                      any other object
+//
+//      in the table  --Erase, eviction-->  removed, referenced  --last Release-->  retired
+//           +------------- without references ------------------------------------->+
+//
+// Readers walk buckets without a lock, within an epoch. So a retired entry is freed only when every
+// reader that may have seen it has left its epoch, and its `next` stays as it was.
 
 #include <atomic>
 #include <cstddef>
@@ -25,11 +35,12 @@ using BlockSlot = std::atomic<CacheEntry*>;
 
 // An entry, which lies in front of its object or in memory of its own (StandaloneEntry).
 //
-// It is in the table; or removed, but referenced; or retired: a thread is about to free it, once no
-// reader can be looking at it. An entry never goes back to an earlier state.
+// An entry goes through three states, and never back: in the table; removed, but still referenced;
+// retired, when a thread is about to free it as soon as no reader can be looking at it.
 //
 // Members without a remark are constant once readers can find the entry.
 struct CacheEntry {
+  // Keys of blocks are that short; a longer key is a string of its own.
   static constexpr uint32_t kInlineKeyBytes = 16;
   static constexpr uint8_t kLongKey = kInlineKeyBytes + 1;
 
@@ -41,6 +52,7 @@ struct CacheEntry {
   // Older neighbour in the bucket. Does not change when the entry leaves the table, as a reader may
   // be passing through it.
   std::atomic<CacheEntry*> next{nullptr};
+  // Hash of the key, which selects shard and bucket.
   uint64_t hash = 0;
   union {
     char inline_key[kInlineKeyBytes] = {};
@@ -72,14 +84,18 @@ struct CacheEntry {
       key_size = static_cast<uint8_t>(key.size());
     }
   }
+  // Returns the key; valid as long as the entry.
   [[nodiscard]] Slice key() const {
     return key_size == kLongKey ? Slice(*long_key) : Slice(inline_key, key_size);
   }
   void SetPriority(Cache::Priority p) { priority = static_cast<uint8_t>(p) & 0x7f; }
   [[nodiscard]] bool Has(Cache::Priority p) const { return priority == static_cast<uint8_t>(p); }
+  // True if the entry has left the table. May be out of date at once, unless the shard's lock is
+  // held.
   [[nodiscard]] bool removed() const {
     return (state.load(std::memory_order_relaxed) & kRemoved) != 0;
   }
+  // Returns the object, which lies behind the entry or elsewhere.
   [[nodiscard]] inline Cache::ObjectPtr value();
 
   // Marks the entry as used; called by readers.
@@ -93,6 +109,7 @@ struct CacheEntry {
       VARVE_ASSERT((now & kRetired) == 0 || (now & kRemoved) != 0);
       if ((now & kRemoved) != 0) return false;
       VARVE_ASSERT((now & kRefs) != kRefs);
+      // Acquire: what the entry's maker wrote is seen by the holder of the reference.
     } while (!state.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
                                           std::memory_order_relaxed));
     Touch();
@@ -101,6 +118,7 @@ struct CacheEntry {
 };
 static_assert(sizeof(CacheEntry) == 64, "blocks lie after entries, and begin on a line with them");
 
+// An entry whose object lies elsewhere; the memory after other entries is their object.
 struct StandaloneEntry : CacheEntry {
   Cache::ObjectPtr object = nullptr;
 };

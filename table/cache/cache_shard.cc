@@ -124,6 +124,8 @@ void CacheShard::FreeEntryOnly(CacheEntry* entry) {
   if (entry->embedded == 0) delete static_cast<StandaloneEntry*>(entry);
 }
 
+// An entry that lies apart is freed before its object's deleter runs; an embedded one is freed by
+// that deleter.
 void CacheShard::FreeAll(CacheEntry* doomed) {
   while (doomed != nullptr) {
     CacheEntry* const entry = std::exchange(doomed, NextDoomed(doomed));
@@ -194,6 +196,8 @@ void CacheShard::LeaveTable(CacheEntry* entry) {
   TakeSlotBack(entry);
 }
 
+// Stamps the entry with the present epoch, and adds it to the list of what waits for readers. If
+// the list has an older stamp, it becomes the first list, so that it can be freed sooner.
 void CacheShard::Retire(CacheEntry* entry) {
   VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) ==
                (CacheEntry::kRemoved | CacheEntry::kRetired));  // Invariant 1.
@@ -245,6 +249,8 @@ void CacheShard::FreeWaitingIfMany() {
   if (waiting_->bytes.load(std::memory_order_relaxed) > many) all_->FreeWaiting(*waiting_, many);
 }
 
+// An entry without references is retired at once. Any other is marked removed, takes a share in all
+// shards, and is retired by its last Release.
 void CacheShard::Remove(CacheEntry* entry) {
   VARVE_ASSERT(!entry->removed());  // Invariant 1.
   LeaveTable(entry);
@@ -264,6 +270,8 @@ void CacheShard::Remove(CacheEntry* entry) {
   }
 }
 
+// Judges each entry of the bucket as the head of this file says. An entry may be referenced between
+// the look at its state and the exchange, which then fails: it stays.
 bool CacheShard::SweepBucket(size_t bucket, Search search) {
   bool evicted = false;
   table_.ForBucket(bucket, [&](CacheEntry* entry) {
@@ -291,6 +299,10 @@ bool CacheShard::SweepBucket(size_t bucket, Search search) {
   return evicted;
 }
 
+// Moves the hand until enough is evicted, and becomes less choosy the longer it finds nothing:
+// first entries with rounds left are taken, then used ones, then those of protected priorities.
+// Gives up after one or two rounds over the table. *doomed gets what can be freed; the caller frees
+// it after it has released the lock.
 bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   const size_t capacity = this->capacity();
   const size_t slack = Slack(capacity);
@@ -315,6 +327,8 @@ bool CacheShard::Evict(Effort effort, CacheEntry** doomed) {
   return usage() <= capacity;
 }
 
+// Evicts, and asks readers to leave if what waits for them is in the way. Repeats this as long as
+// it was within the capacity when it evicted and other threads have exceeded it since.
 bool CacheShard::MakeRoom(Effort effort, bool must) {
   for (;;) {
     CacheEntry* doomed = nullptr;
@@ -335,6 +349,9 @@ bool CacheShard::MakeRoom(Effort effort, bool must) {
   }
 }
 
+// Counts the charge first, so that other threads see it, and gives it back on failure. Tries in
+// this order: the free room, eviction, and waiting for readers, if this thread is not a reader
+// itself.
 bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   const size_t capacity = this->capacity();
   usage_.fetch_add(charge, std::memory_order_relaxed);
@@ -361,6 +378,8 @@ bool CacheShard::Reserve(size_t charge, bool strict, bool must) {
   return false;
 }
 
+// Where the charge needs an eviction, the evicted bytes must be able to wait for readers: if too
+// many wait already, readers are asked once.
 bool CacheShard::Welcomes(size_t charge) {
   const size_t capacity = this->capacity();
   const bool is_strict = strict_.load(std::memory_order_relaxed);
@@ -385,6 +404,9 @@ bool CacheShard::Admits(uint64_t hash, size_t charge) {
   return misses_.Repeats(hash);
 }
 
+// The slot is set before the entry is in the table, while the thread's own reference keeps it from
+// being evicted. If there is no room and no handle is wanted, the object is deleted as if it had
+// been evicted, and the call succeeds.
 Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) {
   VARVE_ASSERT(entry->state.load(std::memory_order_relaxed) == 0);
   VARVE_ASSERT(slot == nullptr || entry->embedded != 0);
@@ -412,6 +434,8 @@ Status CacheShard::Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle) 
   return Status::OK();
 }
 
+// While another thread enlarges the table, nothing can be added: the lock is taken only to wait for
+// that thread.
 void CacheShard::AddToTable(CacheEntry* entry) {
   bool hides = false;
   for (;;) {
@@ -448,6 +472,8 @@ void CacheShard::GrowTable() {
   FreeAll(doomed);
 }
 
+// Looks a second time if the entry that was found has just been removed. While the table is being
+// enlarged, it waits for the lock.
 CacheEntry* CacheShard::Lookup(const Slice& key, uint64_t hash) {
   for (int removed = 0; removed < 2;) {
     {
@@ -509,6 +535,8 @@ bool CacheShard::FreeRetired() {
   return all;
 }
 
+// One exchange drops the reference and, if it was the last one of a removed entry, marks the entry
+// retired, so that exactly one thread frees it.
 bool CacheShard::DropReference(CacheEntry* entry, bool* last) {
   uint32_t now = entry->state.load(std::memory_order_relaxed);
   uint32_t then = 0;
@@ -532,6 +560,8 @@ bool CacheShard::Release(CacheEntry* entry, bool erase_if_last_ref) {
   return true;
 }
 
+// The share keeps this shard alive while the function goes on, as the reference may have been the
+// last thing to do so.
 bool CacheShard::ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref) {
   const CacheShardsShare share(all_);
   if (erase_if_last_ref || FarOverCapacity()) return ReleaseUnwanted(entry, erase_if_last_ref);
@@ -569,6 +599,8 @@ void CacheShard::FreeNow() {
   FreeRetired();
 }
 
+// Does under the lock what DropReference does without it, and with the last reference also takes
+// the entry out of the table. `at_once`: what readers allow is freed now, and not when more waits.
 bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
   CacheEntry* doomed = nullptr;
   {
@@ -597,6 +629,7 @@ bool CacheShard::ReleaseUnwanted(CacheEntry* entry, bool at_once) {
   return true;
 }
 
+// Several entries may have the key for a moment, while a newer one hides an older one; all go.
 void CacheShard::Erase(const Slice& key, uint64_t hash) {
   bool found = false;
   {
@@ -616,6 +649,8 @@ void CacheShard::SetCapacity(size_t capacity) {
   MakeRoom(Effort::kAll, /*must=*/true);
 }
 
+// Takes all idle entries, whatever their age and priority. What readers may still look at waits, as
+// after any eviction.
 void CacheShard::EraseUnreferenced() {
   CacheEntry* doomed = nullptr;
   {

@@ -32,6 +32,7 @@ struct alignas(64) CacheWaiting {
   std::atomic<size_t> bytes{0};  // relaxed
 };
 
+// Arguments of a shard, as its cache has divided them.
 struct CacheShardOptions {
   size_t capacity = 0;  // bytes
   bool strict = false;  // true: an insertion fails rather than exceed the capacity
@@ -60,8 +61,11 @@ class alignas(64) CacheShard final : private ForkWatch {
   void Init(const CacheShardOptions& options, CacheShards* all, CacheWaiting* waiting,
             size_t sharers);
 
-  // Like Cache::Insert. Requires that the hash of `entry` is set; takes ownership of `entry` unless
-  // it fails. If `slot` is not null and is empty, it refers to the entry afterwards.
+  // Adds the entry; an older one with the same key is removed. Requires that the entry's hash, key,
+  // charge and priority are set. Takes ownership of it unless it fails. With `want_handle` the
+  // caller gets a reference. If `slot` is not null and is empty, it refers to the entry afterwards;
+  // that requires an embedded entry. MemoryLimit: a handle is wanted, the limit is strict, and
+  // there is no room.
   Status Insert(CacheEntry* entry, BlockSlot* slot, bool want_handle);
   // True if this many bytes can be added without waiting for readers or for another thread that
   // evicts. Used by callers that can do without the insertion.
@@ -83,7 +87,7 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Undoes Attach for an entry that was loaded from the slot within the current epoch. Afterwards
   // the shard does not use the slot.
   void Detach(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
-  // Like Detach, and also takes the entry out of the table.
+  // Does the same, and also takes the entry out of the table.
   void Drop(CacheEntry* entry, BlockSlot* slot) VARVE_EXCLUDES(mu_);
   // Frees the dropped entries with a stamp smaller than `below`.
   void FreeDropped(uint64_t below) VARVE_EXCLUDES(mu_);
@@ -97,12 +101,16 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Takes all entries out of the table. Requires that there are no look-ups any more.
   void Clear() VARVE_EXCLUDES(mu_);
   // Releases a reference. The cache may be gone already, and all shards may be deleted with this
-  // reference.
+  // reference. Returns true if the entry was given up.
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
+  // Takes the entries with the key out of the table. Waits for readers, unless this thread is one,
+  // so that the object is deleted before the return if nobody references it.
   void Erase(const Slice& key, uint64_t hash) VARVE_EXCLUDES(mu_);
 
+  // Changes the capacity, and evicts at once what exceeds it.
   void SetCapacity(size_t capacity);
   void SetStrict(bool strict) { strict_.store(strict, std::memory_order_relaxed); }
+  // Drops every entry that nobody references.
   void EraseUnreferenced() VARVE_EXCLUDES(mu_);
 
   // Calls f(entry) for each entry of the table with the lock held, so that none leaves meanwhile.
@@ -140,9 +148,11 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Evicts until the usage is within the capacity; returns false if that is impossible. Waits for
   // another evicting thread only if `must` is true.
   bool MakeRoom(Effort effort, bool must) VARVE_EXCLUDES(mu_);
+  // Does the part of MakeRoom that needs the lock. Adds what can be freed to *doomed.
   bool Evict(Effort effort, CacheEntry** doomed) VARVE_REQUIRES(mu_);
   // Returns true if an entry was evicted.
   bool SweepBucket(size_t bucket, Search search) VARVE_REQUIRES(mu_);
+  // True if the share of the entry's priority is not used up.
   [[nodiscard]] bool IsProtected(const CacheEntry& entry) const;
   // Adds the entry's charge to the usage of its priority's share, or subtracts it.
   void CountShare(const CacheEntry& entry, bool comes);
@@ -150,9 +160,11 @@ class alignas(64) CacheShard final : private ForkWatch {
   // Counts `charge` as used, and evicts to make room for it. Returns false, with nothing counted,
   // if it must fit and does not. With `strict` it tries harder.
   bool Reserve(size_t charge, bool strict, bool must);
+  // Adds the entry, removes an older one of its key, and enlarges the table if it is crowded.
   void AddToTable(CacheEntry* entry) VARVE_EXCLUDES(mu_);
   // Takes the older entry that `entry` hides out of the table.
   void DropHidden(const CacheEntry* entry) VARVE_EXCLUDES(mu_);
+  // Enlarges the table, unless another thread has the lock or has done so.
   void GrowTable() VARVE_EXCLUDES(mu_);
   // The slow path of Release, for references whose release does more than decrement a count.
   bool ReleaseSlow(CacheEntry* entry, bool erase_if_last_ref);
@@ -215,6 +227,7 @@ class alignas(64) CacheShard final : private ForkWatch {
     uint64_t stamp = 0;
     size_t usage = 0;
   };
+  // Moves the entries of a list to *doomed if its stamp is smaller than `below`.
   void TakeFreeable(RetiredList* retired, uint64_t below, CacheEntry** doomed) VARVE_REQUIRES(mu_);
 
   CacheTable table_;

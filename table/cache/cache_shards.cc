@@ -23,10 +23,12 @@ CacheShards::CacheShards(size_t count, const CacheShardOptions& options,
 }
 
 void CacheShards::FreeWaiting(const CacheWaiting& some, size_t most) {
+  // Another thread is sweeping, and will free what this one would have: nobody waits here.
   if (!sweep_mu_.TryLock()) return;
   CacheEntry* doomed = nullptr;
-  // A reader that was inside when they were asked usually leaves soon, which is seen without asking
-  // again.
+  // asked_ is the epoch at the last question whether readers have left. Readers that were inside
+  // then usually leave soon: until they have, no new question is asked, and the sweep below frees
+  // what is known to be free.
   if (Epoch::IsFree(asked_)) {
     Sweep(&doomed);
     if (some.bytes.load(std::memory_order_relaxed) > most) {
@@ -36,6 +38,7 @@ void CacheShards::FreeWaiting(const CacheWaiting& some, size_t most) {
   }
   Sweep(&doomed);
   sweep_mu_.Unlock();
+  // Deleters run with no lock held, because they are users' code. Any shard can run them.
   shards_[0].FreeAll(doomed);
 }
 
@@ -47,10 +50,14 @@ void CacheShards::Sweep(CacheEntry** doomed) {
   for (size_t i = 0; i < count_; i++) shards_[i].TakeDropped(below, doomed);
 }
 
+// Called once, by the cache's destructor. Entries that are still referenced have shares of their
+// own from now on, and the last one that is released deletes the shards.
 void CacheShards::Close() {
   // An entry freed with one shard may be an index that has slots for entries of another.
   for (size_t i = 0; i < count_; i++) shards_[i].TakeSlotsBack();
   for (size_t i = 0; i < count_; i++) shards_[i].Clear();
+  // A reader that loaded an entry from a slot before it was cleared may still be about to look at
+  // it.
   Epoch::WaitForReaders();
   for (size_t i = 0; i < count_; i++) shards_[i].FreeDropped(Epoch::KnownFree());
   Unref();

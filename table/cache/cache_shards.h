@@ -3,6 +3,22 @@
 
 // All shards of one block cache. They live as long as the cache and the references that it handed
 // out.
+//
+// A user may release a handle after the cache object is gone, for instance with an iterator that is
+// destroyed late. Entries would therefore have to keep their shard alive; a counter that every
+// look-up changes would be a point of contention, though. Instead only the rare entries count:
+//
+//      in its table, referenced or not     no share     the cache's own share covers it
+//      out of its table, referenced        one share    added when it leaves the table
+//      out of its table, unreferenced      freed, or waiting for readers (CacheWaiting)
+//
+// Invariants
+// 1. While an entry is in a table, the cache exists: Close empties the tables before the cache's
+//    share goes.
+// 2. The last share deletes the shards, so the thread that releases it must not touch them
+//    afterwards. A call that releases a reference and goes on holds a CacheShardsShare.
+// 3. Evicted entries are freed only when every reader that was inside at that time has left
+//    (util/sync/epoch.h). sweep_mu_ lets one thread at a time find out.
 
 #include <atomic>
 #include <cstddef>
@@ -59,14 +75,21 @@ class CacheShards final : private ForkWatch {
  private:
   ~CacheShards() override { Forget(); }
 
+  // Takes from all shards what readers have left behind.
   void Sweep(CacheEntry** doomed) VARVE_REQUIRES(sweep_mu_);
 
   static constexpr size_t kWaitingCount = 4;
 
   const std::shared_ptr<MemoryAllocator> allocator_;  // allocator of the remaining entries
+  // Number of shards, a power of two.
   const size_t count_;
+  // Entries that wait for readers, counted for groups of shards, so that not all threads write to
+  // one counter.
   CacheWaiting waiting_[kWaitingCount];
+  // The shards; their number is count_.
   const std::unique_ptr<CacheShard[]> shards_;
+  // One share for the cache, and one for each entry that was removed while referenced: the last
+  // one deletes the shards.
   std::atomic<size_t> shares_{1};
 
   Mutex sweep_mu_{kCacheSweepRank};

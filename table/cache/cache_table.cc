@@ -1,4 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Finding and adding need no lock, for these reasons:
+//
+// 1. A chain changes in three ways only: a compare-and-swap puts an entry before the head (Push),
+//    the owner links past an entry (Unlink), or the owner cuts the chain in two (Split, while the
+//    table grows). Of these only the first is done by several threads.
+// 2. Unlinked entries and old arrays of buckets stay readable until every thread that may have seen
+//    them has left its epoch. So whoever walks a chain within an epoch never follows a pointer to
+//    freed memory.
+// 3. An entry is newer than all behind it in its chain. The first one of a key is the current one;
+//    an older one behind it is hidden, and its adder tells the owner.
+// 4. While the table grows, each old bucket is closed by exchanging its head for &closed_. A thread
+//    that meets that mark, or ends a chain of the old array without a find after growing has begun,
+//    has seen only a part, and gets kTableGrows. A find is right in any case.
+
 #include "table/cache/cache_table.h"
 
 #include <algorithm>
@@ -37,6 +52,8 @@ CacheTable::~CacheTable() {
   delete buckets_.load(std::memory_order_relaxed);
 }
 
+// A find is right whatever the table does meanwhile. A miss counts only if no growing has begun:
+// otherwise the chain may have led elsewhere.
 CacheTable::Outcome CacheTable::Find(const Slice& key, uint64_t hash, CacheEntry** found) const {
   *found = nullptr;
   const Buckets* const buckets = buckets_.load(std::memory_order_acquire);
@@ -51,6 +68,8 @@ CacheTable::Outcome CacheTable::Find(const Slice& key, uint64_t hash, CacheEntry
   return buckets->closing.load(std::memory_order_acquire) ? Outcome::kTableGrows : Outcome::kDone;
 }
 
+// The search for an older entry comes after the exchange, so that of two threads that add the same
+// key at least the later one sees the other's entry.
 CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
   VARVE_ASSERT(Epoch::Inside());
   Buckets* const buckets = buckets_.load(std::memory_order_acquire);
@@ -75,6 +94,8 @@ CacheTable::Outcome CacheTable::Push(CacheEntry* entry, bool* hides) {
   return Outcome::kDone;
 }
 
+// Where the entry is not the head, the one before it is found from the head, as entries have no
+// links back. The entry's own link stays, for readers that are on it.
 void CacheTable::Unlink(CacheEntry* entry) {
   owner_->AssertHeld();
   const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
@@ -95,6 +116,7 @@ void CacheTable::Unlink(CacheEntry* entry) {
   size_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+// Looks at what is behind the entry in its chain, as all of that is older.
 CacheEntry* CacheTable::HiddenBy(const CacheEntry* entry) const {
   owner_->AssertHeld();
   const Buckets* const buckets = buckets_.load(std::memory_order_relaxed);
@@ -122,6 +144,8 @@ void CacheTable::Split(CacheEntry* chain, size_t bit, std::atomic<CacheEntry*>* 
   high->store(nullptr, std::memory_order_release);
 }
 
+// From the moment when `closing` is set until the larger array is published, Find and Push of other
+// threads may return kTableGrows. If memory is out, nothing has changed.
 void CacheTable::Grow() {
   owner_->AssertHeld();
   Buckets* const from = buckets_.load(std::memory_order_relaxed);

@@ -22,8 +22,10 @@
 
 namespace varve {
 
-// Owns its buckets, not the entries. "By the owner" means with the shard's lock held, which debug
-// builds verify.
+// Owns its buckets, not the entries.
+//
+// Thread safety: Find and Push may be called from any thread within an epoch. "By the owner" means
+// with the shard's lock held, which debug builds verify.
 class CacheTable {
  public:
   CacheTable() = default;
@@ -38,7 +40,8 @@ class CacheTable {
   // Result of Find and Push. kTableGrows: there is no answer until the table has grown.
   enum class Outcome { kDone, kTableGrows };
 
-  // Sets *found to the newest entry of that key, or null. Must be called within an epoch.
+  // Sets *found to the newest entry of that key, or null. Must be called within an epoch, or by the
+  // owner.
   Outcome Find(const Slice& key, uint64_t hash, CacheEntry** found) const;
   // Adds `entry`, which has key and hash. Sets *hides if an older entry of the same key is, or may
   // be, after it. Must be called within an epoch.
@@ -91,6 +94,7 @@ class CacheTable {
   [[nodiscard]] bool crowded() const { return size() > bucket_count() / 2; }
 
  private:
+  // The array of chains; it is replaced as a whole when the table grows.
   struct Buckets {
     explicit Buckets(size_t count)
         : mask(count - 1), heads(new (std::nothrow) std::atomic<CacheEntry*>[count]()) {}

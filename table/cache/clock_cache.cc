@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The public face of the block cache. The high bits of a key's hash select a shard, which does the
+// work (cache_shard.cc); figures are sums over the shards, each of one moment of its own. Methods
+// beyond those of Cache serve tables, whose index entries refer to cached blocks directly
+// (BlockSlot).
+
 #include "table/cache/clock_cache.h"
 
 #include <algorithm>
@@ -115,6 +121,8 @@ Status ClockCache::Insert(const Slice& key, ObjectPtr value, const CacheItemHelp
   return InsertEntry(entry, key, nullptr, handle);
 }
 
+// The caller can do without the insertion: if it would have to wait, nothing is inserted, *handle
+// is null, and the caller keeps the entry.
 Status ClockCache::InsertEmbedded(CacheEntry* entry, const Slice& key, BlockSlot* slot,
                                   Handle** handle) {
   VARVE_ASSERT(reinterpret_cast<uintptr_t>(entry) % alignof(CacheEntry) == 0);

@@ -104,10 +104,13 @@ class ClockCache final : public Cache {
                                                size_t entry_charge) const;
   [[nodiscard]] size_t ShareOf(size_t capacity) const;
 
+  // The high bits of a hash select the shard.
   const int shard_bits_;
   const size_t shard_count_;
+  // Mixed into every hash, so that two caches place keys differently.
   const uint64_t seed_;
   const char* const name_;
+  // Shares of the capacity that protect entries of high and of low priority.
   const double high_ratio_;
   const double low_ratio_;
   CacheShards* const shards_;  // has one share

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Holds a block object in use: a reference into the block cache, an owned object, or a borrowed
-// object.
+// HandleGuard refers to an object in use, usually a block, in one of three ways: by a reference
+// into the block cache, as its owner, or as a borrower.
+//
+//      state       handle_   owned_    destructor
+//      in cache    set       false     releases the reference
+//      owned       null      true      deletes the object
+//      borrowed    null      false     does nothing
+//      empty       null      false     does nothing; object_ is null
+//
+// A reader of blocks does not care which of these it has. MoveTo gives the reference or the
+// ownership to a Cleanable, and Share gives it one more reference; a value that points into the
+// block then outlives the guard, and even the cache object.
 
 #include <memory>
 #include <utility>
@@ -15,8 +25,8 @@
 
 namespace varve {
 
-// Moves a reference into a cache to a pin, which may outlive the cache's present owner. With a
-// cache of our own this costs nothing; for any other the pin keeps a reference to the cache.
+// Moves the reference of `handle` to `pin`, which may outlive the cache's present owners. With a
+// cache of our own this costs nothing; of any other cache the pin also shares the ownership.
 inline void MoveHandleTo(const std::shared_ptr<Cache>& cache, Cache::Handle* handle,
                          Cleanable* pin) {
   if (ClockCache* const ours = ClockCache::From(cache.get())) return ours->MoveTo(handle, pin);
@@ -34,6 +44,7 @@ template <typename T>
 class HandleGuard {
  public:
   HandleGuard() = default;
+  // Takes over a reference to an entry of the cache.
   HandleGuard(const std::shared_ptr<Cache>* cache, Cache::Handle* handle)
       : object_(static_cast<const T*>((*cache)->Value(handle))), cache_(cache), handle_(handle) {}
   // Owns the object. `cache` is the one whose allocator the object's memory came from, or null.
@@ -41,6 +52,7 @@ class HandleGuard {
       : object_(own.release()), cache_(cache), owned_(true) {}
   // Borrows the object, which must outlive this guard.
   explicit HandleGuard(const T* object) : object_(object) {}
+  // Takes over the other's reference or object; the other one is empty afterwards.
   HandleGuard(HandleGuard&& other) noexcept { Take(&other); }
   HandleGuard& operator=(HandleGuard&& other) noexcept {
     if (this != &other) {
@@ -51,6 +63,7 @@ class HandleGuard {
   }
   ~HandleGuard() { Reset(); }
 
+  // Returns the object, or null if the guard is empty.
   [[nodiscard]] const T* get() const { return object_; }
   const T* operator->() const {
     VARVE_ASSERT(object_ != nullptr);
@@ -62,6 +75,7 @@ class HandleGuard {
   }
   explicit operator bool() const { return object_ != nullptr; }
 
+  // Releases the reference, or deletes the owned object; the guard is empty afterwards.
   void Reset() {
     if (handle_ != nullptr) {
       (*cache_)->Release(handle_);
@@ -78,10 +92,12 @@ class HandleGuard {
   // Registers one more reference with `pin`. Requires shareable().
   void Share(Cleanable* pin) const {
     VARVE_ASSERT(shareable());
+    // The reference is taken first and then moved to the pin, by a guard of its own.
     (*cache_)->Ref(handle_);
     HandleGuard(cache_, handle_).MoveTo(pin);
   }
-  // Moves what is held to `pin`; the former get() stays valid while the pin lives.
+  // Moves the reference or the ownership to `pin`, and is empty afterwards; the object that get()
+  // returned lives as long as the pin. A borrowed object gets no longer life.
   void MoveTo(Cleanable* pin) {
     if (handle_ != nullptr) {
       MoveHandleTo(*cache_, handle_, pin);
@@ -93,12 +109,14 @@ class HandleGuard {
   }
 
  private:
+  // Deletes an owned object, then lets go of the cache whose allocator its memory came from.
   static void DeleteObject(void* object, void* allocator) {
     const std::unique_ptr<std::shared_ptr<Cache>> goes_last(
         static_cast<std::shared_ptr<Cache>*>(allocator));
     std::default_delete<const T>()(static_cast<const T*>(object));
   }
 
+  // Makes the guard empty without a release.
   void Forget() {
     object_ = nullptr;
     cache_ = nullptr;

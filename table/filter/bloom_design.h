@@ -25,6 +25,7 @@ class BloomDesign {
   [[nodiscard]] size_t Bytes(size_t keys) const;
 
  private:
+  // The density, the number of bits set per key, and the expected rate of false positives.
   int millibits_per_key_;
   int probes_;
   double false_positives_;

@@ -30,6 +30,8 @@ size_t LineOffset(uint64_t hash, uint64_t lines) {
 
 }  // namespace
 
+// The byte after the bits says which family a filter is of: a marker, or, in the legacy form, the
+// number of probes. A filter whose metadata make no sense keeps the kind that matches always.
 FilterBits FilterBits::Parse(const Slice& block) {
   FilterBits filter;
   if (block.size() <= kFilterMetadataBytes) {
@@ -107,6 +109,8 @@ bool FilterBits::LegacyMatches(uint32_t hash) const {
   return true;
 }
 
+// An equation that begins at bit `bit` of a block's segments goes on in the segments of the next
+// block, which lie `used` segments further on. All columns must agree with the result.
 bool FilterBits::RibbonMatches(uint64_t key_hash) const {
   const RibbonEquation equation = ribbon_hasher_.EquationOf(key_hash);
   const uint64_t block = equation.start / kRibbonWidth;
@@ -146,6 +150,8 @@ void BuildFastLocalBloom(const FilterHashes& hashes, const BloomDesign& design,
   data[bytes + 2] = static_cast<char>(probes);
 }
 
+// A key sets its bits in the one line that its hash selects: from one probe to the next the hash
+// grows by itself rotated.
 void BuildLegacyBloom(const FilterHashes& hashes, int bits_per_key, std::string* block) {
   constexpr uint32_t kBitsOfLine = kFilterLineBytes * 8;
   const uint64_t bits = uint64_t{hashes.size()} * static_cast<uint64_t>(std::max(bits_per_key, 1));

@@ -29,6 +29,7 @@ namespace varve {
   return Hash(key.data(), key.size(), 0xbc9f1d34);
 }
 
+// The kind of a stored filter, as its last bytes tell.
 enum class FilterKind : uint8_t {
   kNeverMatches,   // built from no key
   kAlwaysMatches,  // declared so, or of an unknown kind
@@ -46,9 +47,11 @@ class FilterBits {
   // Parses a filter. `block` is the whole uncompressed block, metadata included.
   [[nodiscard]] static FilterBits Parse(const Slice& block);
 
+  // Returns the kind that Parse has found.
   [[nodiscard]] FilterKind kind() const { return kind_; }
   // True if MayMatch takes LegacyFilterHash instead of FilterHash.
   [[nodiscard]] bool uses_legacy_hash() const { return kind_ == FilterKind::kLegacyBloom; }
+  // Returns the number of bits tested per key, of a Bloom filter.
   [[nodiscard]] int probes() const { return probes_; }
 
   // Returns the hash of a key or prefix that MayMatch of this filter takes.
@@ -79,22 +82,28 @@ class FilterBits {
   }
 
  private:
+  // Return the line of the filter in which all probes of a hash lie: its offset, or its address.
   [[nodiscard]] size_t FastLocalLine(uint64_t hash) const {
     const size_t at = static_cast<size_t>((hash & 0xffffffff) * lines_ >> 32) * kFilterLineBytes;
     VARVE_ASSERT(at + kFilterLineBytes <= bytes_);
     return at;
   }
   [[nodiscard]] const char* LineOfOther(uint64_t hash) const;
+  // Answer for the forms other than the fast local one.
   [[nodiscard]] bool MayMatchOther(uint64_t hash) const;
+  // Tests a Bloom filter of a format version below 5.
   [[nodiscard]] bool LegacyMatches(uint32_t hash) const;
+  // Tests the equation of the hash in every column of its block.
   [[nodiscard]] bool RibbonMatches(uint64_t hash) const;
 
+  // The bits, which the block owns, the number of lines, and the number of probes.
   const char* data_ = nullptr;
   size_t bytes_ = 0;  // excludes metadata
   uint64_t lines_ = 0;
   uint32_t line_bytes_ = 0;  // legacy Bloom only; others use 64
   int probes_ = 0;
   FilterKind kind_ = FilterKind::kAlwaysMatches;
+  // True if the processor tests a line with vector instructions.
   bool by_vector_ = false;
   RibbonHasher ribbon_hasher_;
   RibbonLayout ribbon_layout_;

@@ -1,6 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Turns collected hashes into filter blocks.
+//
+// While entries are added, only 64-bit hashes of keys and prefixes are kept; when the table, or a
+// partition, ends, their number is known, and the filter gets exactly the bits per key that the
+// policy asks for. Three forms exist, which readers distinguish by the last bytes of a block:
+//
+//    legacy Bloom      format_version below 5; one cache line per key, 32-bit hashes
+//    fast local Bloom  the default; all probes of a key lie in one cache line
+//    Ribbon            30 % smaller, several times slower to build; needs memory for the build
+//
+// Invariants:
+//
+// 1. No key that was added is ever excluded. With `verify`, every finished block is asked for every
+//    hash; a difference is Corruption, before the table is used.
+// 2. A key or prefix that repeats is counted once: equal ones are neighbours, as keys ascend, so
+//    comparing with the previous hash suffices.
+// 3. A filter is an optimization: if a Ribbon filter cannot be built (no memory, no room in the
+//    block cache's charge, no solution), a Bloom filter is built instead.
+// 4. A partition ends between two user keys. Both sides of the border contain the prefixes of both
+//    keys (CutPartition).
 
 #include "table/filter/filter_builder.h"
 
@@ -16,7 +35,7 @@ size_t BlockBytes(FilterBuilder::Kind kind, size_t entries, const BloomDesign& d
     const RibbonLayout layout = RibbonLayoutFor(entries, design);
     if (layout.blocks() != 0) return layout.bytes() + kFilterMetadataBytes;
   }
-  // This is close enough for the legacy form, too.
+  // The legacy form has a slightly different size; this is an estimate, and close enough.
   return design.Bytes(entries);
 }
 
@@ -57,6 +76,7 @@ Status FilterBuilder::Finish(const Slice& last_user_key) {
   return FinishPartition(last_user_key);
 }
 
+// Returns the bytes of a filter block with that many entries.
 size_t FilterBuilder::BytesFor(size_t entries) const {
   return BlockBytes(options_.kind, entries, design_);
 }
@@ -77,6 +97,9 @@ void FilterBuilder::MakeBlock(std::string* block) {
   BuildFastLocalBloom(hashes_, design_, block);
 }
 
+// The hashes are not needed any more once the block is made and tested, and their memory is given
+// back before the next partition. After an error the partition stays in the list, and the caller
+// gives the table up.
 Status FilterBuilder::FinishPartition(const Slice& last_user_key) {
   VARVE_ASSERT(is_partitioned() || partitions_.empty());
   Partition& partition = partitions_.emplace_back();

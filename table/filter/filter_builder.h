@@ -45,6 +45,7 @@ class FilterBuilder {
     // Charged with the builder's memory; null: nothing is charged.
     std::shared_ptr<CacheCharge> charge;
   };
+  // One filter block, and the user key at which it ends.
   struct Partition {
     std::string block;
     std::string last_user_key;
@@ -88,6 +89,7 @@ class FilterBuilder {
   }
 
  private:
+  // Returns the hash that lookups compute for the key.
   [[nodiscard]] uint64_t HashOf(const Slice& key) const {
     return options_.kind == Kind::kLegacyBloom ? LegacyFilterHash(key) : FilterHash(key);
   }
@@ -99,11 +101,15 @@ class FilterBuilder {
     *has_last = true;
     hashes_.push_back(hash);
   }
+  // Adds the key's prefix, if it has one and the last key's was another one.
   void AddPrefix(const Slice& user_key);
+  // Returns the approximate size of a block for this many keys and prefixes.
   [[nodiscard]] size_t BytesFor(size_t entries) const;
+  // Makes the block of the current partition from its hashes.
   void MakeBlock(std::string* block);
   // Makes a Ribbon block. Returns false if its equations get no memory or cannot be solved.
   bool MakeRibbon(std::string* block);
+  // Makes the current partition's block, and tests it if that is wanted.
   Status FinishPartition(const Slice& last_user_key);
 
   const Options options_;
@@ -117,6 +123,7 @@ class FilterBuilder {
   bool has_prefix_ = false;
 
   ChargedBytes charged_;
+  // Filter blocks that are complete; one if the filter is not partitioned.
   std::vector<Partition> partitions_;
   size_t finished_entries_ = 0;
   size_t finished_bytes_ = 0;

@@ -114,6 +114,8 @@ void Solve(const Rows& rows, const RibbonLayout& layout, char* data) {
 
 }  // namespace
 
+// Takes the fewest columns whose error rate is not above the Bloom filter's, and then takes a
+// column off as many blocks as that rate allows.
 RibbonLayout RibbonLayoutFor(size_t keys, const BloomDesign& bloom) {
   if (keys == 0) return RibbonLayout();
   const uint64_t blocks = BlocksFor(keys);
@@ -132,6 +134,8 @@ RibbonLayout RibbonLayoutFor(size_t keys, const BloomDesign& bloom) {
   return can_be_read && bytes < bloom.Bytes(keys) ? layout : RibbonLayout();
 }
 
+// Tries one seed after the other until the equations of all keys can be solved, which mostly is one
+// of the first few.
 bool BuildRibbon(const FilterHashes& hashes, const BloomDesign& bloom, std::string* block) {
   const RibbonLayout layout = RibbonLayoutFor(hashes.size(), bloom);
   if (layout.blocks() == 0) return false;

@@ -3,6 +3,15 @@
 
 // Builds and describes Ribbon filters: each key is an equation over neighbouring slots of a bit
 // table, and the filter is a table that solves the equations of all its keys (FORMAT.md, "Ribbon").
+//
+//      key   ->  start, coefficients c0 c1 ... c127 (c0 = 1), result
+//      slots      ... s[start] s[start+1] ... s[start+127] ...
+//      query:     c0*s[start] + c1*s[start+1] + ... + c127*s[start+127] = result ?      (mod 2)
+//
+// A key that was added satisfies its equation by construction. Another one satisfies it in one
+// column with probability 1/2, so in n columns with 2^-n. The table needs little more than one slot
+// per key and column, about 30 % less than a Bloom filter with the same rate of errors, but solving
+// the equations takes longer than setting bits.
 
 #include <algorithm>
 #include <cstddef>
@@ -37,7 +46,7 @@ struct RibbonEquation {
   uint32_t result;
 };
 
-// Computes the equations of key hashes.
+// Computes the equations of key hashes. Thread safety: immutable.
 class RibbonHasher {
  public:
   RibbonHasher() = default;
@@ -45,8 +54,11 @@ class RibbonHasher {
   RibbonHasher(unsigned char seed_number, uint64_t blocks)
       : seed_(SeedOf(seed_number)), starts_(kRibbonWidth * blocks - (kRibbonWidth - 1)) {}
 
+  // Returns the first slot of the key's equation.
   [[nodiscard]] uint64_t StartOf(uint64_t hash) const { return High64(Mix(hash), starts_); }
 
+  // Returns the equation over GF(2) that the filter satisfies for this hash: where it begins, its
+  // coefficients, and the result.
   [[nodiscard]] RibbonEquation EquationOf(uint64_t hash) const {
     const uint64_t mixed = Mix(hash);
     const uint64_t a = mixed * 0xc28f82822b650bed;
@@ -65,12 +77,14 @@ class RibbonHasher {
   }
   [[nodiscard]] uint64_t Mix(uint64_t hash) const { return (hash ^ seed_) * 0x6193d459236a3a0d; }
 
+  // Mixed into every hash; another seed is tried if the equations cannot be solved.
   uint32_t seed_ = 0;
   uint64_t starts_ = 1;
 };
 
 // Says how many columns each block has. The numbers differ by at most one, and the first blocks
-// have the smaller; so the false-positive rate is not restricted to powers of two.
+// have the smaller; so the false-positive rate is not restricted to powers of two. Thread safety:
+// immutable.
 class RibbonLayout {
  public:
   RibbonLayout() = default;
@@ -84,7 +98,9 @@ class RibbonLayout {
   }
 
   [[nodiscard]] uint64_t blocks() const { return blocks_; }
+  // Returns the number of columns of the blocks that have most.
   [[nodiscard]] uint64_t columns() const { return columns_; }
+  // Returns the number of columns of a block.
   [[nodiscard]] uint64_t ColumnsOf(uint64_t block) const {
     VARVE_ASSERT(block < blocks_);
     return block < short_blocks_ ? columns_ - 1 : columns_;
@@ -93,6 +109,7 @@ class RibbonLayout {
   [[nodiscard]] uint64_t FirstSegment(uint64_t block) const {
     return block * columns_ - std::min(block, short_blocks_);
   }
+  // Returns the size of the filter without its metadata.
   [[nodiscard]] size_t bytes() const {
     return static_cast<size_t>(segments_) * kRibbonSegmentBytes;
   }
@@ -101,6 +118,7 @@ class RibbonLayout {
   uint64_t blocks_ = 0;
   uint64_t segments_ = 0;
   uint64_t columns_ = 0;
+  // Number of blocks, from the first on, that have one column less.
   uint64_t short_blocks_ = 0;
 };
 

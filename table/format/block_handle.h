@@ -16,6 +16,7 @@ namespace varve {
 // Every block is followed by one byte of compression type and a four-byte checksum.
 inline constexpr size_t kBlockTrailerBytes = 5;
 
+// Position of a block in its file: offset, and size without the trailer.
 struct BlockHandle {
   static constexpr size_t kMaxEncodedBytes = 2 * kMaxVarint64Length;
 
@@ -38,6 +39,7 @@ struct BlockHandle {
   // Writes at most kMaxEncodedBytes to `dst` and returns the end.
   char* EncodeTo(char* dst) const { return EncodeVarint64(EncodeVarint64(dst, offset), size); }
 
+  // Appends the handle as two varints.
   void EncodeTo(std::string* dst) const {
     char buf[kMaxEncodedBytes];
     dst->append(buf, static_cast<size_t>(EncodeTo(buf) - buf));

@@ -22,6 +22,12 @@ uint32_t StoredChecksum(const char* block_and_trailer, size_t block_size) {
 
 }  // namespace
 
+// The trailer, of which the checksum covers the first byte:
+//
+//   block, n bytes | compression type | checksum, 4 bytes little-endian
+//
+// XXH3 mixes the type in afterwards, so that the block, which may be hashed before its type is
+// known, need not be hashed twice.
 uint32_t ComputeBlockChecksum(ChecksumType type, const char* data, size_t n, char last_byte) {
   const auto last = static_cast<uint8_t>(last_byte);
   switch (type) {

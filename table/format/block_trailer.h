@@ -48,8 +48,8 @@ void EncodeBlockTrailer(ChecksumType type, uint32_t base_context, uint64_t offse
                                            const char* block_and_trailer, const BlockHandle& handle,
                                            const Slice& file_name);
 
-// True if a block of `raw_size` bytes that compressed to `compressed_size` is worth storing
-// compressed: it must shrink by an eighth, or by as much as the options ask for.
+// True if a block of `raw_size` bytes that was compressed to `compressed_size` is worth storing
+// compressed: it must have become smaller, and not exceed options.max_compressed_bytes_per_kb.
 [[nodiscard]] bool CompressedSizePays(const CompressionOptions& options, size_t raw_size,
                                       size_t compressed_size);
 

@@ -53,6 +53,8 @@ Status DecodeSessionId(const Slice& session_id, uint64_t* upper, uint64_t* lower
   return Status::OK();
 }
 
+// The first half identifies the session, the second one the database and the file. Without a number
+// or an id a table has no identity, and is then not compared with the MANIFEST's.
 std::string TableUniqueId(const Slice& db_id, const Slice& session_id, uint64_t file_number) {
   uint64_t upper = 0;
   uint64_t lower = 0;

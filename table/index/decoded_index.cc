@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Decoding copies handles and separators into arrays and builds the words of the separators
+// (SeparatorPrefixes). A search narrows the range by words, mostly to one entry, and compares whole
+// separators only within what is left.
+
 #include "table/index/decoded_index.h"
 
 #include <algorithm>
@@ -9,6 +14,8 @@
 
 namespace varve {
 
+// Handles are checked against the file here, once, so that whoever reads a block by this index need
+// not. Separators out of order are no error: the index is then searched without words.
 Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
                             const InternalKeyComparator& icmp, uint64_t limit, const Slice& where,
                             std::unique_ptr<DecodedIndex>* index) {
@@ -25,6 +32,7 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
     }
     const Slice key = entries.key();
     const size_t tail = form.user_keys ? 0 : kInternalKeyTrailerBytes;
+    // Checked once here, so that searches may cut off trailer and timestamp without looking.
     if (key.size() < icmp.timestamp_size() + tail) {
       return Status::Corruption("an index key is shorter than its timestamp", where);
     }
@@ -50,11 +58,13 @@ Status DecodedIndex::Decode(const Slice& block, const IndexForm& form,
   return Status::OK();
 }
 
+// The cache has a pointer to each slot that refers to a block, and would write to it on eviction.
 DecodedIndex::~DecodedIndex() {
   if (slots_ == nullptr) return;
   for (size_t i = 0; i < size(); i++) slot_cache_->Detach(&slots_[i]);
 }
 
+// All slots begin empty: a block enters its slot when it is first read through the cache.
 void DecodedIndex::MakeSlots(ClockCache* cache) {
   VARVE_ASSERT(slots_ == nullptr && cache != nullptr);
   slot_cache_ = cache;
@@ -81,6 +91,8 @@ size_t DecodedIndex::Seek(const InternalKeyComparator& icmp, const Slice& target
   return SeekBetween(icmp, target, prefixes_.Find(icmp.KeyOf(target)));
 }
 
+// The words of all targets are searched level by level; only what is left of each range is compared
+// one target after the other.
 void DecodedIndex::Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
                         size_t* places) const {
   VARVE_ASSERT(targets.size() <= kSoughtMax);
@@ -95,6 +107,8 @@ void DecodedIndex::Seek(const InternalKeyComparator& icmp, std::span<const Slice
   for (size_t i = 0; i < targets.size(); i++) places[i] = SeekBetween(icmp, targets[i], ranges[i]);
 }
 
+// The range must be such that separators before it sort before the target, and those from its end
+// on do not.
 size_t DecodedIndex::SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
                                  SeparatorPrefixes::Range range) const {
   const Slice user_key = ExtractUserKey(target);

@@ -2,6 +2,15 @@
 #pragma once
 
 // Holds one index block, decoded on load into arrays that are searched without further decoding.
+//
+//      i                 0         1         2         3
+//      separators_     [ "c"    ][ "hk"   ][ "p"    ][ "zz"   ]   ends in separator_ends_
+//      offsets_/sizes_ [ 0/4090 ][ 4095/..][ ...    ][ ...    ]   of data blocks in the file
+//      slots_          [ ->     ][ -      ][ ->     ][ -      ]   blocks in the cache now
+//
+// A look-up for "k" seeks the first separator that is not below it ("p", entry 2). If slot 2 refers
+// to a cached block, the block is searched at once: no key of the cache is made, and no table of
+// the cache is searched.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +37,7 @@ class DecodedIndex {
  public:
   DecodedIndex(const DecodedIndex&) = delete;
   DecodedIndex& operator=(const DecodedIndex&) = delete;
+  // Clears the slots in the cache, which refers back to them.
   ~DecodedIndex();
 
   // Decodes an index block; `block` is not needed afterwards. Checks that every handle lies within
@@ -36,6 +46,7 @@ class DecodedIndex {
   static Status Decode(const Slice& block, const IndexForm& form, const InternalKeyComparator& icmp,
                        uint64_t limit, const Slice& where, std::unique_ptr<DecodedIndex>* index);
 
+  // Returns the number of entries.
   [[nodiscard]] size_t size() const { return offsets_.size(); }
   // The calls below require i < size().
   [[nodiscard]] BlockHandle handle(size_t i) const {
@@ -62,6 +73,7 @@ class DecodedIndex {
     if (prefixes_.built() && !prefixes_.MayBe(i, key)) return false;
     return icmp.EqualKey(separator_key(i, icmp), key);
   }
+  // Returns how the block was stored.
   [[nodiscard]] const IndexForm& form() const { return form_; }
 
   // Gives each entry a slot for its block in `cache`, which must outlive the index.
@@ -101,12 +113,15 @@ class DecodedIndex {
   void Seek(const InternalKeyComparator& icmp, std::span<const Slice> targets,
             size_t* places) const;
 
+  // Returns the bytes of all arrays, slots included.
   [[nodiscard]] size_t MemoryUsage() const;
 
  private:
   DecodedIndex() = default;
+  // Searches a part of the index by comparisons in full.
   [[nodiscard]] size_t SeekBetween(const InternalKeyComparator& icmp, const Slice& target,
                                    SeparatorPrefixes::Range range) const;
+  // True if separator i sorts before the target.
   [[nodiscard]] bool Before(const InternalKeyComparator& icmp, size_t i, const Slice& target,
                             const Slice& target_user_key) const;
 
@@ -114,11 +129,14 @@ class DecodedIndex {
   // Prefixes of the separators' keys, without timestamps; not built if the comparator does not
   // order by bytes, or the block is out of order.
   SeparatorPrefixes prefixes_;
+  // Handles of the blocks, by entry.
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> sizes_;
+  // All separators, one after the other.
   std::string separators_;
   std::vector<uint32_t> separator_ends_;
   ClockCache* slot_cache_ = nullptr;
+  // One for each entry; null if the cache has no slots.
   std::unique_ptr<BlockSlot[]> slots_;
 };
 

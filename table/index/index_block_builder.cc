@@ -8,6 +8,14 @@
 
 namespace varve {
 
+// An entry's value, and with it the reader's way to the handle:
+//
+//   whole     varint64 offset, varint64 size [, length-prefixed first key]
+//   delta     zig-zag difference of sizes    [, length-prefixed first key]
+//
+// A delta leaves the offset out, because the block begins right behind the previous one and its
+// trailer. The block builder chooses the form: whole where no byte of the key is shared, which it
+// brings about at restart points and where the block does not follow.
 void IndexBlockBuilder::Add(const Slice& key, const BlockHandle& handle, const Slice* first_key) {
   full_value_.clear();
   handle.EncodeTo(&full_value_);

@@ -22,6 +22,8 @@ void IndexBuilder::AddFirstKey(const Slice& first_internal_key) {
   first_key_ends_.push_back(first_keys_.size());
 }
 
+// Three cases: one user key lies on both sides (the last internal key itself separates, and the
+// whole index needs trailers), there is a shorter key in between, or none.
 void IndexBuilder::AddSeparator(const Slice& last_internal_key, const Slice* next_internal_key) {
   using Mode = BlockBasedTableOptions::IndexShorteningMode;
   const Comparator* const comparator = options_.icmp->user_comparator();
@@ -73,6 +75,7 @@ Slice IndexBuilder::FirstKey(size_t i) const {
   return Slice(first_keys_.data() + begin, first_key_ends_[i] - begin);
 }
 
+// The root is written last, so root_bytes_ ends as the root's.
 Status IndexBuilder::WriteBlock(IndexBlockBuilder* block, IndexBlockSink* sink,
                                 BlockHandle* handle) {
   const Slice raw = block->Finish();
@@ -83,6 +86,7 @@ Status IndexBuilder::WriteBlock(IndexBlockBuilder* block, IndexBlockSink* sink,
   return Status::OK();
 }
 
+// Only now is it known if separators need internal keys, so all blocks are made here.
 Status IndexBuilder::Finish(IndexBlockSink* sink, BlockHandle* root) {
   if (separator_ends_.size() != handles_.size()) {
     return Status::Corruption("index has " + std::to_string(separator_ends_.size()) +
@@ -100,6 +104,8 @@ Status IndexBuilder::Finish(IndexBlockSink* sink, BlockHandle* root) {
   return WriteBlock(&block, sink, root);
 }
 
+// A partition's separator in the root is that of its last data block: what sorts after it cannot be
+// in the partition.
 Status IndexBuilder::FinishPartitioned(IndexBlockSink* sink, BlockHandle* root) {
   IndexBlockBuilder partition(options_.restart_interval, options_.delta_values);
   std::vector<BlockHandle> partition_handles;

@@ -3,9 +3,18 @@
 
 // Builds a table's index: for each data block a separator key and the block's handle.
 //
-// It is known only at the last block if separators may be user keys without a trailer: one user key
-// on both sides of any border requires internal keys everywhere. So separators are collected while
-// the table is written, and the index blocks are made at the end.
+//      data blocks      [a .. c]    [e .. k]    [k .. m]          k lies on both sides of a border
+//      AddFirstKey      a           e           k
+//      AddHandle        0           1           2                 when the block was written
+//      AddSeparator     d           k@5         m                 when the next first key is known
+//
+// Separators may be user keys without a trailer, unless one user key is on both sides of a border:
+// that requires internal keys in the whole index. Whether there is such a border is known only
+// after the last block. So separators are collected while the table is written, and the index
+// blocks are made at the end.
+//
+// A separator may be any key from the last one of its block up to the next first key, exclusively;
+// a short one is preferred, as the index is held in memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -81,12 +90,17 @@ class IndexBuilder {
   [[nodiscard]] uint64_t root_bytes() const { return root_bytes_; }
 
  private:
+  // Estimated bytes of an encoded handle.
   static constexpr size_t kEstimatedHandle = 8;
 
+  // Return what was collected for block i: its separator, with or without trailer, and its first
+  // key.
   [[nodiscard]] Slice InternalSeparator(size_t i) const;
   [[nodiscard]] Slice Separator(size_t i) const;
   [[nodiscard]] Slice FirstKey(size_t i) const;
+  // Writes one index block through the sink.
   Status WriteBlock(IndexBlockBuilder* block, IndexBlockSink* sink, BlockHandle* handle);
+  // Writes all partitions, and then the root that points to them.
   Status FinishPartitioned(IndexBlockSink* sink, BlockHandle* root);
 
   const Options options_;

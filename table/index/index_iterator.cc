@@ -16,6 +16,8 @@ constexpr uint32_t kUniformKeysFlag = 1u << 29;
 
 }  // namespace
 
+// Restart points are not needed for a walk from the front; only their number is, to know where the
+// entries end.
 IndexIterator::IndexIterator(const Slice& block, const IndexForm& form) : form_(form) {
   if (block.size() < sizeof(uint32_t)) {
     damage_ = "index block too short";
@@ -41,6 +43,8 @@ bool IndexIterator::ParseHandle(Slice* in, bool whole) {
   return true;
 }
 
+// Parses an entry part by part: lengths, key, handle, first key. After damage every further call
+// returns false.
 bool IndexIterator::Next() {
   if (damage_ != nullptr || pos_ == end_) return false;
   BoundedReader in(Slice(pos_, static_cast<size_t>(end_ - pos_)));
@@ -60,10 +64,12 @@ bool IndexIterator::Next() {
     if (value_size > rest.size()) return Fail("truncated index value");
     rest = Slice(rest.data(), value_size);
   }
+  // An entry that shares nothing is stored whole, which is how restart points are recognised here.
   if (!ParseHandle(&rest, !form_.delta_values || shared == 0)) return Fail("bad block handle");
   if (form_.first_keys && !GetLengthPrefixedSlice(&rest, &first_key_)) {
     return Fail("bad first key in index entry");
   }
+  // Without a stored length the value ends where its parts do.
   pos_ = form_.delta_values ? rest.data() : in.rest().data() + value_size;
   return true;
 }

@@ -41,6 +41,7 @@ class IndexIterator {
     damage_ = what;
     return false;
   }
+  // Decodes a handle; `whole` is false where it is stored as a difference from the one before.
   bool ParseHandle(Slice* in, bool whole);
 
   const IndexForm form_;
@@ -49,6 +50,7 @@ class IndexIterator {
   std::string key_;
   BlockHandle handle_;
   Slice first_key_;
+  // Says what is wrong with the block; null: nothing.
   const char* damage_ = nullptr;
 };
 

@@ -9,6 +9,7 @@
 
 namespace varve {
 
+// Keys of one prefix are adjacent, so their blocks are a run of numbers.
 void PrefixBlocks::Add(const Slice& user_key, uint32_t block) {
   if (!extractor_->InDomain(user_key)) return;
   const Slice prefix = extractor_->Transform(user_key);

@@ -30,9 +30,11 @@ class PrefixBlocks {
   [[nodiscard]] std::string* metadata() { return &metadata_; }
 
  private:
+  // Records the blocks of the prefix that has just ended.
   void EndPrefix();
 
   const SliceTransform* const extractor_;
+  // Contents of the two blocks: all prefixes, and for each its length and its blocks.
   std::string prefixes_;
   std::string metadata_;
   std::string prefix_;  // the current prefix, if block_count_ is not 0

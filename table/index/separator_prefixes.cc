@@ -10,6 +10,7 @@ size_t SeparatorPrefixes::EndOfRun(const StaticBTree& words, size_t low) {
   return word == UINT64_MAX ? words.size() : words.LowerBound(word + 1);
 }
 
+// Short runs, and those in which nothing would be gained, have no node.
 const SeparatorPrefixes::Node* SeparatorPrefixes::RunAt(const Node& node, size_t low) const {
   const auto begin = run_firsts_.begin();
   const auto end = begin + static_cast<std::ptrdiff_t>(node.runs_end);
@@ -19,6 +20,8 @@ const SeparatorPrefixes::Node* SeparatorPrefixes::RunAt(const Node& node, size_t
   return found != end && *found == first ? &runs_[static_cast<size_t>(found - begin)] : nullptr;
 }
 
+// Descends from run to run. It ends, because each node's prefix goes further into the key than its
+// parent's.
 SeparatorPrefixes::Range SeparatorPrefixes::FindInRun(const Slice& key, uint64_t word,
                                                       size_t low) const {
   for (const Node* node = &root_;;) {
@@ -36,6 +39,7 @@ SeparatorPrefixes::Range SeparatorPrefixes::FindInRun(const Slice& key, uint64_t
   }
 }
 
+// Keys without a word search for 0 meanwhile, so that the loops have no branches on them.
 void SeparatorPrefixes::Find(std::span<const Slice> keys, Range* ranges) const {
   VARVE_ASSERT(built_ && keys.size() <= kSoughtMax);
   uint64_t words[kSoughtMax];

@@ -8,6 +8,13 @@
 // as those of a group with a long prefix of its own do, that run gets words of its own, taken after
 // the common prefix of the run's keys; and so on. So the time of a search is logarithmic in the
 // number of keys, and linear in the length of the key, whatever the keys are.
+//
+//      keys     user/a/0001   user/b/longname/0001 ... user/b/longname/0400   user/c/0001
+//      root_    prefix "user/", words "a/0001"   "b/longna" x 400   "c/0001"
+//      runs_[0] skipped 5 bytes, prefix "b/longname/0", words "001" ... "400"
+//
+// A search for user/b/longname/0137 finds the word "b/longna" in the root, sees that the next word
+// is equal, goes to the node of that run, and finds its word there.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,6 +51,7 @@ class SeparatorPrefixes {
   // True if Build succeeded; otherwise none of the methods below may be called.
   [[nodiscard]] bool built() const { return built_; }
 
+  // Returns the keys that must be compared with `key`: mostly none or one.
   [[nodiscard]] Range Find(const Slice& key) const {
     VARVE_ASSERT(built_);
     uint64_t word = 0;
@@ -61,6 +69,7 @@ class SeparatorPrefixes {
     return root_.words.word(i) == PrefixAfter(root_, key);
   }
 
+  // Returns the bytes that the words and prefixes take.
   [[nodiscard]] size_t MemoryUsage() const;
 
  private:
@@ -77,6 +86,7 @@ class SeparatorPrefixes {
     size_t runs_begin = 0;
     size_t runs_end = 0;
 
+    // Returns the number of bytes of a key before its word.
     [[nodiscard]] size_t prefix_end() const { return skipped + prefix.size(); }
   };
 
@@ -108,6 +118,7 @@ class SeparatorPrefixes {
     if (low + 1 == words.size() || words.word(low + 1) != word) return {low, low + 1};
     return FindInRun(key, word, low);
   }
+  // Continues a search in the run of equal words that begins at `low`.
   [[nodiscard]] Range FindInRun(const Slice& key, uint64_t word, size_t low) const;
   // Returns the end of the run that begins at `low`.
   static size_t EndOfRun(const StaticBTree& words, size_t low);
@@ -117,17 +128,23 @@ class SeparatorPrefixes {
   // Fills `node`, which has first and skipped. Returns false if it would be useless.
   template <typename KeyAt>
   bool Fill(size_t n, const KeyAt& key_at, Node* node) const;
+  // Adds a node for each run of more than kRunMin equal words in node number `parent`.
   template <typename KeyAt>
   void AddRunsOf(size_t parent, const KeyAt& key_at);
+  // Returns a node by number: 0 is the root.
   [[nodiscard]] Node& node(size_t i) { return i == 0 ? root_ : runs_[i - 1]; }
 
   bool built_ = false;
+  // True if the keys descend by bytes; words are complemented then, so that they ascend.
   bool reverse_ = false;
+  // Words of all keys; runs_ has the words of runs, those of one parent side by side.
   Node root_;
   std::vector<Node> runs_;
   std::vector<size_t> run_firsts_;  // first key of each of runs_
 };
 
+// The common prefix of sorted keys is that of the first and the last. Keys that turn out not to
+// have it, or words that descend, show that the keys are out of order.
 template <typename KeyAt>
 bool SeparatorPrefixes::Fill(size_t n, const KeyAt& key_at, Node* node) const {
   const auto rest = [&](size_t i) {
@@ -176,6 +193,8 @@ void SeparatorPrefixes::AddRunsOf(size_t parent, const KeyAt& key_at) {
   node(parent).runs_end = runs_.size();
 }
 
+// The loop also comes to the nodes that it adds itself. It ends, because only a run whose own words
+// differ gets a node, so that the runs in it are shorter.
 template <typename KeyAt>
 void SeparatorPrefixes::Build(size_t n, bool reverse, const KeyAt& key_at) {
   reverse_ = reverse;

@@ -9,6 +9,13 @@
 
 namespace varve {
 
+// Builds from the words up, each level holding the largest word of every node below it, and turns
+// the levels round at the end:
+//
+//   root    [ 9  40  MAX .. ]
+//   words   [ 2 5 .. 9 ] [ 11 .. 40 ] [ 41 77 MAX .. ]
+//
+// The padding with the largest word lets every node be searched as a full one.
 void StaticBTree::Build(std::vector<uint64_t> words) {
   VARVE_ASSERT(std::is_sorted(words.begin(), words.end()));
   size_ = words.size();
@@ -29,6 +36,8 @@ void StaticBTree::Build(std::vector<uint64_t> words) {
   std::reverse(levels_.begin(), levels_.end());
 }
 
+// Takes all words down one level before the next, and prefetches both lines of the node that each
+// will read there.
 void StaticBTree::LowerBounds(std::span<const uint64_t> words, size_t* indexes) const {
   std::fill_n(indexes, words.size(), 0);
   for (size_t l = 0; l < levels_.size(); l++) {

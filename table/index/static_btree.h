@@ -41,6 +41,7 @@ class StaticBTree {
   [[nodiscard]] size_t MemoryUsage() const;
 
  private:
+  // Words of a node, which is two cache lines.
   static constexpr size_t kFanout = 16;
 
   // Levels from the root, which is one node, down to the words themselves. Each is padded with the

@@ -1,4 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Merges sorted iterators, of memtables, tables of L0 and levels, into one in internal key order.
+//
+//    child 0   [ a  c  d ] e ...        each child has decoded a batch of its next entries
+//    child 1   [ b  f  g ] ...
+//    child 2   [ c  h ] ...
+//                  \ | /
+//       heap of the batches' first entries, compared by 8 bytes of the key, then in full
+//
+// A step takes the heap's top, moves its child to the next entry of the batch, and restores the
+// heap by one sift from the root. That a child decodes several entries per virtual call, and that
+// most comparisons are of one integer, is what makes scans fast; the rest follows from it:
+//
+// 1. A batch's keys live until its child moves. So a child moves only when its batch is used up,
+//    and everything that the caller holds of a batch is pinned or copied before.
+// 2. A child's position is therefore ahead of what was returned. A change of direction puts every
+//    child on the right side of the current key first (TurnForward, TurnBackward).
+// 3. Equal internal keys of two children come in the order of the children, which is that of their
+//    age, so results do not depend on the shape of the heap.
+// 4. A child that is not valid is either at its end, and leaves the heap, or has failed: then the
+//    merged iterator is invalid and has the child's status. An entry is never skipped because of an
+//    error.
+// 5. same_key tells the caller, without a comparison, that two neighbouring entries have different
+//    user keys; kUnknown is always correct.
+
 #include "table/iterator/merging_iterator.h"
 
 #include <cstdint>
@@ -186,8 +211,10 @@ class MergingIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return valid_ && current_->iter->IsKeyPinned(); }
 
  private:
-  // Requires that the heap's top is the current entry. Moves over up to `max` entries and writes
-  // them.
+  // Moves over up to `max` entries in the heap's direction, and writes them to `out`. Requires that
+  // the heap's top is the current entry. Stops early when the top's batch is used up: to fetch the
+  // next one would end the life of entries that were written already. Only the first step may do
+  // that, as nothing was written before it.
   template <typename Heap>
   size_t Merge(Heap* heap, BatchEntry* out, size_t max) {
     size_t n = 0;
@@ -318,8 +345,10 @@ class MergingIterator final : public InternalIterator {
     PublishLast(*current_->batch.at);
   }
 
-  // Both turns bring all children to the far side of the current key. Among equal keys, children of
-  // lower index come first.
+  // Both turns put each child on its first entry after (before) the current one. Equal keys of two
+  // children come in the order of the children, so a child steps off an equal key only if it comes
+  // before (after) the current child, or is that itself. The key is copied, because the move of its
+  // child ends its life.
   void TurnForward() {
     VARVE_ASSERT(valid_ && !forward_);
     const uint32_t pivot = current_->index;
@@ -362,6 +391,7 @@ class MergingIterator final : public InternalIterator {
 
 }  // namespace
 
+// The two orders by bytes have code of their own, which compares keys without a call.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
     MergeAhead ahead, size_t memtables) {

@@ -27,6 +27,7 @@ std::unique_ptr<InternalIterator> NewMergingIterator(
     const InternalKeyComparator* icmp, std::vector<std::unique_ptr<InternalIterator>> children,
     MergeAhead ahead = MergeAhead::kBatches, size_t memtables = 0);
 
+// Returns an iterator without entries, with this status.
 std::unique_ptr<InternalIterator> NewEmptyInternalIterator(Status status = Status::OK());
 
 }  // namespace varve

@@ -15,6 +15,7 @@ namespace varve {
 // Thread safety: none.
 class MetaindexBuilder {
  public:
+  // Adds a block under a name that was not added before.
   void Add(const std::string& name, const BlockHandle& handle) {
     VARVE_ASSERT(entries_.count(name) == 0);
     std::string encoded;
@@ -32,6 +33,7 @@ class MetaindexBuilder {
   }
 
  private:
+  // Encoded handles by name: readers search the block, so it is sorted.
   std::map<std::string, std::string> entries_;
 };
 

@@ -1,4 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Brings a block from the file into memory of its own, in two steps: FetchStoredBlock finds the
+// stored bytes (block and trailer), UnpackBlock checks and uncompresses them. MultiGet and the
+// prefetcher use the steps separately, as they get the bytes of many blocks by one read.
+//
+// Where stored bytes come from, in this order:
+//
+//   preread     Bytes that the caller has in memory: the tail of a table that is being opened, or
+//               a block that a batch of reads has fetched.
+//   prefetcher  The read-ahead of an iterator, which holds the bytes, or reads them with more.
+//   mapping     The file's own memory; nothing is copied.
+//   file        A read into a buffer that is allocated here.
+//
+// What may go wrong with a handle is decided before memory is allocated for it, as handles come
+// from the file and may be hostile:
+//
+// 1. A handle that reaches beyond `limit`, or whose size exceeds kBlockBytesMax, is Corruption. So
+//    no allocation is larger than the file.
+// 2. The trailer lies within the file, as `limit` is the offset of the footer.
+// 3. No byte of a block is used before its checksum was compared, unless the caller asked for that.
+//    The codec's number is in the trailer, and so under the checksum.
+// 4. The memory of the result outlives the fetch: it is a buffer, or a mapping that lives as long
+//    as the file. Bytes of a preread or of a prefetcher, which their owner will reuse, are copied.
+//
+// A stored block that is not compressed becomes the result without a copy, if it was read into a
+// buffer with the room (BlockRoom) that the cache wants around it. `expect_compressed` says what
+// is more probable, so that neither case allocates twice.
+
 #include "table/reader/block_fetcher.h"
 
 #include <algorithm>
@@ -36,6 +64,8 @@ struct UncompressedBuffer {
   }
 };
 
+// Uncompresses a block that was checked into a buffer with the room that the caller wants. An error
+// of the codec gets the file's name and the block's place.
 Status Uncompress(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                   CompressionType type, const Slice& input, BlockContents* contents) {
   const PerfTimer<&PerfContext::block_decompress_time> timer;
@@ -73,6 +103,8 @@ std::string DescribeBlock(const BlockFile& file, const BlockHandle& handle) {
   return file.name + ", block at offset " + std::to_string(handle.offset);
 }
 
+// Takes the first of the places above that has the bytes. After an error *buffer may have memory
+// that the caller frees with it.
 Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                         BlockBuffer* buffer, Slice* stored) {
   if (!handle.FitsIn(file.limit)) {
@@ -87,6 +119,8 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
   }
   const size_t n = static_cast<size_t>(handle.size) + kBlockTrailerBytes;
   VARVE_ASSERT(handle.offset + n <= file.limit);
+  // Takes the bytes from memory if they are there. The comparison avoids sums, which a hostile
+  // handle could make overflow.
   if (handle.offset >= fetch.preread_offset && fetch.preread.size() >= n &&
       handle.offset - fetch.preread_offset <= fetch.preread.size() - n) {
     *stored = Slice(fetch.preread.data() + (handle.offset - fetch.preread_offset), n);
@@ -108,6 +142,8 @@ Status FetchStoredBlock(const BlockFile& file, const BlockHandle& handle, const 
   AddPerfCount<&PerfContext::block_read_byte>(n);
   const PerfTimer<&PerfContext::block_read_time> timer;
   const bool maps = file.mapped && fetch.prefetcher == nullptr;
+  // Says if the read needs no buffer: a mapped file and a prefetcher that has the bytes return
+  // memory of their own.
   const bool here = fetch.prefetcher != nullptr && fetch.prefetcher->Holds(handle.offset, n);
   if (!maps && !here) {
     *buffer = AllocateBlockBuffer(n, fetch.expect_compressed ? BlockRoom() : fetch.room);
@@ -130,6 +166,8 @@ bool IsIntact(const BlockFile& file, const BlockHandle& handle, const BlockFetch
   return intact;
 }
 
+// The result is, in this order: uncompressed bytes, the buffer that was read into, a piece of the
+// mapped file, or a copy.
 Status UnpackBlock(const BlockFile& file, const BlockHandle& handle, const BlockFetch& fetch,
                    BlockBuffer buffer, const Slice& stored, BlockContents* contents) {
   const size_t size = static_cast<size_t>(handle.size);

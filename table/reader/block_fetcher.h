@@ -32,6 +32,7 @@ struct BlockFile {
   std::string dictionary;  // used for data blocks
 };
 
+// Arguments of one read of a block.
 struct BlockFetch {
   bool verify_checksum = true;
   bool use_dictionary = false;

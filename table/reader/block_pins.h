@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Keep alive the block of a value that is returned.
+// These classes keep the block of a returned value alive.
+//
+// A look-up that finds a large value returns a slice of the block instead of a copy, with a
+// Cleanable that keeps the block. There are three kinds, by what the look-up itself has of the
+// block: nothing but a slot within an epoch, a guard that it needs no more, or a guard that it goes
+// on using for other keys.
+//
+// Thread safety: none. A pin is made and used within one call; what it gave to a value outlives
+// it.
 
 #include "varve/cleanable.h"
 
@@ -15,7 +23,8 @@
 namespace varve {
 
 // Pins a block that was reached through its slot, within the current epoch: each value that wants
-// it gets a reference of its own.
+// it gets a reference of its own. The entry stays readable until the epoch is left, though it may
+// have been evicted meanwhile. Then no reference can be had, and the value is copied.
 class SlotPin final : public ValuePin {
  public:
   SlotPin(ClockCache* cache, CacheEntry* entry) : cache_(cache), entry_(entry) {}
@@ -35,8 +44,8 @@ class SlotPin final : public ValuePin {
   Cleanable cleanable_;
 };
 
-// Pins a block that is held for one look-up: the first value that wants it takes over the hold,
-// later values are copied.
+// Pins a block that was got for one look-up: the first value that wants it takes over the guard,
+// and later values are copied. The guard must outlive this object, and not be empty at its start.
 class GuardedBlockPin final : public ValuePin {
  public:
   explicit GuardedBlockPin(HandleGuard<Block>* held) : held_(held) {
@@ -54,7 +63,8 @@ class GuardedBlockPin final : public ValuePin {
   Cleanable cleanable_;
 };
 
-// Pins a block that is held for several look-ups: each value gets a reference of its own.
+// Pins a block that was got for several look-ups: each value gets a reference of its own. The guard
+// must outlive this object.
 class SharedBlockPin final : public ValuePin {
  public:
   explicit SharedBlockPin(const HandleGuard<Block>* held) : held_(held) {}

@@ -1,4 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Provides the blocks of one open table. For a data block that the cache has, this is the hottest
+// path of a read, so there are two ways to it:
+//
+//    index entry of a block                        block cache
+//    [ separator | handle | slot ]                 hash table: key -> entry
+//                           |                            |
+//                           +------> CacheEntry, Block <-+
+//
+//    slot   One load finds the entry, without hashing a key (GetBySlot, Peek). A slot is cleared
+//           before its entry is freed, and is followed only inside an epoch.
+//    key    (identity of the file, kind, offset) finds blocks that another reader of the same
+//           file, or this table before it was reopened, has inserted (FindByKey).
+//
+// Invariants:
+//
+// 1. A slot is only a hint: whatever it says, the key finds the same block, and the file has it.
+// 2. The key contains the kind (data, index, filter), so that a damaged index, whose handle points
+//    to a block of another kind, cannot make the cache return an object of the wrong type.
+// 3. What is inserted owns its bytes. Blocks of a mapped file, which would dangle when the file is
+//    closed, stay with their reader.
+// 4. A guard returns its block to where it came from: the cache by a release, the heap by deletion.
+//    An object from the cache's allocator keeps the cache alive.
+// 5. A block that fails the check of cached blocks (checks_cached) is dropped and read again, so
+//    one damaged byte of memory costs a read, not an error.
+//
+// A data block in the cache lies behind its CacheEntry in one allocation (Block::Piece), with room
+// for the index of its entries. How much room that takes is learned from the blocks read before
+// (LearnIndexBytes), and so is whether blocks are stored compressed: both only decide where bytes
+// are read to, never what is returned.
+
 #include "table/reader/block_store.h"
 
 #include <type_traits>
@@ -87,6 +118,8 @@ bool MayBeCached(const FilterBlock& filter) {
 
 }  // namespace
 
+// Takes the caller's preread bytes, if it has some, and else the file's tail, which is in memory
+// only while the table is opened.
 BlockFetch BlockStore::MakeFetch(const BlockReadContext& context) const {
   BlockFetch fetch;
   fetch.verify_checksum = context.options->verify_checksums;
@@ -158,6 +191,9 @@ void BlockStore::LearnIndexBytes(size_t bytes) const {
   }
 }
 
+// Chooses by `use` where the bytes are read to: into the piece of memory that the cache will own,
+// if they are expected to need no decompression, or into memory of their own. What was learned of
+// the block helps the next one.
 Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& context, Use use,
                         std::unique_ptr<Block>* block) const {
   BlockFetch fetch = MakeFetch(context);
@@ -215,6 +251,7 @@ Status BlockStore::Read(const BlockHandle& handle, const BlockReadContext& conte
   return Status::OK();
 }
 
+// Looks up a block by its key, and counts a hit.
 template <typename T>
 bool BlockStore::FindCached(const BlockCacheKey& key, HandleGuard<T>* held) const {
   if (cache == nullptr) return false;
@@ -247,6 +284,8 @@ Status BlockStore::Inserted(const Status& s, std::unique_ptr<T> object, size_t c
   return Status::OK();
 }
 
+// Gets an index or a filter: from the cache, or from the file and then into the cache. What must
+// not be cached, or need not be, belongs to the caller's guard.
 template <typename T>
 Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& context,
                              HandleGuard<T>* held) const {
@@ -268,6 +307,7 @@ Status BlockStore::GetCached(const BlockHandle& handle, const BlockReadContext& 
   return Inserted(s, std::move(object), charge, inserted, held);
 }
 
+// Tries the slot alone. False if it is empty, or if its entry is being evicted.
 bool BlockStore::GetBySlot(BlockSlot* slot, HandleGuard<Block>* block) const {
   const Epoch::Guard guard;
   Prefetch(*slot);
@@ -297,6 +337,7 @@ bool BlockStore::DropIfDamaged(const BlockHandle& handle, HandleGuard<Block>* bl
   return true;
 }
 
+// Tries the slot, then the key. A damaged block is dropped, and counts as not found.
 bool BlockStore::GetIfCached(const BlockHandle& handle, BlockSlot* slot,
                              HandleGuard<Block>* block) const {
   if (slot_cache == nullptr) slot = nullptr;
@@ -332,6 +373,9 @@ HandleGuard<Block> BlockStore::OutOfCache(std::unique_ptr<Block> block) const {
   return HandleGuard<Block>(std::move(block), allocated ? &cache : nullptr);
 }
 
+// Decides if a block that is about to be read should enter a full cache. If the system's page
+// cache has the file, a second read costs little, so only blocks that were missed before displace
+// others.
 bool BlockStore::Admits(const BlockHandle& handle, const BlockCacheKey& key) const {
   if (slot_cache == nullptr) return true;
   if (file.reader->page_cached()) {

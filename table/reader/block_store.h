@@ -3,6 +3,17 @@
 
 // Provides the blocks of one open table, from the block cache, or from the file and then into the
 // cache.
+//
+//      Get(handle, slot)
+//        slot -> entry of the cache        no look-up (GetBySlot)
+//        key  -> entry of the cache        look-up by file and offset (FindByKey); slot is set
+//        file -> read, checksum, uncompress
+//                  the cache admits it: the block goes in, and a reference is returned
+//                  else: the block is the caller's alone
+//
+// A block is admitted when the cache has room, or when the block was missed lately
+// (ClockCache::Admits). Blocks that may enter the cache are read straight to where they will lie
+// (RoomFor), so that an admitted block is not copied.
 
 #include <atomic>
 #include <cstdint>
@@ -33,8 +44,11 @@ class FilePrefetcher;
 
 // Says how one caller reads blocks.
 struct BlockReadContext {
+  // Options of the read; borrowed.
   const ReadOptions* options = nullptr;
+  // Reads ahead, for scans; null: there is none.
   FilePrefetcher* prefetcher = nullptr;
+  // Offset up to which the prefetcher may read.
   uint64_t prefetch_limit = 0;
   bool fill_cache = true;
   Env::IOActivity activity = Env::IOActivity::kUnknown;  // used unless the options have one
@@ -69,7 +83,7 @@ class BlockStore {
   Slice preread;
   uint64_t preread_offset = 0;
 
-  // Returns the block from the cache or the file. With read_tier kBlockCacheTier, returns
+  // Sets *block to the block from the cache or the file. With read_tier kBlockCacheTier, returns
   // Incomplete if the block is not in the cache. Returns MemoryLimit if the cache is full and its
   // limit strict. `slot`, which may be null, is tried first and refers to the block afterwards.
   Status Get(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
@@ -79,7 +93,7 @@ class BlockStore {
   Status Get(const BlockHandle& handle, const BlockReadContext& context,
              HandleGuard<FilterBlock>* filter) const;
 
-  // Like Get, for a block that GetIfCached has just not found.
+  // Gets a block that GetIfCached has just not found, without looking it up by its key again.
   Status GetMissing(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
                     HandleGuard<Block>* block) const;
   // Gets the block if it is in the cache. Otherwise returns false, and counts no miss.
@@ -123,6 +137,7 @@ class BlockStore {
   // Reads the bytes of a meta block.
   Status ReadContents(const BlockHandle& handle, const BlockReadContext& context,
                       BlockContents* contents) const;
+  // Returns how the file is to be read.
   [[nodiscard]] BlockFetch MakeFetch(const BlockReadContext& context) const;
   // Returns the best room for reading a data block that is not in the cache.
   [[nodiscard]] BlockRoom RoomFor(const BlockReadContext& context) const;
@@ -131,26 +146,31 @@ class BlockStore {
 
  private:
   enum class Use : uint8_t {
-    kOwn,   // the caller keeps the block
-    kOnce,  // the same, for a block that the cache has not admitted
-    kCache  // the result has the form of blocks in the cache
+    kOwn,   // there is no cache, or the read must not fill it: the caller keeps the block
+    kOnce,  // the cache has not admitted the block: the caller keeps it, too
+    kCache  // the block goes into the cache, and has the form of blocks there
   };
   Status Read(const BlockHandle& handle, const BlockReadContext& context, Use use,
               std::unique_ptr<Block>* block) const;
+  // True if the block may go into the cache.
   [[nodiscard]] bool ForCache(const BlockReadContext& context) const {
     return cache != nullptr && context.fill_cache;
   }
   // True if the cache should get the block that is about to be read. Blocks that cost a transfer if
   // they are read again always are.
   [[nodiscard]] bool Admits(const BlockHandle& handle, const BlockCacheKey& key) const;
+  // Describes how a block for the cache is laid out in memory.
   [[nodiscard]] Block::Piece MakePiece() const;
+  // Remembers how much room for an entry index the blocks of this table need.
   void LearnIndexBytes(size_t bytes) const;
   Status ReadBlock(const BlockHandle& handle, BlockSlot* slot, const BlockReadContext& context,
                    HandleGuard<Block>* held) const;
   // Returns a guard of a block outside the cache. The guard keeps the cache, and so its allocator,
   // alive if the block's memory came from there.
   [[nodiscard]] HandleGuard<Block> OutOfCache(std::unique_ptr<Block> block) const;
+  // Gets the block that the slot refers to. Returns false if it refers to none.
   bool GetBySlot(BlockSlot* slot, HandleGuard<Block>* block) const;
+  // Looks the block up in the cache, and makes the slot refer to it.
   bool FindByKey(const BlockHandle& handle, BlockSlot* slot, HandleGuard<Block>* block) const;
   // Returns true if the block, which comes from the cache, is damaged; then it was dropped and
   // *block is empty.
@@ -164,6 +184,7 @@ class BlockStore {
   static const Block* BlockAfter(const CacheEntry* entry) {
     return reinterpret_cast<const Block*>(entry + 1);
   }
+  // Counts a hit in the statistics.
   void TickSlotHit(const CacheEntry& entry) const;
   template <typename T>
   Status Miss(const BlockReadContext& context) const;

@@ -42,6 +42,8 @@ Status BlockTableReader::VerifyFooter() const {
   return s.ok() ? s : Status::CopyAppendMessage(s, ": footer of ", file.name);
 }
 
+// Lists also what this reader does not use: a check of the file must not pass over a block only
+// because the options ignore it.
 Status BlockTableReader::ListMetaBlocks(const BlockReadContext& context,
                                         std::vector<BlockHandle>* handles) const {
   *handles = parts_.meta_blocks;
@@ -67,6 +69,8 @@ Status BlockTableReader::ListMetaBlocks(const BlockReadContext& context,
   return Status::OK();
 }
 
+// Reads ahead, except in a mapped file. The first block that does not verify ends the reading with
+// its error.
 Status BlockTableReader::VerifyDataBlocks(const BlockReadContext& context,
                                           const PaceReads& pace) const {
   FilePrefetcher prefetcher = FilePrefetcher::Fixed(context.options->readahead_size != 0
@@ -98,6 +102,7 @@ Status BlockTableReader::VerifyChecksum(const ReadOptions& options, const PaceRe
   return VerifyDataBlocks(context, pace);
 }
 
+// Keys stored without timestamps are shown with the oldest one.
 Status BlockTableReader::ShownKey(const Slice& key, std::string* scratch, Slice* shown) const {
   *shown = key;
   if (!lacks_timestamps()) return Status::OK();
@@ -110,6 +115,8 @@ Status BlockTableReader::ShownKey(const Slice& key, std::string* scratch, Slice*
   return Status::OK();
 }
 
+// A damaged block costs its entries and no others, as the index leads past it. An index that cannot
+// be read any further ends the walk with what was found.
 Status BlockTableReader::Salvage(const TakeEntry& take, SalvageCount* count) const {
   const ReadOptions options;
   BlockReadContext context;
@@ -125,6 +132,8 @@ Status BlockTableReader::Salvage(const TakeEntry& take, SalvageCount* count) con
   for (cursor.SeekToFirst(); cursor.Valid(); cursor.Next()) {
     const BlockHandle handle = cursor.handle();
     HandleGuard<Block> block;
+    // Read twice, as a Get may be served from the cache, whose bytes may be sound where the file's
+    // are not.
     Status s = parts_.store->Verify(handle, context);
     if (s.ok()) s = parts_.store->Get(handle, /*slot=*/nullptr, context, &block);
     if (!s.ok()) {

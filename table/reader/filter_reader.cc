@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A filter answers from memory if it is resident and takes the hash that all tables share.
+// Otherwise it is got from the cache or the file, in one piece or by partition. An answer of "no"
+// ends the search of the table, so everything that is in doubt, an unreadable partition included,
+// answers "maybe".
+
 #include "table/reader/filter_reader.h"
 
 #include <string>
@@ -28,6 +34,8 @@ Status FilterReader::Open(const BlockStore* store, const Options& options,
   return Status::OK();
 }
 
+// Where the filter stays follows from residency: memory of this object, a permanent reference to
+// the cache, or nothing but what the cache keeps by itself.
 Status FilterReader::Load(const BlockReadContext& context) {
   const bool keep = options_.residency != MetaResidency::kCached;
   if (!options_.partitioned) {
@@ -80,6 +88,8 @@ HandleGuard<FilterBlock> FilterReader::WholeFilter(const BlockReadContext& conte
   return filter;
 }
 
+// A partition's separator is not below any key in it, so the first one that is not below the key
+// leads to the partition.
 size_t FilterReader::FindPartition(const BlockReadContext& context, const Slice& internal_key,
                                    HandleGuard<DecodedIndex>* root) const {
   if (!GetRoot(MetaContext(context), root).ok()) {
@@ -109,10 +119,13 @@ HandleGuard<FilterBlock> FilterReader::PartitionAt(const BlockReadContext& conte
   return filter;
 }
 
+// Chooses what is asked for, the key or its prefix, then finds the block that answers, and asks it.
+// Each step that cannot be done answers "maybe".
 bool FilterReader::KeyMayMatchSlow(const BlockReadContext& context,
                                    const PointLookup& lookup) const {
   const Slice key = lookup.key();
   Slice item = key;
+  // A filter of prefixes alone can answer for a key only through the key's prefix.
   if (!options_.whole_keys) {
     if (options_.prefix_extractor == nullptr ||
         AskPrefix(*options_.prefix_extractor, key, &item) != PrefixAnswer::kPrefix) {
@@ -134,6 +147,7 @@ bool FilterReader::KeyMayMatchSlow(const BlockReadContext& context,
   return bits.MayMatch(hash_is_shared ? lookup.hash() : bits.HashOf(item));
 }
 
+// The guard keeps the bits alive while the caller asks for several keys.
 HandleGuard<FilterBlock> FilterReader::ForHashes(const BlockReadContext& context) const {
   if (options_.partitioned || !options_.whole_keys) return HandleGuard<FilterBlock>();
   HandleGuard<FilterBlock> filter = WholeFilter(context);
@@ -153,6 +167,7 @@ bool FilterReader::PrefixMayMatch(const BlockReadContext& context,
   return BlockMayMatch(WholeFilter(context), prefix);
 }
 
+// Up to two partitions are asked, and "no" needs the "no" of each that may have the prefix.
 bool FilterReader::PartitionMayMatch(const BlockReadContext& context, const Slice& internal_key,
                                      const Slice& prefix) const {
   HandleGuard<DecodedIndex> root;

@@ -24,17 +24,22 @@ namespace varve {
 class FilterReader {
  public:
   struct Options {
+    // Handle of the whole filter, or of the index of its partitions.
     BlockHandle root;
+    // True if the root is an index of partitions.
     bool partitioned = false;
     bool whole_keys = true;  // true: the filter contains whole user keys
     // Set if the filter contains prefixes made by this extractor.
     std::shared_ptr<const SliceTransform> prefix_extractor;
+    // Place of the root; if the filter has partitions, says nothing of these.
     MetaResidency residency = MetaResidency::kOwned;
+    // True if all partitions stay referenced while the reader exists.
     bool pin_partitions = false;
+    // True if what is cached has high priority.
     bool high_priority = false;
   };
 
-  // Opens a filter. Reads the root, even if it will only be cached.
+  // Opens a filter. Reads the root, even if it will only be cached, and returns the error of that.
   static Status Open(const BlockStore* store, const Options& options,
                      const BlockReadContext& context, std::unique_ptr<FilterReader>* reader);
 
@@ -57,6 +62,7 @@ class FilterReader {
   [[nodiscard]] bool PrefixMayMatch(const BlockReadContext& context,
                                     const Slice& internal_key) const;
 
+  // Returns the bytes outside the cache.
   [[nodiscard]] size_t MemoryUsage() const;
   // Appends the handles of all its blocks, for VerifyChecksum.
   Status ListBlocks(const BlockReadContext& context, std::vector<BlockHandle>* handles) const;
@@ -64,7 +70,10 @@ class FilterReader {
  private:
   FilterReader(const BlockStore* store, const Options& options)
       : store_(store), options_(options) {}
+  // Reads the filter, or the root of its partitions, and keeps it as the options say.
   Status Load(const BlockReadContext& context);
+  // Answers for KeyMayMatch where the filter is not in memory, has partitions, does not have whole
+  // keys, or takes another hash.
   [[nodiscard]] bool KeyMayMatchSlow(const BlockReadContext& context,
                                      const PointLookup& lookup) const;
 
@@ -77,12 +86,16 @@ class FilterReader {
   }
   // Returns the filter in one piece, or an empty guard if it cannot be read.
   [[nodiscard]] HandleGuard<FilterBlock> WholeFilter(const BlockReadContext& context) const;
-  // Returns the number of the partition that may have a user key. Returns root->size() if there is
-  // no partition or the root cannot be read.
+  // Returns the number of the partition that may have a key, and sets *root to the index of the
+  // partitions. If there is no partition, returns root->size(); if the root cannot be read, returns
+  // 0 and leaves *root empty.
   [[nodiscard]] size_t FindPartition(const BlockReadContext& context, const Slice& internal_key,
                                      HandleGuard<DecodedIndex>* root) const;
+  // Returns a partition, or an empty guard if it cannot be read.
   [[nodiscard]] HandleGuard<FilterBlock> PartitionAt(const BlockReadContext& context,
                                                      const DecodedIndex& root, size_t i) const;
+  // Asks the key's partition for the prefix, and the one before it if that may have the prefix,
+  // too: partitions are found by key, and a prefix may begin in one and continue in the next.
   [[nodiscard]] bool PartitionMayMatch(const BlockReadContext& context, const Slice& internal_key,
                                        const Slice& prefix) const;
   Status GetRoot(const BlockReadContext& context, HandleGuard<DecodedIndex>* root) const;

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The root of an index is read and checked when the table is opened, even if it will only be
+// cached: a table with a damaged index fails at its opening and not at some later read. In an index
+// of two levels the cursor holds one partition at a time, and goes to the next one when it walks
+// over its end.
+
 #include "table/reader/index_reader.h"
 
 #include <utility>
@@ -8,6 +14,7 @@
 
 namespace varve {
 
+// Partitions that are pinned are got here, all of them, so that later reads of them cannot fail.
 Status IndexReader::Open(const BlockStore* store, const Options& options,
                          const BlockReadContext& context, std::unique_ptr<IndexReader>* reader) {
   std::unique_ptr<IndexReader> result(new IndexReader(store, options));
@@ -67,6 +74,7 @@ size_t IndexReader::MemoryUsage() const {
   return sum;
 }
 
+// Every seek begins here, and so takes back the error of the one before.
 bool IndexCursor::LoadRoot() {
   if (!status_.ok()) [[unlikely]]
     status_ = Status::OK();
@@ -77,6 +85,8 @@ bool IndexCursor::LoadRoot() {
   return status_.ok();
 }
 
+// Makes leaf_ the partition at top_pos_, or the root in an index of one level; after a failure
+// leaf_ is null, and the cursor not Valid().
 bool IndexCursor::LoadLeaf() {
   if (!reader_->two_level()) [[likely]] {
     leaf_ = root_.get();
@@ -84,6 +94,8 @@ bool IndexCursor::LoadLeaf() {
   }
   leaf_ = nullptr;
   if (top_pos_ >= root_->size()) return false;
+  // A cursor that goes back and forth within a partition, or seeks into it again, gets it only
+  // once.
   if (loaded_partition_ != top_pos_) {
     loaded_partition_ = SIZE_MAX;
     status_ = reader_->GetPartition(context_, *root_, top_pos_, &partition_);
@@ -151,6 +163,7 @@ void IndexCursor::Next() {
   }
 }
 
+// Partitions without entries, which only other writers make, are passed over.
 void IndexCursor::Prev() {
   VARVE_ASSERT(Valid());
   if (pos_ > 0) {

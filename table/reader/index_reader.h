@@ -2,6 +2,11 @@
 #pragma once
 
 // A table's index, of one level or two: it finds the data block that may hold a key.
+//
+// Entry i of an index has a separator, not below the last key of block i and below the first key
+// of block i + 1, and the handle of the block. So the block that may hold a key is the first one
+// whose separator is not below it. With two levels the root's entries point to partitions, which
+// are index blocks themselves.
 
 #include <algorithm>
 #include <atomic>
@@ -29,14 +34,20 @@ enum class MetaResidency : uint8_t {
   kCached,  // in the cache until it is evicted
 };
 
-// Thread safety: const methods may be called from any thread. Lifetime: the store must outlive it.
+// The root of an index, and its partitions if they are pinned. Thread safety: const methods may be
+// called from any thread. Lifetime: the store must outlive it.
 class IndexReader {
  public:
   struct Options {
+    // Handle of the root block.
     BlockHandle root;
+    // True if the root's entries are partitions.
     bool two_level = false;
+    // Place of the root.
     MetaResidency residency = MetaResidency::kOwned;
+    // True if all partitions are kept, too.
     bool pin_partitions = false;
+    // True if what is cached has high priority.
     bool high_priority = false;
   };
 
@@ -83,6 +94,7 @@ class IndexCursor {
     context_ = context;
   }
 
+  // True if the cursor is on an entry.
   [[nodiscard]] bool Valid() const { return leaf_ != nullptr && pos_ < leaf_->size(); }
   [[nodiscard]] const Status& status() const { return status_; }
 
@@ -98,6 +110,7 @@ class IndexCursor {
     VARVE_ASSERT(Valid());
     return leaf_->handle(pos_);
   }
+  // Returns the entry's separator without sequence number and type.
   [[nodiscard]] Slice separator_user_key() const { return leaf_->separator_user_key(pos_); }
   // Return the position: an index block, and an entry of it.
   [[nodiscard]] const DecodedIndex& leaf() const { return *leaf_; }
@@ -142,6 +155,7 @@ class IndexCursor {
     const char* const lines = reinterpret_cast<const char*>(entry) + kIndexBytes + from;
     for (size_t at = 0; at < kNeighbourBytes; at += kLine) PrefetchLine(lines + at);
   }
+  // Gets the root, unless it is there. Returns false, with status_ set, if that fails.
   bool LoadRoot();
   // Loads partition `top_pos_` of a two-level index. Returns false if there is none or it fails.
   bool LoadLeaf();
@@ -150,8 +164,10 @@ class IndexCursor {
   const IndexReader* reader_ = nullptr;
   BlockReadContext context_;
   Status status_;
+  // The root, and the partition that leaf_ points to in an index of two levels.
   HandleGuard<DecodedIndex> root_;
   HandleGuard<DecodedIndex> partition_;
+  // Position in the root, if there are two levels.
   size_t top_pos_ = 0;
   size_t loaded_partition_ = SIZE_MAX;  // number of the partition in partition_
   const DecodedIndex* leaf_ = nullptr;  // points to root_ or partition_

@@ -30,7 +30,10 @@ Status LeadsTo(IndexCursor* cursor, const Slice& key, const BlockHandle& handle,
   return Disorder("the index leads a key elsewhere", handle, file);
 }
 
-// Walks all entries once and checks them.
+// Walks all entries once and checks them. Bytes that come here have passed their checksum, so the
+// checks are for what a wrong or hostile writer could have sealed with a right one. Each block's
+// first and last key must be found by way of the index, and each restart point must be an entry's
+// beginning, or seeks would miss entries that walks show.
 class EntryCheck {
  public:
   EntryCheck(const BlockTableReader& table, const ReadOptions& options,
@@ -45,6 +48,8 @@ class EntryCheck {
     context_.fill_cache = false;
   }
 
+  // Two cursors are on the index: one leads from block to block, the other seeks the keys of the
+  // block. `pace` is called after the checks of a block, so that an error of the block comes first.
   Status Run(const TableReader::PaceReads& pace) {
     BlockReadContext read = context_;
     if (!store_.file.mapped) read.prefetcher = &prefetcher_;
@@ -64,7 +69,8 @@ class EntryCheck {
 
  private:
   Status Check(const Block& block, const BlockHandle& handle);
-  // Checks that the next restart point, if it is here, is that of the entry.
+  // Checks the next restart point, if it lies at or before the entry: it must be the entry's
+  // beginning. `it` is on the entry.
   Status CheckRestart(const Block& block, const BlockHandle& handle, const DataBlockCursor& it);
 
   const BlockTableReader& table_;
@@ -93,6 +99,8 @@ Status EntryCheck::CheckRestart(const Block& block, const BlockHandle& handle,
   return Disorder("a restart point is at no entry", handle, store_.file);
 }
 
+// The index is asked for the block's first key before the walk and for its last one after it. Order
+// is checked across blocks, too, as last_ is kept from block to block.
 Status EntryCheck::Check(const Block& block, const BlockHandle& handle) {
   const SequenceNumber override_seq = table_.parts().override_seq;
   DataBlockCursor it;
@@ -124,6 +132,8 @@ Status EntryCheck::Check(const Block& block, const BlockHandle& handle) {
 
 }  // namespace
 
+// Reads no data block. Blocks must follow each other in the file as in the index, and must not
+// overlap: two entries for one block would show its keys twice.
 Status BlockTableReader::CheckIndex(const ReadOptions& options) const {
   const BlockStore& store = *parts_.store;
   BlockReadContext context;

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Two cursors make the position: one in the index, which names a data block, and one in that block.
+// A seek asks the filter first, in prefix mode, then the index; if that leads to the block that is
+// loaded already, nothing is read. A seek that PrefetchSeek has prepared has asked the index before
+// (index_sought_).
+//
+// A walk reads ahead once several blocks were read one after the other; the distance doubles up to
+// a limit (FilePrefetcher). Compactions read ahead from the first block on.
+
 #include "table/reader/table_iterator.h"
 
 #include <utility>
@@ -40,6 +49,7 @@ constexpr SeekTickers kAbove = {NON_LAST_LEVEL_SEEK_FILTERED, NON_LAST_LEVEL_SEE
 
 }  // namespace
 
+// Sets up how blocks are read; nothing is read before the first seek.
 TableIterator::TableIterator(const BlockTableReader* table, const ReadOptions& options,
                              const TableIterOptions& iter)
     : table_(table),
@@ -72,6 +82,8 @@ bool TableIterator::IndexEnded() {
   return true;
 }
 
+// Must leave nothing of the old block behind when the new one cannot be had: the cursor points into
+// memory that may be freed with the guard.
 bool TableIterator::LoadBlock() {
   VARVE_ASSERT(index_.Valid());
   const BlockHandle handle = index_.handle();
@@ -114,6 +126,7 @@ bool TableIterator::BlockReachesUpperBound() const {
                                   *options_.iterate_upper_bound) >= 0;
 }
 
+// Loops over blocks without entries, which only other writers make.
 void TableIterator::NextBlock() {
   valid_ = false;
   if (cursor_.corrupt()) {
@@ -145,6 +158,8 @@ void TableIterator::PrevBlock() {
   }
 }
 
+// Asks the index once where the upper bound lies; the read-ahead then stops at the end of that
+// block.
 void TableIterator::LimitReadahead() {
   if (readahead_limited_ || options_.iterate_upper_bound == nullptr ||
       !options_.auto_readahead_size || table_->parts().index->two_level()) {
@@ -181,9 +196,12 @@ void TableIterator::SeekToLast() {
   index_.SeekToLast();
   if (IndexEnded() || !LoadBlock()) return;
   cursor_.SeekToLast();
+  // A block without entries is no damage: the last entry is then in a block before it. A damaged
+  // one ends the walk, because Settle has set status_.
   if (!Settle() && !cursor_.corrupt()) PrevBlock();
 }
 
+// The seek itself is SeekIfMatches; the rest counts what it found, if anybody wants to know.
 void TableIterator::Seek(const Slice& target) {
   const bool sought = SeekIfMatches(target);
   Statistics* const statistics = store_->statistics;
@@ -218,6 +236,8 @@ void TableIterator::Seek(const Slice& target) {
   return true;
 }
 
+// The first round asks the index, whose answer the Seek that follows uses; the others prefetch the
+// block and the entry that it leads to.
 void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
   if (round == SeekRound::kIndex) index_sought_ = false;
   if (AsksFilter()) return;  // the filter may make the seek unnecessary
@@ -241,6 +261,8 @@ void TableIterator::PrefetchSeek(const Slice& target, SeekRound round) {
   }
 }
 
+// The block that may hold the target may begin behind it: then the last entry of the block before
+// is meant. A target beyond the last separator means the last entry of all.
 void TableIterator::SeekForPrev(const Slice& target) {
   status_ = Status::OK();
   index_sought_ = false;
@@ -286,6 +308,7 @@ size_t TableIterator::NextBatch(BatchEntry* out, size_t max) {
   return 1 + more;
 }
 
+// After the first entry of a block, the batch is the last entry of the block before.
 size_t TableIterator::PrevBatch(BatchEntry* out, size_t max) {
   VARVE_ASSERT(valid_ && max > 0);
   const size_t n = cursor_.PrevBatch(out, max);

@@ -15,6 +15,11 @@
 
 namespace varve {
 
+// Walks a block-based table: an index cursor selects blocks, a block cursor moves within one.
+// Reads ahead in the file when it passes from block to block, and keeps blocks whose entries a
+// caller has pinned. An error ends the walk until the next seek.
+//
+// Thread safety: none.
 class TableIterator final : public InternalIterator {
  public:
   // Table and options must outlive it.
@@ -45,6 +50,7 @@ class TableIterator final : public InternalIterator {
   bool IsKeyPinned() const override { return valid_ && keeps_blocks_ && cursor_.KeyInBlock(); }
 
  private:
+  // Shows the block cursor's entry.
   void Publish() {
     key_ = cursor_.key();
     value_ = cursor_.value();
@@ -54,14 +60,20 @@ class TableIterator final : public InternalIterator {
   bool SeekIfMatches(const Slice& target);
   // Loads the block of the index position. Returns false, with status_ set, if that fails.
   bool LoadBlock();
-  // Publishes the cursor's entry. Returns false if it has none. Damage ends the walk with status_
-  // set.
+  // Called after each move of the cursor: shows the entry on which it has come to rest. Returns
+  // false if it is on none: because the block has no entry there, so that the search goes on in the
+  // neighbouring block; or because the block is damaged (cursor_.corrupt()), which ends the walk
+  // with status_ set.
   bool Settle();
+  // Go to the first entry of the next block, or to the last of the previous one.
   void NextBlock();
   void PrevBlock();
+  // Ends the walk at the end of the index, with the index's error if there is one.
   bool IndexEnded();
   void Stop() { valid_ = false; }
+  // True if a seek asks the filter for the target's prefix.
   [[nodiscard]] bool AsksFilter() const { return has_prefixes_ && iter_options_.WantsPrefix(); }
+  // Asks the filter. Returns true if it cannot tell.
   [[nodiscard]] bool MayHavePrefixOf(const Slice& target) const;
   // True if every key after the current block is beyond iterate_upper_bound.
   [[nodiscard]] bool BlockReachesUpperBound() const;
@@ -78,12 +90,16 @@ class TableIterator final : public InternalIterator {
   BlockReadContext context_;
   IndexCursor index_;
   bool index_sought_ = false;  // true: it is already where the next seek wants it
+  // The block that cursor_ is in.
   HandleGuard<Block> block_;
   BlockHandle block_handle_;  // handle of block_
   DataBlockCursor cursor_;
   Status status_;
+  // Reads ahead when blocks are read one after the other.
   FilePrefetcher prefetcher_;
+  // True if reading ahead ends at the options' upper bound.
   bool readahead_limited_ = false;
+  // Blocks that pinned keys and values lie in.
   std::vector<HandleGuard<Block>> kept_blocks_;
 };
 

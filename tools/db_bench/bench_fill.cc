@@ -16,8 +16,13 @@ namespace varve::bench {
 
 namespace {
 
+// Writes batches of --batch_size in the order of `kind`. A last batch that would pass the count is
+// not written. Only fills in random order obey --duration: the others write a known set of keys, on
+// which later benchmarks of the list rely. A batch may span column families and is paid for before
+// it is written, so that the wait is not part of the latency.
 void Fill(Worker& worker, FillOrder::Kind kind) {
   const Plan& plan = worker.plan;
+  // Each thread writes that many: a sequential fill writes every key once a thread.
   const int64_t count = plan.writes == 0 ? plan.num : plan.writes;
   // The report notes a key space that differs from the one that was asked for.
   if (plan.num != FLAGS_num) {
@@ -66,6 +71,7 @@ void FillUniqueRandom(Worker& worker) {
   Fill(worker, FillOrder::Kind::kUniqueRandom);
 }
 
+// Deletes without asking whether the keys exist, and is not held back by any limit of the rate.
 void Delete(Worker& worker, bool sequential) {
   const Plan& plan = worker.plan;
   KeyMaker keys = worker.NewKeyMaker();

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+//
+// The invariant: a transaction adds the same amount to one number of each set, all or nothing. The
+// sums over all keys of a set are therefore equal for all sets after any number of commits and
+// aborts. A lost update or a half-visible commit makes them differ, and VerifySums ends the
+// program.
+//
+//      "0000.<key>"  "0001.<key>"  ...      +addend each, keys drawn independently
+
 // Transactions that add the same amount to a number of each set, so that all sets have one sum.
 
 #include <algorithm>
@@ -49,6 +58,8 @@ class Adder {
 
   // Adds to a number of each set, in an order that may differ between threads.
   void AddOnce() {
+    // Shuffled so that threads lock in different orders: deadlocks are wanted here. They end as a
+    // time-out.
     for (size_t i = order_.size(); i > 1; --i) {
       std::swap(order_[i - 1], order_[worker_.random.Below(i)]);
     }
@@ -107,12 +118,17 @@ class Adder {
     const Status s = AddAll(
         addend, bytes,
         [&](const std::string& key, std::string* value) {
+          // A plain Get would let another transaction commit between it and the Put, and an update
+          // would be lost.
           return transaction_->GetForUpdate(worker_.plan.read_options, key, value);
         },
         [&](const std::string& key, const std::string& sum) {
           return transaction_->Put(key, sum);
         });
     if (s.ok()) return transaction_->Commit();
+    // Rolled back now and not by the next Begin, so that its locks do not keep others waiting
+    // meanwhile. The reason for the abort is what counts, so that a failure of this call changes
+    // nothing.
     transaction_->Rollback().PermitUncheckedError();
     return s;
   }

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Opens the database in the way that the flags name.
+//
+// A transaction database hands out a pointer of its own type, of which db_ takes the ownership;
+// transactions_ and optimistic_ only remember the type. At most one of them is set, as
+// CheckTransactionFlags refuses both flags together.
+
 #include "tools/db_bench/database.h"
 
 #include <array>
@@ -67,6 +74,8 @@ Status Database::OpenTransactions(const std::vector<ColumnFamilyDescriptor>& des
   return s;
 }
 
+// The library reinitialises `old` in place and returns the same object, which is cheaper than a new
+// one. The ownership therefore goes through release() and comes back in the result.
 std::unique_ptr<Transaction> Database::Begin(const WriteOptions& options,
                                              std::unique_ptr<Transaction> old) const {
   if (transactions_ != nullptr) {
@@ -82,6 +91,8 @@ std::unique_ptr<Transaction> Database::Begin(const WriteOptions& options,
       optimistic_->BeginTransaction(options, of_transaction, old.release()));
 }
 
+// Handles go back before the database is closed, since they keep their families alive. The raw
+// pointers are cleared last, with the object that they point to.
 void Database::Close() {
   if (db_ == nullptr) return;
   for (ColumnFamilyHandle* handle : families_) {

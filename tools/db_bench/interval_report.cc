@@ -37,6 +37,9 @@ IntervalReport::~IntervalReport() {
 void IntervalReport::Loop() {
   const uint64_t start = NowMicros();
   uint64_t last = 0;
+  // The lines are due at multiples of the interval after the start, not an interval after the last
+  // one, so that a late line does not delay those that follow. A condition variable may wake early,
+  // whence the inner loop.
   for (uint64_t due = start;;) {
     due += seconds_ * 1000000;
     {
@@ -46,6 +49,8 @@ void IntervalReport::Loop() {
       }
       if (stop_) return;
     }
+    // Relaxed: the counter publishes nothing, and a line may lag behind by the operations in
+    // flight.
     const uint64_t ops = finished_ops_.load(std::memory_order_relaxed);
     const uint64_t elapsed = (NowMicros() - start + 500000) / 1000000;
     AppendLine(file_.get(),

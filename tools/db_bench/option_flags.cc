@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Flags named like options. They are taken out of argv before gflags sees it, which knows only the
+// flags that were defined, and kept as pairs of texts until the options exist.
+//
+// An argument is taken when its name is that of an option with a text form and gflags does not
+// define a flag of that name. The forms are --name=value, --name value and, for booleans, --name
+// and --noname.
+
 #include "tools/db_bench/option_flags.h"
 
 #include <gflags/gflags.h>
@@ -80,6 +88,7 @@ bool Set(const std::string& name, const std::string& value, Options* options,
   if (table == &DbOptionTable()) object = static_cast<DBOptions*>(options);
   if (table == &CfOptionTable()) object = static_cast<ColumnFamilyOptions*>(options);
   ConfigOptions config;
+  // A benchmark of an option that has no effect here would mislead, so that it is refused.
   config.ignore_unsupported_options = false;
   const Status s = ApplyOptions(*table, config, {{name, text}}, OptionScope::kAll, object);
   if (!s.ok()) std::fprintf(stderr, "--%s: %s\n", name.c_str(), s.ToString().c_str());
@@ -101,6 +110,8 @@ bool OptionFlags::TakeFrom(int* argc, char** argv) {
     const std::string argument = argv[i];
     std::string name = NameOf(argument);
     const size_t equals = argument.find('=');
+    // Only a boolean's name may follow "no". An option whose own name begins with these letters is
+    // therefore found as it is.
     const bool negated = name.starts_with("no") && IsFlag(name.substr(2));
     if (negated) name.erase(0, 2);
     gflags::CommandLineFlagInfo own;

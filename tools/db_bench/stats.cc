@@ -115,6 +115,10 @@ void ThreadStats::RecordLatency(Op op) {
   }
 }
 
+// Called when figures_.ops has reached next_look_. Of the three kinds of progress only one is
+// active, in the order of Start(): by time, by count, or the growing steps of a terminal's line.
+// The step by time looks at the clock once in kOpsBetweenClocks operations and reports when the
+// period is over, so that a slow thread reports late.
 void ThreadStats::Look() {
   const int64_t done = figures_.ops;
   if (FLAGS_stats_interval_seconds > 0) {
@@ -143,6 +147,7 @@ void ThreadStats::ReportInterval(uint64_t now) {
                static_cast<long long>(done), Rate(ops, interval), Rate(done, total),
                static_cast<double>(interval) * 1e-6, static_cast<double>(total) * 1e-6);
   std::string text;
+  // Thread 0 speaks for all, as the text is about the database.
   if (FLAGS_stats_per_interval > 0 && thread_ == 0 && db_ != nullptr &&
       db_->GetProperty(DB::Properties::kStats, &text)) {
     std::fprintf(stderr, "%s\n", text.c_str());
@@ -187,6 +192,9 @@ double RunStats::MegabytesPerSecond() const {
   return static_cast<double>(sum_.bytes) / kMebibyte / std::max(Elapsed(), 0.5e-6);
 }
 
+// Micros per operation are those of a thread: the time of all threads together over the operations
+// of all. The rate is that of the wall clock. With n threads the two therefore differ by the factor
+// n.
 void RunStats::Report(const std::string& name) const {
   const int64_t ops = std::max<int64_t>(sum_.ops, 1);
   std::string extra;
@@ -221,6 +229,8 @@ RepeatedRuns::Figures RepeatedRuns::FiguresOf(std::vector<double> samples) {
   if (samples.size() > 1) {
     double squares = 0;
     for (const double x : samples) squares += (x - figures.mean) * (x - figures.mean);
+    // The normal approximation of the mean's 95 % confidence interval: 1.96 standard errors, with
+    // the variance estimated from the sample.
     figures.half_width = 1.96 * std::sqrt(squares / (n - 1) / n);
   }
   std::sort(samples.begin(), samples.end());

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The clock of timestamps and how they are drawn.
+//
+// One atomic counter is the clock of the process. A write takes the next number; so does a read of
+// the latest state, whose number is therefore above those of all writes that have returned. The
+// counter starts at nanoseconds since 1970. A later run hence starts above all numbers of an
+// earlier one, unless that run made more than 10^9 operations a second or the system's clock was
+// set back.
+
 #include "tools/db_bench/user_timestamps.h"
 
 #include <atomic>
@@ -40,6 +49,7 @@ Slice UserTimestamps::ForWrite() {
 
 void UserTimestamps::Fill(WriteBatch* batch) {
   if (!on()) return;
+  // All entries of a batch get one timestamp, as they become visible together.
   const Status s = batch->UpdateTimestamps(ForWrite(), [](uint32_t /*family*/) { return size(); });
   if (!s.ok()) bench::Fail("assigning timestamps", s);
 }
@@ -50,6 +60,8 @@ void UserTimestamps::SetFor(ReadOptions* options) {
     ForWrite();
   } else {
     const uint64_t now = next_timestamp.load(std::memory_order_relaxed);
+    // From the start to now, both included: such a read may find nothing of this run, or an old
+    // version.
     Encode(first_timestamp + random_->Below(now - first_timestamp + 1));
   }
   options->timestamp = &slice_;

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The file of expected states:
+//
+//      Header | states: families x keys x 8 bytes | floors: the same
+//
+// MAP_SHARED makes each store visible to the parent and to the next child at once, whatever becomes
+// of the process that made it. Only a power failure would lose them, and none is simulated.
+
 #include "tools/db_stress/expected.h"
 
 #include <fcntl.h>
@@ -27,6 +35,8 @@ bool Expected::Open(const std::string& path, uint32_t families, uint64_t keys) {
   const bool there = fd >= 0 && fstat(fd, &info) == 0;
   const bool fresh = there && info.st_size == 0;
   void* memory = MAP_FAILED;
+  // A new file is all zeros, which means that no key was ever written. The size of an old one must
+  // fit exactly, as the positions of keys depend on the numbers of families and keys.
   if (there && (!fresh || ftruncate(fd, static_cast<off_t>(bytes_)) == 0) &&
       (fresh || static_cast<size_t>(info.st_size) == bytes_)) {
     memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -45,6 +55,7 @@ bool Expected::Open(const std::string& path, uint32_t families, uint64_t keys) {
     header_->keys = keys;
     SetFamilyInQuestion(kNoFamily);
   }
+  // The product alone may agree by chance: 2 families of 50 keys take as much room as 1 of 100.
   if (header_->magic == kMagic && header_->families == families && header_->keys == keys) {
     return true;
   }

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Values that tell what they are. The bytes are a function of the key, the base and the number of
+// merges, so that a value is checked by making it again:
+//
+//      base:     'B' | base: 4 | n: 4 | n bytes from the hash of key and base
+//      operand:  'M' | base: 4 | nth: 4 | 4 bytes of the hash of key, base and nth
+//      value:    [base] operand operand ...       integers little-endian
+//
+// A value of another key, of another time, with an operand missing, doubled or out of order is
+// recognised without a record of what was written.
+
 #include "tools/db_stress/key_state.h"
 
 #include <algorithm>
@@ -17,8 +28,10 @@ constexpr size_t kOperandBytes = 13;
 constexpr char kBase = 'B';
 constexpr char kOperand = 'M';
 
+// Set once, before any child is forked. Another value would make every stored value a wrong one.
 uint32_t value_size_most = 64;
 
+// The finaliser of splitmix64.
 uint64_t Mix(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
@@ -50,6 +63,8 @@ std::string KeyBytes(uint64_t number) {
   for (size_t i = 0; i < kNumberBytes; i++) {
     bytes[i] = static_cast<char>(number >> (8 * (kNumberBytes - 1 - i)));
   }
+  // Tails of different lengths: prefix compression and comparisons meet keys of uneven size. The
+  // first eight bytes are unique, so that tails never decide the order.
   return bytes.append(Mix(number) % 9, 'x');
 }
 
@@ -95,6 +110,9 @@ std::string WholeValue(const KeyId& key, const KeyState& state) {
   return value;
 }
 
+// Guesses the state from the head and the length, then compares with the value of that state. A
+// base has a length of its own; what follows consists of operands of one size. The bounds are
+// checked before they are used, as the bytes may be anything.
 std::optional<KeyState> StateOf(const KeyId& key, const Slice& value) {
   if (value.size() < kHeadBytes) return std::nullopt;
   KeyState state;

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The processes of a run.
+//
+//      parent   fork --- wait --------------- fork --- wait ----- ...   counts, decides
+//      child         open, adopt, operate,         the same on what
+//                    verify, close  X SIGKILL      the killed one left
+//
+// The parent starts no thread and opens no database, so that fork copies nothing that another
+// thread may have locked. It shares with its children only the mapping of the expected state, in
+// which a child's stores stay when it dies. A killed child has not cleaned up anything: locks are
+// freed by the kernel, and files are left as they were at that moment.
+//
+// The last round is never killed, and must end by itself with all data in place.
+
 #include "tools/db_stress/rounds.h"
 
 #include <sys/wait.h>
@@ -46,6 +60,8 @@ bool RunRound(const std::string& directory, Expected* expected, uint64_t seed, b
   const int openings = 1 + std::max(0, FLAGS_reopen);
   const uint64_t operations = FLAGS_ops_per_thread / static_cast<uint64_t>(openings);
   for (int i = 0; i < openings; i++) {
+    // Only the first opening can meet the leavings of a kill; the others follow a close, which
+    // loses nothing.
     if (!database.Open(&dice, after_kill && i == 0)) return false;
     const uint64_t rest = i == 0 ? FLAGS_ops_per_thread % static_cast<uint64_t>(openings) : 0;
     Operate(&database, dice.Next(), operations + rest);
@@ -58,7 +74,8 @@ bool RunRound(const std::string& directory, Expected* expected, uint64_t seed, b
 
 enum class Ending { kDone, kKilled, kCannotGoOn, kCrashed, kHung };
 
-// A child hangs if it finishes no operation and no check any more; a slow one does not.
+// A child hangs if it finishes no operation and no check any more; a slow one does not. The counts
+// are in the shared mapping. SIGABRT may leave a core, which shows where the threads stand.
 Ending Await(pid_t child, const Counts& counts) {
   uint64_t done = 0;
   auto progressed = Clock::now();
@@ -86,6 +103,8 @@ Ending RunInChild(const std::function<bool()>& round, const Counts& counts, uint
   const pid_t child = fork();
   if (child < 0) return Ending::kCannotGoOn;
   if (child > 0) return Await(child, counts);
+  // A thread of the child kills it, and not the parent, so that the delay counts from the fork and
+  // the parent's load does not move the moment.
   if (micros != 0) {
     std::thread([micros] {
       std::this_thread::sleep_for(std::chrono::microseconds(micros));
@@ -121,9 +140,12 @@ RunTotals RunRounds(const std::string& directory, const std::string& expected_pa
                    expected.counts(), last ? 0 : DrawKillMicros(&dice));
     after_kill = ending != Ending::kDone;
     if (ending == Ending::kKilled) totals.kills++;
+    // Nothing here kills the last round: SIGKILL came from outside, such as for a lack of memory.
     if (ending == Ending::kCrashed || (ending == Ending::kKilled && last)) totals.crashes++;
     if (ending == Ending::kHung) totals.hangs++;
     const Counts& counts = expected.counts();
+    // A child that gives up has normally told its reason as a finding. One that has not must still
+    // fail the run.
     if (ending == Ending::kCannotGoOn && counts.lost + counts.wrong == 0) totals.crashes++;
     if (totals.crashes + totals.hangs + counts.lost + counts.wrong > 0) {
       std::fprintf(stderr, "round %d failed: %s is left as it is\n", round, directory.c_str());

@@ -17,6 +17,8 @@ constexpr uint64_t kKeysSeen = 40;
 
 }  // namespace
 
+// No lock is held: other workers write meanwhile, and the snapshot must hide that. The reads that
+// follow at once decide what it shows; those at the release must see the same.
 void Worker::TakeSnapshot() {
   if (snapshots_.size() >= kHeldMost) return;
   HeldSnapshot held;

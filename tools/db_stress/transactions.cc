@@ -41,6 +41,8 @@ Status Worker::Transact(const KeyId& key, const KeyState& before, const KeyState
     s = txn->GetForUpdate(ReadOptions(), handle(key.family), KeyBytes(key.number), &value);
     ExpectState("GetForUpdate", key, before, s, value);
   }
+  // The change is made, seen and undone before it is made again: the second time must start from
+  // the state before the first one.
   if (dice_.OneIn(kGoBackOneIn)) {
     txn->SetSavePoint();
     s = add(txn.get(), after);
@@ -52,6 +54,7 @@ Status Worker::Transact(const KeyId& key, const KeyState& before, const KeyState
   s = add(txn.get(), after);
   if (!s.ok()) return s;
   ReadInTransaction("a transaction", txn.get(), key, after);
+  // Decided before the call, so that Apply settles the key on the side that the call leads to.
   *changed = !dice_.OneIn(kRollBackOneIn);
   return *changed ? txn->Commit() : txn->Rollback();
 }

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The parent starts this program again with words that name a task (Words, TaskOf), and reads lines
+// from a pipe, which is file 3 of the child:
+//
+//     row <name>                      what follows is about this row
+//     skipped                         the engine cannot do it
+//     measured <resident> <own>       MB, at the moment at which the measured part is over
+//     figure <unit> <value> <name>
+//     answers <digest>                the row is finished
+//
+// The peak of the child's own memory (without pages of mapped files) is not kept by the kernel, so
+// the parent looks every kSampleMilliseconds. The child dies with the parent, and leaves by _exit,
+// because libraries leave threads behind that an ordinary exit would wait for or disturb.
+
 #include "benchmarks/compare/child.h"
 
 #include <fcntl.h>

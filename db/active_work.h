@@ -5,9 +5,22 @@
 // or a file system that a flush calls may call the database in its turn. A call that would then
 // wait for the work that it was called from is refused as Busy, as it would wait for ever.
 //
+//      thread of a flush                   active_work::innermost
+//        ActiveWork kFlush                   --> flush
+//          TableOutput writes
+//            the user's file system
+//              DB::Flush, waits for flushes: RefuseHeldUp(kFlush) finds the flush: Busy
+//
 // Work registers itself as ActiveWork of its thread. A call that is about to wait for work of some
 // kinds looks for active work of these kinds (RefuseHeldUp, if it returns a status; ThrowIfHeldUp
 // elsewhere). Both cost one load of a thread-local variable when there is none.
+//
+// Pieces of active work are objects on the stack, linked from the innermost one outwards. A thread
+// that does a part of another thread's work, such as a sub-compaction, takes over that list by its
+// head (ActiveWorkOf): the objects lie on the stack of the other thread, which waits for it.
+//
+// Work has an owner, since a thread may use several databases: a callback of one may well wait for
+// a flush of another one.
 
 #include <cstdint>
 #include <string>
@@ -23,6 +36,7 @@ class ActiveWork;
 
 namespace active_work {
 
+// The head of the list; null in a thread without work.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const ActiveWork* innermost =
     nullptr;
 // The user's function that the thread is in, as far as it has a name.
@@ -48,6 +62,7 @@ class ActiveWork {
     kLog = 256,        // the log is written or synced; of a CommitPath
     kIngestion = 512,  // ingested tables on their way into the tree; of a Lifecycle
   };
+  // All kinds but the work on the log, and ingestions.
   static constexpr uint32_t kAny = 255;
 
 // GCC 12 takes the pointer for one that outlives the object; the destructor takes it back.
@@ -77,14 +92,17 @@ class ActiveWork {
     }
     return active;
   }
+  // Returns the words for messages.
   const char* what() const {
     return what_;
   }
 
  private:
+  // Kind of the work, and the object that it belongs to, which other calls would wait for.
   const Kind kind_;
   const void* const owner_;
   const char* const what_;
+  // The work that this thread had begun before, or null.
   const ActiveWork* const outer_;
 };
 
@@ -100,6 +118,7 @@ class ActiveWorkOf {
   ActiveWorkOf& operator=(const ActiveWorkOf&) = delete;
 
  private:
+  // The thread's own active work, which the destructor restores.
   const ActiveWork* const own_;
 };
 
@@ -115,6 +134,7 @@ class CallOut {
   CallOut& operator=(const CallOut&) = delete;
 
  private:
+  // The function that the thread was in before.
   const char* const outer_;
 };
 
@@ -133,6 +153,8 @@ inline Status RefuseHeldUp(const char* call, uint32_t kinds, const void* owner) 
   return active == nullptr ? Status::OK() : HeldUp(call, active->what());
 }
 
+// Like RefuseHeldUp, for calls without a status: throws RefusedCall, which the API turns into a
+// status.
 inline void ThrowIfHeldUp(const char* call, uint32_t kinds, const void* owner) {
   Status s = RefuseHeldUp(call, kinds, owner);
   if (!s.ok()) throw RefusedCall{std::move(s)};

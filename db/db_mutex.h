@@ -7,6 +7,9 @@
 // these pointers are equal. So for the analysis there is one capability, kDbMutex, that stands for
 // the mutex of whichever database; that it is the right one is checked in debug builds, by
 // AssertHeld.
+//
+// Nothing waits for a device while it holds the mutex, and no listener is called. A user's
+// comparator may be, so it must not call the database; the mutex notices when it does.
 
 #include <atomic>
 
@@ -19,6 +22,8 @@ namespace varve {
 
 class Statistics;
 
+// Stands for the DB mutex of whichever database is meant, in annotations of code that has no mutex
+// object at hand.
 struct VARVE_CAPABILITY("DB mutex") DbMutexCapability {};
 inline constexpr DbMutexCapability kDbMutex;
 
@@ -53,8 +58,10 @@ class DbMutex final : public Mutex {
   void AssertHeld() const VARVE_ASSERT_CAPABILITY(kDbMutex) { Mutex::AssertHeld(); }
 
  private:
+  // Takes the mutex and records how long that took.
   void LockTimed() VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
+  // Gets the waiting time; null: nobody asked for it. Relaxed, as it is set once at the opening.
   std::atomic<Statistics*> statistics_{nullptr};
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 // The order of the mutexes of db/: a thread that holds one takes only such as stand below it here.
-// Those of table/, memtable/ and util/ come after all of them. Without a rank are those held over
-// I/O, beneath which a user's file system may call the database; transactions have lock_ranks.h of
-// their own.
+// The mutexes of table/, memtable/ and util/ come after all of these. A mutex that is held over I/O
+// mostly has no rank, because a user's file system may call the database while it is held.
+// Transactions have a lock_ranks.h of their own.
 
 #include "util/sync/mutex.h"
 

@@ -11,6 +11,8 @@
 
 namespace varve {
 
+// Close waits until `work` has returned: before that, no other process can lock the database and
+// change the files that `work` reads by name.
 Status DbImpl::WithEngine(const std::function<Status(Engine* engine)>& work) try {
   const OpenCall call = EnterCall();
   VARVE_RETURN_IF_ERROR(CheckOpen(call));
@@ -44,6 +46,8 @@ Status DbImpl::CreateColumnFamilyWithImport(
   }
   *handle = nullptr;
   const OpenCall call = EnterCall();
+  // The place for the handle is cleared before any check, so that a caller who looks at it after an
+  // error finds null.
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
   ImportWanted wanted;
   wanted.family = ColumnFamilyDescriptor(column_family_name, options);
@@ -51,7 +55,10 @@ Status DbImpl::CreateColumnFamilyWithImport(
   wanted.sources = metadatas;
   std::unique_ptr<ColumnFamilyHandle> made;
   VARVE_RETURN_IF_ERROR(ImportFamily(engine_.get(), wanted, &made));
+  // The family exists from here on. So the caller gets its handle, even if the OPTIONS file cannot
+  // be written and the call returns that error.
   *handle = made.release();
+  // The family exists and the caller has its handle, even if the OPTIONS file cannot be written.
   return engine_->jobs->options_keeper.Changed();
 } catch (...) {
   return CaughtException();

@@ -49,14 +49,21 @@ Status DbImpl::IncreaseFullHistoryTsLow(ColumnFamilyHandle* handle, std::string 
   DbLock lock(&e.state.mu);
   FamilyVersions* const versions = family->versions();
   const std::string before = versions->full_history_ts_low;
+  // An equal value is no error and no change; a smaller one would promise history that compactions
+  // may have dropped.
   const int change = before.empty() ? 1 : order.CompareTimestamp(ts_low, before);
   if (change < 0) return CannotGoBack(*family, before, ts_low);
   if (change == 0) return Status::OK();
   VersionEdit edit;
   edit.family.full_history_ts_low = ts_low;
+  // The MANIFEST comes first: were the history dropped before the limit is stored, a crash would
+  // bring an older limit back, and reads below the new one would be answered wrongly. The mutex is
+  // released meanwhile.
   s = e.state.versions->LogAndApply({FamilyEdit{versions, {&edit}}}, e.context.directory());
   if (s.IsColumnFamilyDropped()) return s;
   if (!s.ok()) return e.errors.Reported(s, BackgroundErrorReason::kManifestWrite);
+  // The change is in force whatever this returns: a failure for lack of memory was reported, and
+  // recovery installs the super-version then.
   e.errors.InstallSuperVersion(family).PermitUncheckedError();
   // Another call may have raised it further while the mutex was free.
   if (order.CompareTimestamp(versions->full_history_ts_low, ts_low) > 0) {
@@ -105,6 +112,8 @@ Status DbImpl::GetNewestUserDefinedTimestamp(ColumnFamilyHandle* handle,
     return Status::NotSupported(kCall, Named(*family) + " has persist_user_defined_timestamps");
   }
   std::string newest;
+  // Memtables keep timestamps even if tables do not, so the newest moment is in them, unless
+  // everything has been flushed.
   const ReadGuard super_version(family);
   const std::string& low = super_version->full_history_ts_low();
   const bool has_tables = super_version->version().TotalBytes() > 0;

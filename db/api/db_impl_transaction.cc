@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements the calls that transactions make to the database beyond its public ones.
+//
+// Conflict checks ask for the newest write of a key, in whichever form it is: a value, a deletion,
+// a merge operand, a range deletion that covers the key, or a table that was ingested over it. The
+// answer is a sequence number, which the transaction compares with that of its own view.
 
 #include <algorithm>
 
@@ -25,6 +29,7 @@ Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence
                       std::string* found_timestamp) {
   ReadOptions options;
   options.timestamp = timestamp.empty() ? nullptr : &timestamp;
+  // No value is wanted: the search ends at the newest entry, and reads no block only for its value.
   PointLookup lookup(key, sequence, /*value=*/nullptr, /*merger=*/nullptr,
                      AsOf(options, super_version));
   Status s = GetFromSuperVersion(options, super_version, &lookup, /*statistics=*/nullptr);
@@ -32,6 +37,7 @@ Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence
   const bool is_operand = s.IsInvalidArgument();
   if (!s.ok() && !is_operand && lookup.found_seq() == 0) return s;
   newest->found = is_operand || lookup.state() != PointLookup::State::kSearching;
+  // A range deletion that covers the key may be newer than the entry that was found beneath it.
   newest->sequence = std::max(lookup.found_seq(), lookup.covering_seq());
   if (found_timestamp != nullptr) *found_timestamp = lookup.last_timestamp().ToString();
   return Status::OK();
@@ -40,6 +46,8 @@ Status FindNewestAsOf(const SuperVersion& super_version, SequenceNumber sequence
 }  // namespace
 
 Status DbImpl::CheckRead(const ReadOptions& options, ColumnFamilyHandle* handle) const try {
+  // These two checks run for every operation of a transaction, so they are spelled out: only one
+  // load for a database that is open.
   if (engine_->lifecycle.closed()) [[unlikely]]
     return CheckOpen();
   if (options.snapshot != nullptr) VARVE_RETURN_IF_ERROR(CheckReadOptions(options));
@@ -73,6 +81,8 @@ Status DbImpl::FindNewest(ColumnFamilyHandle* handle, const Slice& key, NewestWr
                        family->user_comparator()->GetMaxTimestamp(), newest, nullptr));
   }
   // Ingested tables count from the moment they became visible, whatever numbers their entries have.
+  // They are looked up behind the search, so that a table which became visible meanwhile is not
+  // missed.
   const SequenceNumber ingested = family->ingested_ranges().Newest(key);
   newest->found |= ingested != 0;
   newest->sequence = std::max(newest->sequence, ingested);
@@ -120,6 +130,7 @@ void DbImpl::WatchKeys() {
 
 Status DbImpl::WriteIf(const WriteOptions& options, WriteBatch* updates,
                        WriteCondition* condition) try {
+  // The memory that the condition will be checked against is fetched while the batch is checked.
   engine_->state.commit->ExpectCondition(*condition);
   WriteRequest request(updates);
   request.SetCondition(condition);
@@ -129,6 +140,9 @@ Status DbImpl::WriteIf(const WriteOptions& options, WriteBatch* updates,
 }
 
 SequenceNumber DbImpl::WaitForAllWrites() {
+  // An ingestion has its numbers before readers have its tables, so its window must close as well.
+  // A thread on which the ingestion waits must not wait for it: then the number is good enough, as
+  // conditions are refused until the window closes.
   engine_->state.commit->WaitForAll();
   if (engine_->state.ingest_windows.any() && !HoldsIngestionsUp()) {
     DbLock lock(&engine_->state.mu);
@@ -143,6 +157,8 @@ void DbImpl::CountTransaction(uint64_t updates) {
 
 EvidenceHolds::Slot* DbImpl::HoldEvidence(const void* holder) {
   if (!CheckOpen().ok()) return nullptr;
+  // Evidence is kept for what comes after a number that is visible; insertions below it must not be
+  // under way.
   engine_->state.commit->WaitUntilVisible();
   const SequenceNumber visible = engine_->state.versions->last_sequence();
   return engine_->state.snapshots.HoldEvidence(visible, holder);
@@ -152,6 +168,7 @@ void DbImpl::ReleaseEvidence(EvidenceHolds::Slot* slot) {
   if (!CheckNotForked().ok()) return;
   bool awaited = false;
   engine_->state.snapshots.ReleaseEvidence(slot, &awaited);
+  // Compactions may have waited for this hold as for a snapshot.
   if (awaited) engine_->jobs->compaction.NoteSnapshotsGone();
 }
 
@@ -166,6 +183,7 @@ const Comparator* DbImpl::ComparatorOf(uint32_t family) {
 }
 
 std::unique_ptr<ColumnFamilyHandle> DbImpl::OpenFamily(uint32_t id) {
+  // The handle is the library's own, so it is not counted among those that a user has to destroy.
   DbLock lock(&engine_->state.mu);
   ColumnFamily* const family = engine_->state.families.FindById(id);
   if (family == nullptr) return nullptr;

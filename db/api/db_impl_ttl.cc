@@ -19,6 +19,8 @@ Status DbImpl::SaveTtlClock(uint64_t seconds) try {
   VARVE_RETURN_IF_ERROR(CheckWritable(call));
   DbLock lock(&e.state.mu);
   VersionEdit edit;
+  // The clock belongs to the database and not to a family, but every edit names one: the default
+  // family, which always exists.
   edit.ttl_clock = seconds;
   const std::shared_ptr<FamilyVersions> family = e.state.versions->FindFamily(0);
   Status s =

@@ -2,6 +2,13 @@
 
 // Implements two-phase commit for transactions: each step becomes a checked request on the commit
 // path.
+//
+//       PrepareSection    Plan (registered, holds its name) -> record in the log -> undecided
+//       CommitSection     record with the name, and with further updates if any -> updates inserted
+//       RollbackSection   record with the name -> nothing inserted
+//
+// The registry (engine/prepared_sections.h) changes state in the insertion step of each write.
+// Before that point an error leaves everything as it was, and the decision may be tried again.
 
 #include <algorithm>
 #include <limits>
@@ -27,17 +34,22 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
   }
   BatchCheckOptions check;
   check.ignore_missing_families = options.ignore_missing_column_families;
+  // Timestamps may be set at the commit, so keys may have room for one that is not filled in yet.
   check.unset_timestamps = true;
   VARVE_RETURN_IF_ERROR(
       CheckBatch(WriteBatchInternal::Contents(updates), &e.state.families, check, &updates));
   WriteOptions logged = options;
+  // A prepare that no log has would not survive the crash for which it is made.
   logged.disableWAL = false;
   WriteBatch record = MakePrepareRecord(updates, name);
+  // The registration precedes the log. Otherwise a second prepare of the same name could be logged
+  // in between, and a recovery could not tell the two apart.
   PreparedSection* planned = nullptr;
   VARVE_RETURN_IF_ERROR(
       e.state.sections.Plan(name, updates, e.context.MonotonicMicros(), &planned));
   const SectionStep step{
       .kind = SectionStep::Kind::kPrepare, .section = planned, .synced = logged.sync};
+  // An exception, too, must take the registration back.
   const Status s = Guarded([&] {
     WriteRequest request(&record, /*sequences=*/0, &step);
     return SubmitStep(logged, &request, request.bytes());
@@ -56,12 +68,14 @@ Status DbImpl::PrepareSection(const WriteOptions& options, const std::string& na
 Status DbImpl::CheckSection(const PreparedSection& section, const WriteBatch& updates,
                             const WriteOptions& options) const {
   BatchCheckOptions check;
+  // First the prepared updates, then those that come with the commit.
   check.ignore_missing_families = true;
   VARVE_RETURN_IF_ERROR(CheckBatch(WriteBatchInternal::Contents(section.updates),
                                    &engine_->state.families, check, /*batch=*/nullptr));
   check.ignore_missing_families = options.ignore_missing_column_families;
   VARVE_RETURN_IF_ERROR(
       CheckBatch(WriteBatchInternal::Contents(updates), &engine_->state.families, check, &updates));
+  // Both are inserted by one write, whose numbers a batch header counts in 32 bits.
   const uint64_t count = uint64_t{section.updates.Count()} + updates.Count();
   if (count > std::numeric_limits<uint32_t>::max()) {
     return Status::InvalidArgument("Commit: more updates than can be counted");
@@ -108,6 +122,8 @@ Status DbImpl::CommitSection(const WriteOptions& options, PreparedSection* secti
                          .commit_time = &updates,
                          .updates = has_timestamps ? &stamped : &section->updates,
                          .synced = options.sync};
+  // The record holds only the name and the further updates. The prepared ones are in the log
+  // already, but they take their numbers, and their room in memtables, now.
   WriteRequest request(&record, section->updates.Count() + updates.Count(), &step);
   VARVE_RETURN_IF_ERROR(
       SubmitStep(options, &request, request.bytes() + section->updates.GetDataSize()));

@@ -33,6 +33,8 @@ ColumnFamilyOptions* ColumnFamilyOptions::OptimizeForSmallDb(std::shared_ptr<Cac
   max_bytes_for_level_base = 10 << 20;
   soft_pending_compaction_bytes_limit = 256 << 20;
   hard_pending_compaction_bytes_limit = 1 << 30;
+  // One cache holds what memory is spent on: data, indexes and filters, and by
+  // DBOptions::OptimizeForSmallDb the charge of the memtables as well.
   BlockBasedTableOptions table;
   table.block_cache = CacheFor(cache);
   table.cache_index_and_filter_blocks = true;
@@ -46,6 +48,8 @@ ColumnFamilyOptions* ColumnFamilyOptions::OptimizeForPointLookup(uint64_t block_
   table.filter_policy.reset(NewBloomFilterPolicy(10));
   table.block_cache = NewLRUCache(static_cast<size_t>(block_cache_size_mb) << 20);
   table_factory.reset(NewBlockBasedTableFactory(table));
+  // A look-up in the memtable is spared like one in a table: 2 % of the write buffer are spent on a
+  // filter of whole keys.
   memtable_prefix_bloom_size_ratio = 0.02;
   memtable_whole_key_filtering = true;
   return this;

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Notes of statistics lie in a column family in the form of RocksDB, whose versions read them:
+//
+//   0000000017#rocksdb.block.cache.miss -> 4      a note's time in seconds, with 10 digits; a
+//   ticker
+//   __persistent_stats_format_version__ -> 1      sorts behind all digits, and so behind all notes
+//
+// The fixed number of digits makes the order of bytes that of time. A note is the run of entries
+// with one time.
+
 #include "db/api/stored_history.h"
 
 #include <charconv>
@@ -63,6 +73,8 @@ class StoredNotes final : public StatsHistoryIterator {
   }
   // Collects the note that begins here.
   void Show() {
+    // Each turn of the loop takes one ticker, until the time changes. The iterator then stands at
+    // the first entry of the next note, where the next call begins.
     map_.clear();
     valid_ = entries_->Valid() && Time(&seconds_) && seconds_ < end_;
     uint64_t seconds = seconds_;

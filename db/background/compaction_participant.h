@@ -3,6 +3,15 @@
 
 // Shared by compaction_work.cc and manual_compaction.cc: participants of the admission that change
 // a family's tree, their steps, and calls that track how tables change.
+//
+//      Participant   from the beginning of a job or call to its end; has a place in TreeAdmission
+//         Step       one plan of it: inputs are marked, no other plan takes them
+//         Step       the next plan, made from the version that the first one left
+//      Followed      CompactRange: hears of every compaction of the family, so that it knows which
+//                    of the tables it began with are still to be compacted
+//
+// All are objects on the stack, so that an exception or an early return leaves no mark behind. They
+// are created and destroyed under the DB mutex, which is released while a plan runs.
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +27,7 @@ namespace varve {
 // Registers a participant of the admission while the object lives.
 class CompactionWork::Participant {
  public:
+  // Enters the admission. The destructor leaves it, and lets jobs start that waited for this one.
   Participant(CompactionWork* work, TreeAdmission::Kind kind, ColumnFamily* family)
       VARVE_REQUIRES(kDbMutex)
       : work_(work), family_(family), member_(kind, family) {
@@ -25,6 +35,7 @@ class CompactionWork::Participant {
   }
   ~Participant() VARVE_REQUIRES(kDbMutex) {
     work_->tree_.Leave(&member_);
+    // A participant that leaves may be what others wait for, so jobs are dispatched anew.
     work_->Report(Guarded([this] {
       work_->state_.mu.AssertHeld();
       work_->Dispatch();
@@ -33,7 +44,9 @@ class CompactionWork::Participant {
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
 
+  // Returns the family whose tree the participant changes.
   ColumnFamily* family() const { return family_; }
+  // Forward to the admission (TreeAdmission::Ask, Withdraw and MayWait).
   [[nodiscard]] bool Ask(TreeAdmission::Extent extent = TreeAdmission::Extent::kPlan)
       VARVE_REQUIRES(kDbMutex) {
     return work_->tree_.Ask(&member_, extent);
@@ -49,10 +62,12 @@ class CompactionWork::Participant {
   TreeAdmission::Participant member_;
 };
 
-// A running plan: while the object lives, no other plan takes its inputs. It must be created in the
-// hold in which the plan was made.
+// A running plan: while the object lives, no other plan takes its inputs. The mutex must not be
+// released between the making of the plan and that of the object.
 class CompactionWork::Step {
  public:
+  // Marks the plan's inputs, and lists it among the family's running plans; the destructor undoes
+  // both.
   Step(Participant* participant, CompactionPlan* plan) VARVE_REQUIRES(kDbMutex)
       : participant_(participant), plan_(plan) {
     participant_->family_->running_compactions.push_back(plan);
@@ -69,6 +84,7 @@ class CompactionWork::Step {
   Step& operator=(const Step&) = delete;
 
  private:
+  // Sets being_compacted of all inputs, each of which must have the other value.
   void Mark(bool marked) {
     for (CompactionInputLevel& level : plan_->inputs) {
       for (FileRef& file : level.files) {
@@ -85,6 +101,7 @@ class CompactionWork::Step {
 // Registers a call that is told of all compactions of its family, while the object lives.
 class CompactionWork::Followed {
  public:
+  // Begins to hear of compactions. The destructor ends that.
   Followed(CompactionWork* work, const ColumnFamily* family, Remainder remainder)
       VARVE_REQUIRES(kDbMutex)
       : work_(work), family_(family), remainder_(std::move(remainder)) {
@@ -94,9 +111,11 @@ class CompactionWork::Followed {
   Followed(const Followed&) = delete;
   Followed& operator=(const Followed&) = delete;
 
+  // Called for each compaction of any family that was installed.
   void Note(const ColumnFamily& family, const Remainder::Work& work) {
     if (&family == family_) remainder_.Note(work);
   }
+  // Returns what the call still has to do.
   const Remainder& remainder() const { return remainder_; }
 
  private:

@@ -1,4 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Lifting an error means to prove first that its cause is gone, by the same kind of work that
+// failed:
+//
+//      soft     a compaction failed     compactions are tried again; the next ones show
+//                                       whether they work
+//      hard     writes have stopped     a new log is begun, everything in memory goes into
+//                                       tables, and an edit says that old logs, which may be
+//                                       broken, are not needed
+//      fatal                            nothing helps but closing the database
+//
+// Invariants
+// 1. At most one attempt runs at a time (BeginAttempt), by the thread of RetryLoop or a caller of
+//    Resume.
+// 2. An attempt lifts only an error that is not worse than the one it began with.
+// 3. Pauses between attempts double from 0.1 s up to bgerror_resume_retry_interval, and continue to
+//    grow when an error comes back soon after it was lifted.
+
 #include "db/background/error_recovery.h"
 
 #include <algorithm>
@@ -23,16 +41,20 @@ void ErrorRecovery::Stop() {
   std::thread joining;
   {
     DbLock lock(&with_.state.mu);
+    // The thread takes the mutex, so it is joined without it.
     joining = std::move(thread_);
     with_.state.work.SignalAll();
   }
   if (joining.joinable()) joining.join();
 }
 
+// Starts the thread that retries, unless one is running or starting. The thread of an earlier error
+// is joined first, without the mutex.
 void ErrorRecovery::StartRetrying() {
   with_.state.mu.AssertHeld();
   if (retrying_ || with_.lifecycle.shutting_down()) return;
   retrying_ = true;
+  // retrying_ is set while the mutex is released, so that no other thread starts one meanwhile.
   if (std::thread ended = std::move(thread_); ended.joinable()) {
     // Its loop has ended. At its exit it runs thread-local destructors, which may be the user's.
     DbUnlock unlock(&with_.state.mu);
@@ -55,6 +77,8 @@ void ErrorRecovery::Hurry() {
   with_.state.work.SignalAll();
 }
 
+// Sleeps, tries, and doubles the pause, as long as automatic attempts are due. The mutex is
+// released while it sleeps or tries.
 void ErrorRecovery::RetryLoop() {
   const ActiveWork active(ActiveWork::kRecovery, &with_.lifecycle, "the recovery from an error,");
   const uint64_t longest_pause =
@@ -100,6 +124,8 @@ Status ErrorRecovery::Resume() {
   return s;
 }
 
+// Looks at the error under the mutex, makes the attempt without it, and concludes under it again.
+// Listeners are told last, without the mutex. The attempt may throw; Conclude then sees a failure.
 Status ErrorRecovery::TryOnce(bool asked) {
   VARVE_RETURN_IF_ERROR(RefuseHeldUp("resume", ActiveWork::kFlush, &with_.lifecycle));
   const ActiveWork active(ActiveWork::kRecovery, &with_.lifecycle, "the recovery from an error,");
@@ -112,6 +138,7 @@ Status ErrorRecovery::TryOnce(bool asked) {
     if (asked) errors.ForgetRetries();
     if (errors.severity() == ErrorState::Severity::kNone) return Status::OK();
     if (errors.severity() == ErrorState::Severity::kFatal) return errors.error();
+    // Two attempts at once would each begin a log and flush everything.
     if (!errors.BeginAttempt()) return Status::Busy("resume: an attempt is under way");
     if (!asked) {
       errors.CountRetry();
@@ -138,6 +165,8 @@ Status ErrorRecovery::TryOnce(bool asked) {
   return s;
 }
 
+// Wakes everybody who waits for the outcome, whatever it is. A failure that was not judged yet gets
+// the severity of a failed flush.
 Status ErrorRecovery::Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over) {
   ErrorState& errors = with_.errors.state();
   errors.EndAttempt();
@@ -177,13 +206,18 @@ void ErrorRecovery::InstallSuperVersions() {
   for (const auto& [id, family] : with_.state.families.all()) family->InstallSuperVersion();
 }
 
-// Must be called in the hold in which the attempt ended: a later error is another one.
+// The mutex must not have been released since the attempt ended: an error that comes later is not
+// the one that was recovered from.
 Status ErrorRecovery::Lift(ErrorState::Severity attempted) {
   ErrorState& errors = with_.errors.state();
   // The attempt does not help against what became worse meanwhile.
   return errors.severity() <= attempted && errors.Lift() ? Status::OK() : errors.error();
 }
 
+// A soft error needs no more than a MANIFEST without doubt and new super-versions; whether
+// compactions work is shown by the next ones. For a hard one all memtables are switched and flushed
+// together, and the old logs become obsolete, before writes go on. A failure leaves the error in
+// force; what was flushed stays flushed.
 Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   VARVE_ASSERT(severity == ErrorState::Severity::kSoft || severity == ErrorState::Severity::kHard);
   VARVE_RETURN_IF_ERROR(with_.context.CheckSpace());
@@ -211,7 +245,10 @@ Status ErrorRecovery::Attempt(ErrorState::Severity severity) {
   return Lift(severity);
 }
 
+// Freezes the memtables of all families at one moment. Begins a new log even if all are empty, if
+// the current one has failed, or may have decisions about transactions.
 Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinned) {
+  // Without writers no batch lies half in the old memtables and half in the new ones.
   const ExclusiveCommit exclusive(with_.state.commit.get());
   DbLock lock(&with_.state.mu);
   LogSet& logs = *with_.state.logs;
@@ -221,7 +258,7 @@ Status ErrorRecovery::SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* pinn
   const bool force = logs.current_failed() || (with_.state.sections.InUse() && !is_fresh);
   VARVE_RETURN_IF_ERROR(with_.new_logs.Start(force));
   if (force) fresh_log_ = logs.current_number();
-  // They may be dropped while neither lock is held.
+  // The caller flushes them later, and families may be dropped until then: `pinned` keeps them.
   std::vector<ColumnFamily*> families;
   for (const auto& [id, family] : with_.state.families.all()) {
     pinned->push_back(family);
@@ -240,12 +277,14 @@ Status ErrorRecovery::MakeOldLogsObsolete() {
     if (family->dropped()) continue;
     VersionEdit& edit = edits[i++];
     edit.column_family = id;
+    // A write that came in meanwhile still needs its log.
     if (family->mem()->Empty() && family->immutables().empty()) {
       edit.log_number = with_.state.logs->current_number();
     }
     changes.push_back(FamilyEdit{family->versions(), {&edit}});
   }
   Status s = with_.state.versions->LogAndApply(std::move(changes), with_.context.directory());
+  // Only now is it durable that nothing in the closed logs is needed.
   if (s.ok()) with_.state.logs->MarkClosedFlushed();
   return s;
 }

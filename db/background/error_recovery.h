@@ -19,8 +19,11 @@
 
 namespace varve {
 
+// Thread safety: as annotated. Automatic attempts run on a thread of its own, which lives while an
+// error is retried; those of users on the caller's.
 class ErrorRecovery final : public RecoveryStarter {
  public:
+  // Everything that an attempt uses; must outlive this object.
   struct Parts {
     const DbContext& context;
     DbState& state;
@@ -43,13 +46,17 @@ class ErrorRecovery final : public RecoveryStarter {
   // work again and compactions are tried again; Busy if another attempt is in progress; otherwise
   // the error that still exists. Takes the commit path, too.
   Status Resume() VARVE_EXCLUDES(kDbMutex);
+  // Starts the thread that retries, unless it runs.
   void StartRetrying() override VARVE_REQUIRES(kDbMutex);
+  // Makes the next attempt due at once.
   void Hurry() override VARVE_REQUIRES(kDbMutex);
   // Ends the thread. Requires that the shutdown has begun.
   void Stop() VARVE_EXCLUDES(kDbMutex);
 
  private:
+  // Makes attempts, on thread_, until the error is lifted or retries end.
   void RetryLoop() VARVE_EXCLUDES(kDbMutex);
+  // Makes one attempt, unless another is under way.
   Status TryOnce(bool asked) VARVE_EXCLUDES(kDbMutex);
   // Handles the end of an attempt. Sets *over if listeners are to be told its result.
   Status Conclude(ErrorState::Severity attempted, const Status& attempt, bool* over)
@@ -59,15 +66,20 @@ class ErrorRecovery final : public RecoveryStarter {
   Status Attempt(ErrorState::Severity severity) VARVE_EXCLUDES(kDbMutex);
   // Switches the memtables, and the current log if it must not be used further.
   Status SwitchAll(std::vector<std::shared_ptr<ColumnFamily>>* families) VARVE_EXCLUDES(kDbMutex);
+  // Sleeps until the pause is over, an attempt is wanted at once, or the database is being closed.
   void AwaitNextAttempt() VARVE_REQUIRES(kDbMutex);
+  // Makes logs obsolete whose writes are all in tables after the flush.
   Status MakeOldLogsObsolete() VARVE_REQUIRES(kDbMutex);
+  // Lifts the error, unless a worse one has come meanwhile.
   Status Lift(ErrorState::Severity attempted) VARVE_REQUIRES(kDbMutex);
   // Updates readers that may still have an older state.
   void InstallSuperVersions() VARVE_REQUIRES(kDbMutex);
+  // Schedules the flushes and compactions that waited for the recovery.
   void ScheduleBacklog() VARVE_REQUIRES(kDbMutex);
 
   const Parts with_;
   std::thread thread_ VARVE_GUARDED_BY(kDbMutex);  // joined by Stop
+  // True while the thread makes attempts.
   bool retrying_ VARVE_GUARDED_BY(kDbMutex) = false;
   bool hurries_ VARVE_GUARDED_BY(kDbMutex) = false;  // the next attempt is due
   // Pause before the next attempt, and time when an error was lifted last (0: never).

@@ -22,6 +22,7 @@ bool FlushWork::AnythingDue() {
          });
 }
 
+// Asks the three rules in turn: a memtable is full, the logs are too large, memory is short.
 std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
   state_.mu.AssertHeld();
   *reason = FlushReason::kMemtableMaxRangeDeletions;
@@ -32,6 +33,8 @@ std::vector<ColumnFamily*> FlushWork::FullFamilies(FlushReason* reason) {
     full.push_back(family.get());
     if (by_size) *reason = FlushReason::kWriteBufferFull;
   }
+  // A full memtable is flushed before others are for the sake of logs or memory: its flush helps
+  // against both.
   if (full.empty()) full = FamiliesOverLogLimit(reason);
   if (full.empty()) full = FamiliesOverMemoryLimit(reason);
   return full;
@@ -64,6 +67,7 @@ uint64_t FlushWork::LogLimit() const {
 // Returns the families that keep the oldest log alive, if all logs together are too large. Skips
 // families without unflushed data in it, and those whose data is being flushed.
 std::vector<ColumnFamily*> FlushWork::FamiliesOverLogLimit(FlushReason* reason) {
+  // The logs of a lone family go with its own full memtables.
   if (dynamic_.current()->max_total_wal_size == 0 && state_.families.all().size() < 2) return {};
   if (state_.logs->total_bytes() <= LogLimit()) return {};
   const uint64_t current = state_.logs->current_number();
@@ -126,12 +130,16 @@ bool FlushWork::IsWorthATable(const MemTable& mem) const {
   return mem.data_bytes() >= limit / 8 || memory.mutable_memtable_memory_usage() >= limit / 2;
 }
 
+// Tries the cheapest way first: history that is in tables, then memtables that are immutable, then
+// the largest active one, which a job has to switch. True if memory is being freed, or was.
 bool FlushWork::FreeMemory() {
   DbLock lock(&state_.mu);
   if (lifecycle_.shutting_down() || errors_.state().writes_stopped()) return false;
   if (TakeBackStrandedJobs(context_.env(), &freeing_memory_) > 0) freeing_memory_ = false;
   // While the log is locked, a switch would wait for the thread that locked it.
+  // Work under way frees memory soon; more of it would only make smaller tables.
   if (freeing_memory_ || Busy() || log_gate_.locking() || log_gate_.locked()) return true;
+  // History goes first: it is in tables, nothing reads it, and nothing has to be written for that.
   const size_t before = context_.write_buffer_manager()->memory_usage();
   for (const auto& [id, family] : state_.families.all()) family->TrimHistory(/*all=*/true);
   if (context_.write_buffer_manager()->memory_usage() < before) return true;
@@ -156,6 +164,8 @@ void FlushWork::RunFreeMemory(void* work) {
   static_cast<FlushWork*>(work)->SwitchLargest();
 }
 
+// Runs in a job, since the switch waits for writers. Whatever comes of it, the job is over, and the
+// next request may schedule another.
 void FlushWork::SwitchLargest() {
   const ActiveWork active(ActiveWork::kFlush, &lifecycle_, "a flush");
   {
@@ -165,6 +175,7 @@ void FlushWork::SwitchLargest() {
     const auto free = [&] {
       state_.mu.AssertHeld();
       ColumnFamily* const largest = LargestActive();
+      // The mutex was released since the job was given to the pool.
       if (largest == nullptr || !errors_.WriteRefusal().ok()) return Status::OK();
       return Switch({largest}, FlushReason::kWriteBufferManager);
     };

@@ -6,7 +6,8 @@
 
 namespace varve {
 
-// The admission of trees is only passed on here.
+// The analysis is off because the admission of trees is guarded by the DB mutex, which is
+// not held here: only a reference to it is passed on.
 Jobs::Jobs(Engine* e) VARVE_NO_THREAD_SAFETY_ANALYSIS
     : reserve(e->context, e->lifecycle),
       obsolete({e->context, e->state, e->lifecycle, e->deletions, e->new_logs, e->errors}),

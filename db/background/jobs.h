@@ -2,6 +2,11 @@
 #pragma once
 
 // All background jobs of one open database, connected to the engine and to each other.
+//
+// An opening makes them when the state is whole, and starts them last. Closing stops them first.
+// None has a thread of its own except error recovery, while an error is retried, and the scrubber;
+// flushes and compactions run on the threads of the environment, which several databases may share,
+// and the periodic work on a timer that the process shares.
 
 #include "db/background/compaction_work.h"
 #include "db/background/error_recovery.h"
@@ -18,6 +23,8 @@ namespace varve {
 
 struct Engine;
 
+// The engine owns them, and must outlive their work: Close ends it (recovery/close.cc). Thread
+// safety: that of each job.
 struct Jobs {
   explicit Jobs(Engine* engine);
   Jobs(const Jobs&) = delete;
@@ -31,6 +38,8 @@ struct Jobs {
     return flush.scheduled() > 0 || compaction.Running() > 0;
   }
 
+  // Members are constructed in this order, and use earlier ones. Only `periodic` refers to a later
+  // one, options_keeper, which it uses once it has started.
   SpaceReserve reserve;
   ObsoleteFiles obsolete;
   FlushWork flush;

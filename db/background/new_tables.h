@@ -15,7 +15,7 @@
 namespace varve {
 
 // Opens tables of the family's version. Best called before its super-version shows them. Tables
-// that cannot be opened now are left to their readers. Releases the mutex.
+// that cannot be opened now are left to their readers. Releases the mutex meanwhile.
 void OpenNewTables(DbMutex* mu, ColumnFamily* family, const std::vector<NewFile>& tables)
     VARVE_REQUIRES(kDbMutex);
 

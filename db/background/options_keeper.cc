@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Changes are counted, and so is how many of them the file contains. A small file is written at
+// once, by the thread that made the change; a large one by a job that takes all changes made until
+// it begins. The file is written under a new number and the old ones are deleted afterwards, so a
+// crash finds a whole file at any time.
+
 #include "db/background/options_keeper.h"
 
 #include <algorithm>
@@ -53,6 +59,13 @@ Status OptionsKeeper::Changed() {
   return with_.context.options().fail_if_options_file_error ? s : Status::OK();
 }
 
+// Writes at once if that is cheap, if the last write failed, so that the caller hears of it, or if
+// there is no timer to hand the change to. Otherwise the timer starts a job, and callers that need
+// the file (Settle) wait for it.
+//
+//      wanted_      changes so far
+//      promised_    up to here a job was promised, and Settle waits
+//      told_        up to here the file has them
 Status OptionsKeeper::NoteChange() {
   if (wanted_++ == told_) changed_micros_ = with_.context.MonotonicMicros();
   const bool at_once = last_bytes_ <= kBytesAtOnce || !failure_.ok() || !with_.timer.ticks();
@@ -77,6 +90,7 @@ Status OptionsKeeper::Stop() {
   return WriteUpTo(wanted_);
 }
 
+// A job that could not be scheduled is asked for again by the next change.
 uint64_t OptionsKeeper::HandOut(uint64_t now) {
   with_.state.mu.AssertHeld();
   if (told_ == wanted_ || handed_out_ || writing_ || !failure_.ok()) return UINT64_MAX;
@@ -95,6 +109,7 @@ void OptionsKeeper::RunJob(void* self) {
   static_cast<OptionsKeeper*>(self)->WriteInJob();
 }
 
+// If another thread writes the file, that thread also sees to the changes that come meanwhile.
 void OptionsKeeper::WriteInJob() {
   DbLock lock(&with_.state.mu);
   if (!writing_ && told_ != wanted_) {
@@ -109,6 +124,7 @@ void OptionsKeeper::WriteInJob() {
   with_.state.work.SignalAll();
 }
 
+// One of several threads writes, and the others wait until their changes are in the file.
 Status OptionsKeeper::WriteUpTo(uint64_t change) {
   VARVE_ASSERT(change <= wanted_ && promised_ <= wanted_);
   while (told_ < change) {
@@ -126,6 +142,8 @@ Status OptionsKeeper::WriteUpTo(uint64_t change) {
   return Status::OK();
 }
 
+// The content is collected under the mutex, as pointers; formatting and writing are done without
+// it.
 Status OptionsKeeper::WriteOne() {
   const ActiveWork active(ActiveWork::kOptions, this, "the writing of the OPTIONS file,");
   const uint64_t wanted = wanted_;
@@ -189,6 +207,9 @@ std::shared_ptr<const FamilyOptionsText> OptionsKeeper::TextOf(
   return *texts_.insert(std::make_shared<const FamilyOptionsText>(*options)).first;
 }
 
+// Families whose options are the same object as last time keep their text. If this throws, known_
+// may have lost texts, which are then made again. last_bytes, the size of the last file, only saves
+// allocations.
 std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
   const std::string& logs = with_.context.options().wal_dir;
   const bool all_here = logs.empty() && std::ranges::all_of(content.families, [](const auto& f) {
@@ -216,6 +237,8 @@ std::string OptionsKeeper::Format(const Content& content, size_t last_bytes) {
   return text;
 }
 
+// Files of earlier openings are known only after the directory was listed once. Files that cannot
+// be deleted are forgotten until the next opening.
 void OptionsKeeper::DeleteOlder() {
   if (with_.deletions.disabled()) return;  // a user may be copying them
   std::vector<uint64_t> older = files_;

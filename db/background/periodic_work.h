@@ -2,8 +2,8 @@
 #pragma once
 
 // Periodic work of an open database: writes its statistics to the LOG, stores them, retries failed
-// deletions, deletes old logs in the archive, has a large OPTIONS file written, and compacts files
-// that have become old.
+// deletions, deletes old logs in the archive, has a large OPTIONS file written, compacts files that
+// have become old, and tries compactions again that were postponed for lack of space.
 
 #include <cstdint>
 #include <functional>
@@ -27,6 +27,7 @@ namespace varve {
 // thread.
 class PeriodicWork final : public JobTimer, private SharedTimer::Client {
  public:
+  // The parts of the database that the work uses; they outlive it.
   struct Parts {
     const DbContext& context;
     const DynamicOptions& dynamic;
@@ -42,27 +43,34 @@ class PeriodicWork final : public JobTimer, private SharedTimer::Client {
   PeriodicWork(const PeriodicWork&) = delete;
   PeriodicWork& operator=(const PeriodicWork&) = delete;
 
-  // `statistics` returns the text for the LOG. It is called without a lock.
+  // Registers with the process's timer, which calls OnTime until Stop. `statistics` returns the
+  // text for the LOG, and is called without a lock. Must be called once at most.
   void Start(std::function<std::string()> statistics);
   // May be called repeatedly.
   void Stop() VARVE_EXCLUDES(kDbMutex);
   // Returns false if it has not started, or the system gives no thread.
   bool ticks() const override { return ticks_.load(std::memory_order_relaxed); }
-  // Must also be called if the periods may have changed.
+  // Makes the timer call OnTime soon. Must also be called if the periods in the options may have
+  // changed.
   void Wake() override;
 
  private:
+  // Called by the timer. Does what is due, and returns the microseconds until the next call.
   uint64_t OnTime() noexcept override VARVE_EXCLUDES(kDbMutex);
   // Returns true if `period` has passed since *last, and sets *last to now; otherwise limits *wait
   // to the rest. A period of 0 never passes.
   static bool Due(uint64_t now, uint64_t period, uint64_t* last, uint64_t* wait);
+  // Writes the statistics into the LOG.
   void TellStatistics() VARVE_EXCLUDES(kDbMutex);
+  // Queues families with files that have become old. Returns the microseconds until the next will.
   uint64_t ScheduleAged() VARVE_REQUIRES(kDbMutex);
 
   const Parts with_;
+  // Returns the text for the LOG; set by Start.
   std::function<std::string()> statistics_;
   std::atomic<bool> ticks_{false};  // publishes no other data
-  // Used by the timer's thread, once started.
+  // Monotonic times at which each kind of work was last done. Set by Start, then used only in the
+  // timer's thread.
   uint64_t told_micros_ = 0;
   uint64_t noted_micros_ = 0;
   uint64_t purged_micros_ = 0;

@@ -19,7 +19,8 @@ inline int TakeBackShortJobs(Env* env, void* tag) {
   return env->UnSchedule(tag, Env::Priority::HIGH) + env->UnSchedule(tag, Env::Priority::LOW);
 }
 
-// Does the same for jobs in a pool that has no threads any more, while the other one has some.
+// Cancels only jobs in a pool that has no threads any more while the other one has some, since they
+// would never begin; returns their number. The caller may schedule them again.
 inline int TakeBackStrandedJobs(Env* env, void* tag) {
   const bool high = env->GetBackgroundThreads(Env::Priority::HIGH) > 0;
   const bool low = env->GetBackgroundThreads(Env::Priority::LOW) > 0;

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Keeps a file of reserve_bytes, which is deleted when the disk is full: recovery from that error
+// needs space to flush, and gets it that way even if nobody frees any.
+//
+// The file is taken again when at least twice its size is free, so that the reserve does not itself
+// fill the disk.
+
 #include "db/background/space_reserve.h"
 
 #include <algorithm>
@@ -30,15 +37,19 @@ void SpaceReserve::RemoveFile() {
   context_.fs()->DeleteFile(Path(), IOOptions(), nullptr).PermitUncheckedError();
 }
 
+// The caller has met a full disk. Does nothing if there is no reserve.
 void SpaceReserve::ReleaseSpace() {
   MutexLock lock(&mu_);
   if (!held_.load(std::memory_order_relaxed)) return;
+  // Set before the file goes: after a failed deletion the file is made anew, or found at the next
+  // opening.
   held_.store(false, std::memory_order_relaxed);
   const IOStatus s = context_.fs()->DeleteFile(Path(), IOOptions(), nullptr);
   LogWarn(context_.info_log(), "the disk is full: %llu bytes of its reserve were released: %s",
           static_cast<unsigned long long>(context_.options().reserve_bytes), s.ToString().c_str());
 }
 
+// A failure is only logged, and what was written of the file is deleted again.
 void SpaceReserve::TakeIfThereIsRoom() {
   MutexLock lock(&mu_);
   if (!Lacks()) return;

@@ -2,6 +2,10 @@
 #pragma once
 
 // Manages a file that reserves disk space for the time when the disk is full.
+//
+// A full disk stops writes, and what would free space, a compaction or the deletion of obsolete
+// files after a flush, needs space itself. The reserve is deleted in that moment, so that recovery
+// can write; it is created again when twice its size is free.
 
 #include <atomic>
 #include <string>
@@ -16,7 +20,8 @@ namespace varve {
 inline constexpr char kReserveFileName[] = "RESERVE";
 
 // Thread safety: any thread. A failure to create the file is logged, and is no error: it is created
-// later when there is space. Without reserve_bytes, and before Start, nothing happens.
+// later when there is space. Without reserve_bytes, and before Start, nothing happens. What the
+// object is given must outlive it.
 class SpaceReserve {
  public:
   SpaceReserve(const DbContext& context, const Lifecycle& lifecycle)
@@ -39,7 +44,9 @@ class SpaceReserve {
   void TakeIfThereIsRoom() VARVE_EXCLUDES(kDbMutex);
 
  private:
+  // Creates the file with its full size allocated.
   IOStatus MakeFile() VARVE_REQUIRES(mu_);
+  // Returns the path of the file.
   std::string Path() const { return context_.name() + "/" + kReserveFileName; }
 
   const DbContext& context_;

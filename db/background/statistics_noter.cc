@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Notes how much the statistics have grown since the last note, in memory or, with `store_`, in a
+// table of the database. Storing writes to the database, for which the timer's thread must not
+// wait; so it is a job of its own, of which at most one is under way.
+
 #include "db/background/statistics_noter.h"
 
 #include <utility>
@@ -18,6 +23,7 @@ void StatisticsNoter::Start(Store store) {
   });
 }
 
+// Takes a note for the memory at once, as that is short. A note that is stored needs a job.
 void StatisticsNoter::Note(size_t most_bytes) {
   const DbContext& context = with_.context;
   VARVE_ASSERT(context.statistics() != nullptr);
@@ -43,6 +49,7 @@ void StatisticsNoter::RunJob(void* self) {
   noter->EndJob();
 }
 
+// Growth that could not be stored is part of the next note.
 void StatisticsNoter::StoreNote() {
   const DbContext& context = with_.context;
   int64_t seconds = 0;
@@ -50,6 +57,7 @@ void StatisticsNoter::StoreNote() {
   const StatisticsHistory::Counts growth = with_.history.Take(*context.statistics());
   const Status s = Guarded([&] { return store_(static_cast<uint64_t>(seconds), growth); });
   if (s.ok()) return;
+  // The next note has this growth as well.
   with_.history.PutBack(growth);
   LogWarn(context.info_log(), "a note of the statistics was not stored: %s", s.ToString().c_str());
 }

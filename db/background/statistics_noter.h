@@ -16,7 +16,8 @@
 
 namespace varve {
 
-// Thread safety: Start and Stop are called by the threads that open and close; Note by one thread.
+// Thread safety: Start and Stop are called by the threads that open and close; Note by the timer's
+// thread alone. The parts must outlive it.
 class StatisticsNoter {
  public:
   struct Parts {
@@ -31,19 +32,25 @@ class StatisticsNoter {
   StatisticsNoter(const StatisticsNoter&) = delete;
   StatisticsNoter& operator=(const StatisticsNoter&) = delete;
 
-  // Starts to count growth.
+  // Begins the first interval, whose growth the first Note notes. Must be called before that.
   void Start(Store store);
-  // Takes a note. In memory, notes take up to this many bytes.
+  // Notes the growth since the last note; with a Store, a job does so, and a call while that has
+  // not ended does nothing. Requires that the options have statistics. If notes are kept in memory,
+  // the oldest go as soon as all take more than `most_bytes`.
   void Note(size_t most_bytes) VARVE_EXCLUDES(kDbMutex);
   // Must be called after the last Note. Returns when no job is left.
   void Stop() VARVE_EXCLUDES(kDbMutex);
 
  private:
+  // Called on a thread of the environment; calls StoreNote, then EndJob.
   static void RunJob(void* self);
+  // Takes a note and stores it, which may write to a disk.
   void StoreNote();
+  // Marks the job as ended, so that the next note can start one and Stop returns.
   void EndJob() VARVE_EXCLUDES(kDbMutex);
 
   const Parts with_;
+  // Empty: notes are kept in memory.
   Store store_;
   bool handed_out_ VARVE_GUARDED_BY(kDbMutex) = false;  // a job has not ended
 };

@@ -11,6 +11,8 @@
 
 namespace varve {
 
+// Removes the files that lie wholly in the ranges, in one step. They are picked from the version
+// that is current when their removal begins, as the mutex is not released in between.
 Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr* ranges, size_t n,
                                            bool include_end) {
   RunControl control;
@@ -22,6 +24,8 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
         auto deletion = std::make_unique<CompactionPlan>();
         PickFilesInRanges(view.version, ranges, n, include_end, deletion.get());
         if (deletion->inputs.empty()) return Status::OK();
+        // Entries that go with their files leave no tombstone, so conflict checks must hear of them
+        // in another way.
         for (const CompactionInputLevel& level : deletion->inputs) {
           for (const FileRef& file : level.files) family->NoteDroppedWithFiles(file->largest_seq);
         }
@@ -31,6 +35,7 @@ Status CompactionWork::DeleteFilesInRanges(ColumnFamily* family, const RangePtr*
       control);
 }
 
+// A snapshot older than the deletion may still show what lies beneath it; then nothing is dropped.
 Status CompactionWork::DropDeleted(ColumnFamily* family, const DeletedRange& range,
                                    SequenceNumber deleted_at) {
   RunControl control;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Decides how far a flush and a compaction yield to threads that wait for a processor: as long as
-// no caller waits for them, or soon will.
+// Decides how far a flush and a compaction yield to threads that wait for a processor. They yield
+// as long as no caller waits for their result, and none soon will.
+//
+// Thread safety: each object belongs to the thread of one job. What it refers to must outlive it.
 
 #include <cstdint>
 #include <memory>
@@ -25,11 +27,12 @@ struct FillingMemTable {
 };
 
 // A flush must end before the memtables that replace the flushed ones are full. It aims to end when
-// they are half full, so it may yield while its progress is ahead of their filling; if there are no
-// writes, at any time.
+// they are half full, so it may yield while its progress is ahead of their filling. Without writes
+// they do not fill, so it may always yield.
 class FlushPace final : public WorkPace {
  public:
-  // `entries` is the total of the flush.
+  // `filling` are the memtables that replace the flushed ones; `entries` is the number of entries
+  // to be flushed.
   FlushPace(const DbContext& context, const Lifecycle& lifecycle, const WorkSignal& work,
             std::vector<FillingMemTable> filling, uint64_t entries)
       : WorkPace(context.clock()),

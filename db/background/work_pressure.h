@@ -10,6 +10,7 @@ namespace varve {
 struct Engine;
 struct Jobs;
 
+// Thread safety: as annotated.
 class WorkPressure {
  public:
   WorkPressure(Engine& engine, const Jobs& jobs) : engine_(engine), jobs_(jobs) {}
@@ -25,6 +26,7 @@ class WorkPressure {
   // Excludes this many running jobs from the count.
   void Tell(int flushes, int compactions) const VARVE_REQUIRES(kDbMutex);
 
+  // Borrowed; both outlive this.
   Engine& engine_;
   const Jobs& jobs_;
 };

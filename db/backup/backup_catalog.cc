@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads a backup directory from its lists alone. Backups are read from the newest to the oldest, so
+// that a limit on their number leaves out the oldest, and an older list that contradicts a newer
+// one about a shared file is the invalid one.
+
 #include "db/backup/backup_catalog.h"
 
 #include <algorithm>
@@ -11,6 +16,9 @@
 
 namespace varve {
 
+// Makes three maps: valid backups, invalid ones with the reason, and each shared file with the
+// number of lists that name it. An invalid backup never makes the call fail, as the others must
+// stay usable; only an I/O error does.
 Status BackupCatalog::Load(int max_valid) {
   valid_.clear();
   invalid_.clear();
@@ -39,6 +47,8 @@ Status BackupCatalog::Load(int max_valid) {
       CountShared(*meta, true);
       valid_[id] = std::move(meta);
     } else {
+      // The files of an invalid backup that is understood count as needed: the backup may become
+      // valid again when the missing files are brought back.
       const bool understood = !meta->files.empty();
       if (understood) CountShared(*meta, false);
       invalid_[id] = Invalid{std::move(loaded), understood ? std::move(meta) : nullptr};
@@ -47,6 +57,8 @@ Status BackupCatalog::Load(int max_valid) {
   return Status::OK();
 }
 
+// Two listings answer for all shared files of all backups, where asking for each would be slow on
+// remote stores.
 Status BackupCatalog::ListShared(Names* names) const {
   for (const char* const folder : {kSharedFolder, kSharedChecksumFolder}) {
     std::vector<std::string> entries;
@@ -74,6 +86,7 @@ Status BackupCatalog::LoadOne(BackupID id, const Names& shared_names, BackupMeta
   for (BackupFile& file : meta->files) {
     Status completed = CompleteFile(path, shared_names, &file);
     if (completed.IsIOError()) return completed;
+    // The first fault is reported, but all files are looked at, since those that exist still count.
     if (s.ok()) s = std::move(completed);
   }
   return s;
@@ -99,6 +112,8 @@ Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& sh
       return Status::Corruption(meta_name,
                                 "another checksum for " + file->path + " than a newer backup has");
     }
+    // Asking for the size of each shared file of each backup would take long, on a remote store
+    // above all.
     if (file->size.has_value()) return Status::OK();
   }
   uint64_t size = 0;
@@ -114,6 +129,8 @@ Status BackupCatalog::CompleteFile(const std::string& meta_name, const Names& sh
   return Status::OK();
 }
 
+// Size and checksum come from the first valid backup that names the file, which is the newest. A
+// file of invalid backups alone is counted, and not usable.
 void BackupCatalog::CountShared(const BackupMeta& meta, bool valid) {
   for (const BackupFile& file : meta.files) {
     if (!file.parsed.shared) continue;
@@ -152,6 +169,7 @@ bool BackupCatalog::has_unknown_files() const {
   return std::ranges::any_of(invalid_, [](const auto& bad) { return bad.second.meta == nullptr; });
 }
 
+// For an invalid backup the answer is what is wrong with it.
 Status BackupCatalog::Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const {
   meta->reset();
   if (const auto it = valid_.find(id); it != valid_.end()) {

@@ -27,13 +27,17 @@ namespace varve {
 // Thread safety: none.
 class BackupCatalog {
  public:
+  // Describes a file of shared/ or shared_checksum/, as the lists of backups tell.
   struct Shared {
     uint64_t size = 0;
+    // Checksum of the whole file, if a list has it.
     std::optional<uint32_t> crc32c;
     uint32_t backups = 0;  // Number of backups that list it.
     bool usable = false;   // True if one of them is valid.
   };
+  // Describes a backup whose list is damaged, or has a file that is missing or differs.
   struct Invalid {
+    // Returned by Find.
     Status why;
     // The contents of its list, as far as they are understood.
     std::shared_ptr<const BackupMeta> meta;
@@ -46,6 +50,7 @@ class BackupCatalog {
   // is no meta/.
   Status Load(int max_valid = std::numeric_limits<int>::max());
 
+  // Adds a backup that this process has made.
   void Add(std::shared_ptr<const BackupMeta> meta);
   // Forgets a backup, valid or not.
   void Remove(BackupID id);
@@ -56,21 +61,28 @@ class BackupCatalog {
   const std::unordered_map<std::string, Shared>& shared() const { return shared_; }
   // Returns the largest id that any backup has had.
   BackupID largest_id() const { return largest_id_; }
-  // True if a backup may have files that are not known to belong to it.
+  // True if a backup may have files that are not known to belong to it. Then no shared file that no
+  // list names may be deleted as garbage.
   bool has_unknown_files() const;
 
   // Finds a backup. NotFound: there is none. If it is not valid, returns the reason.
   Status Find(BackupID id, std::shared_ptr<const BackupMeta>* meta) const;
 
+  // Returns the path of a file, for the file system.
   std::string PathOf(const std::string& relative) const { return directory_ + "/" + relative; }
 
  private:
+  // Relative paths of the shared files that exist.
   using Names = std::unordered_map<std::string, bool>;
 
+  // Reads one list. IOError says nothing about the backup; any other error makes it an invalid one.
   Status LoadOne(BackupID id, const Names& shared_names, BackupMeta* meta) const;
+  // Checks that the file exists, and fills in its size.
   Status CompleteFile(const std::string& meta_name, const Names& shared_names,
                       BackupFile* file) const;
+  // Lists both folders of shared files, so that not every file of every backup is asked for.
   Status ListShared(Names* names) const;
+  // Counts the backup for each shared file that it lists.
   void CountShared(const BackupMeta& meta, bool valid);
 
   FileSystem* const fs_;

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A backup's files lie under other names in several folders, and partly belong to other backups,
+// too. A database that is opened on a backup asks for them by the names that they have in a
+// database: Real translates these into the true paths, and passes every other path on as it is.
+// Whatever would write is refused here, one method for each, so that no backup is changed by a
+// reader, whatever the engine tries.
+
 #include "db/backup/backup_file_system.h"
 
 #include <algorithm>

@@ -18,9 +18,11 @@
 
 namespace varve {
 
+// These limit what is written and read, as a list's bytes are not trusted.
 inline constexpr size_t kMaxAppMetadataBytes = 1 << 20;
 inline constexpr uint64_t kMaxMetaFileBytes = uint64_t{1} << 30;
 
+// One file of a backup.
 struct BackupFile {
   std::string path;  // Relative to the backup directory.
   BackupPath parsed;
@@ -31,6 +33,7 @@ struct BackupFile {
   Temperature temperature = Temperature::kUnknown;
 };
 
+// One backup, as its list of files in meta/ describes it.
 struct BackupMeta {
   BackupID id = 0;
   int64_t timestamp = 0;        // Seconds since 1970.

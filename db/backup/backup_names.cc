@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Names tell what a file is, so that a directory of backups can be understood without any other
+// index:
+//
+//      private/7/MANIFEST-000005                 a file of backup 7 alone
+//      shared/000012.sst                         a table, told by its number alone
+//      shared_checksum/000012_sSESSION_SIZE.sst  told by the session that wrote it
+//      shared_checksum/000012_CRC_SIZE.sst       told by its contents (legacy)
+//
+// Paths come from lists that are not trusted: one that does not have exactly such a form is
+// refused, so that no list makes a restore read or write elsewhere.
+
 #include "db/backup/backup_names.h"
 
 #include <limits>
@@ -15,7 +27,8 @@ constexpr size_t kMaxNumberDigits = 20;
 constexpr std::string_view kNameCharacters =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-.";
 
-// True if backups keep files of this type. Others are not data, or of no current engine.
+// True if backups have files of this type. LOCK, LOG, IDENTITY and temporary files hold no data,
+// and METADB and COMPACTION_PROGRESS are never written by this library.
 bool IsBackedUp(FileType type) {
   return type == kTableFile || type == kWalFile || type == kDescriptorFile ||
          type == kCurrentFile || type == kOptionsFile || type == kBlobFile;
@@ -56,6 +69,9 @@ std::optional<BackupID> ParseBackupId(const Slice& name) {
   return static_cast<BackupID>(*number);
 }
 
+// Allows what Varve and RocksDB write, and nothing else: a known folder, private ones only with the
+// backup's own id; plain characters; a name that some file of a database has; and a type that is
+// backed up, of which only tables and blob files are shared.
 bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed) {
   const std::string_view text = path.ToStringView();
   const size_t slash = text.rfind('/');
@@ -95,6 +111,7 @@ std::optional<uint64_t> SizeInSharedName(const Slice& file_name) {
   return ParseDecimal(text.substr(last + 1, dot - last - 1));
 }
 
+// A legacy name has digits behind its first underscore, so it is not taken for a session.
 std::string SessionInSharedName(const std::string& path) {
   const size_t begin = path.find("_s", path.rfind('/') + 1);
   if (begin == std::string::npos) return "";

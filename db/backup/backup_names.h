@@ -14,8 +14,12 @@
 
 namespace varve {
 
+// Has one file for each backup: its list.
 inline constexpr char kMetaFolder[] = "meta";
+// Has one folder for each backup: the files that it alone has.
 inline constexpr char kPrivateFolder[] = "private";
+// Have tables that several backups may need; in the second folder their names tell tables of
+// different contents apart.
 inline constexpr char kSharedFolder[] = "shared";
 inline constexpr char kSharedChecksumFolder[] = "shared_checksum";
 
@@ -37,7 +41,7 @@ struct BackupPath {
 };
 
 // Returns false for every path that a backup with this id cannot have: such a path is never
-// followed.
+// followed. *parsed is undefined if the result is false.
 bool ParseBackupPath(const Slice& path, BackupID id, BackupPath* parsed);
 
 // Returns the size that the name of a shared file contains, if any.

@@ -27,6 +27,7 @@ class OpenedPlan final : public CopyPlan {
  public:
   explicit OpenedPlan(std::shared_ptr<FileSystem> fs) : fs_(std::move(fs)) {}
 
+  // An opened plan is complete in memory: its calls need the directory only for the objects' bytes.
   Status Load(const std::string& directory) {
     const std::string path = directory + "/" + kPlanFileName;
     std::string text;
@@ -50,6 +51,8 @@ class OpenedPlan final : public CopyPlan {
   const std::vector<CopyPlanObject>& objects() const override { return objects_; }
   const CopyPlanCatalog& catalog() const override { return catalog_; }
 
+  // Called again after an interrupted upload: an object that is there with its size, and with its
+  // checksum where the store knows one, is not uploaded again.
   Status FindMissing(const std::vector<StoredObject>& stored,
                      std::vector<CopyPlanObject>* missing) const override try {
     if (missing == nullptr) return Status::InvalidArgument("FindMissing", "the place is null");
@@ -64,6 +67,8 @@ class OpenedPlan final : public CopyPlan {
         found.push_back(object);
       }
     }
+    // The store must already have all that this plan does not bring, or the backup would be
+    // incomplete there.
     for (const StoredObject& object : needed_) {
       if (ours.count(object.name) != 0) continue;
       const auto it = by_name.find(object.name);
@@ -153,6 +158,7 @@ Status DiscardPlan(FileSystem* fs, const std::string& directory) {
     bool is_directory = false;
     VARVE_RETURN_IF_ERROR(
         fs->IsDirectory(directory + "/" + name, IOOptions(), &is_directory, nullptr));
+    // The call deletes what it finds, so it must be sure that all of it is a plan's.
     if (is_directory || !IsOfPlan(name)) {
       return Status::InvalidArgument(directory, "holds " + name + ", which no copy plan has");
     }

@@ -5,12 +5,14 @@
 //
 //   1. Its folder in private/ is made; one that exists already is garbage, and swept first.
 //   2. The files of one moment of the database are listed, and kept from deletion (CopySet).
-//   3. Missing files are copied, with checksums: shared ones under temporary names.
-//   4. Shared files get their names, and all folders are synced.
-//   5. The list of files is written, synced and renamed to its name in meta/.
+//   3. Each file gets a name in the backup. A shared one that a valid backup has is not copied.
+//   4. The others are copied, with checksums: shared ones under temporary names.
+//   5. Shared files get their names, and all folders are synced.
+//   6. The list of files is written, synced and renamed to its name in meta/.
 //
-// A crash before 5 leaves no backup, and garbage; after it everything that the list names is
-// durable. A shared file that no list names is never taken for whole: it is copied anew.
+// A crash before the rename of 6 leaves no backup, and garbage; after it everything that the list
+// names is durable, with BackupEngineOptions::sync. A shared file that no list names is not relied
+// upon: a later backup copies it anew.
 
 #include <string>
 

@@ -38,7 +38,7 @@ class LiveTables {
   // Adds a session that may have written tables; does nothing if it is empty.
   void KnowSession(const std::string& session_id);
   Facts& Of(uint64_t number) { return facts_[number]; }
-  // Returns the session that has written the table: a known one whose hash is unique_id
+  // Sets *session_id to the session that has written the table: a known one whose hash is unique_id
   // (TableUniqueId; empty: not known), or else the one that the table names.
   Status SessionOf(FileSystem* fs, const std::string& path, uint64_t number,
                    const std::string& unique_id, std::string* session_id);

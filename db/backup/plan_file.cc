@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads and writes PLAN: what the plan's directory has, and the catalog of the backup. A checksum
+// covers all of it. The lines are:
+//
+//      varve_copy_plan 1
+//      7                               id of the backup
+//      2                               number of files that the plan has, and their names
+//      000012.sst
+//      MANIFEST-000005
+//      schema_version 2.1 ...          the catalog, as it will be in the store (backup_meta.cc)
+//      crc32c 789                      of all bytes above this line
+
 #include "db/backup/plan_file.h"
 
 #include <string_view>
@@ -22,6 +34,8 @@ class PlanReader {
   PlanReader(const Slice& text, const std::string& name, PlanContents* contents)
       : text_(text.ToStringView()), name_(name), contents_(*contents) {}
 
+  // The checksum is compared before anything is believed, and the catalog is parsed as hostile all
+  // the same: a checksum protects from damage, and not from a foreign hand.
   Status Read() {
     VARVE_RETURN_IF_ERROR(CheckHead());
     VARVE_RETURN_IF_ERROR(TakeChecksum());
@@ -79,6 +93,7 @@ class PlanReader {
     if (line.starts_with(kChecksumField)) {
       checksum = ParseDecimal(line.substr(kChecksumField.size()));
     }
+    // Everything but the last line and its newline.
     const size_t body = whole_.size() - line.size() - 1;
     if (checksum != crc32c::Value(whole_.data(), body)) return Damaged("its checksum is wrong");
     return Status::OK();

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Compares the files of a backup with its list: their sizes, and on demand their checksums, which
+// means to read all of them.
+
 #include "db/backup/verify_backup.h"
 
 #include <string>
@@ -25,7 +29,8 @@ Status CheckSize(const BackupStore& store, const BackupFile& file) {
                                       " when it was backed up");
 }
 
-// Returns four bytes, most significant first.
+// Returns four bytes, most significant first. This is the form that file checksums have in a
+// MANIFEST, so that users can compare the two.
 std::string ChecksumBytes(uint32_t crc32c) {
   std::string bytes;
   for (int shift = 24; shift >= 0; shift -= 8) {
@@ -36,6 +41,8 @@ std::string ChecksumBytes(uint32_t crc32c) {
 
 }  // namespace
 
+// Sizes of all files come first: they cost little, and find most damage without reading anything. A
+// file without a checksum in its list, as old lists may have, is read all the same.
 Status VerifyBackupFiles(const BackupStore& store, BackupID id, bool with_checksum) {
   std::shared_ptr<const BackupMeta> meta;
   VARVE_RETURN_IF_ERROR(store.catalog().Find(id, &meta));

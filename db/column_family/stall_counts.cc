@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Counts how often a family began to hold writes back, by cause. Duration is counted for the whole
+// database (StallControl), as one family's stall delays or stops the writes of all.
+
 #include "db/column_family/stall_counts.h"
 
 #include <iterator>
@@ -8,6 +12,8 @@ namespace varve {
 
 void StallCounts::Count(WriteStallCondition condition, WriteStallCause cause, bool compacting_l0) {
   const auto row = static_cast<size_t>(cause);
+  // The causes of a family's own rules come first in the enum; others, as the write-buffer
+  // manager's, are counted elsewhere.
   if (condition == WriteStallCondition::kNormal || row >= kCauses) return;
   const bool stop = condition == WriteStallCondition::kStopped;
   (stop ? stops : delays)[row]++;
@@ -25,6 +31,7 @@ uint64_t StallCounts::total_delays() const {
 }
 
 std::map<std::string, std::string> StallCounts::ToMap() const {
+  // The names are those of RocksDB's property cf-write-stall-stats, in the order of the enum.
   static constexpr const char* kNames[kCauses] = {"memtable-limit", "l0-file-count-limit",
                                                   "pending-compaction-bytes"};
   std::map<std::string, std::string> result;

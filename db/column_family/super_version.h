@@ -3,6 +3,18 @@
 
 // Holds what one read pins of a column family: its memtables, its tables and its options, at one
 // moment.
+//
+//      SuperVersion 17 -- mem        (being written)         searched first
+//                     |-- immutables (newest first)
+//                     |-- version    (tables and blob files)  searched last
+//                     '-- options, table cache, merge operator
+//
+// A read takes one reference instead of one for each part, and sees parts that belong together:
+// what a flush moves from a memtable to a table is in exactly one of the two. Whenever a family
+// changes (a memtable is switched, a version is installed, options are set), a new super-version
+// with the next number replaces the current one. Old ones live as long as readers have them, and
+// keep alive the memtables and files that they name; therefore a forgotten iterator keeps memory
+// and disk space.
 
 #include <algorithm>
 #include <atomic>
@@ -46,6 +58,8 @@ class SuperVersion {
   SuperVersion(const SuperVersion&) = delete;
   SuperVersion& operator=(const SuperVersion&) = delete;
 
+  // Adds a reference. Requires that the caller has one, or that the DB mutex keeps the object
+  // current.
   void Ref() {
     const uint32_t before = refs_.fetch_add(1, std::memory_order_relaxed);
     VARVE_ASSERT(before > 0);
@@ -60,11 +74,14 @@ class SuperVersion {
   }
 
   uint64_t number() const { return number_; }  // grows with each change of the family
+  // Returns the active memtable. Writers insert while readers search it.
   MemTable* mem() const { return mem_.get(); }
   // Returns the immutable memtables, newest first.
   const std::vector<std::shared_ptr<MemTable>>& immutables() const { return immutables_; }
+  // Returns the tree of tables.
   const Version& version() const { return *version_; }
   const VersionRef& shared_version() const { return version_; }
+  // Returns the options in force when this was made.
   const ColumnFamilyOptions& options() const { return *options_; }
   TableCache* table_cache() const { return table_cache_.get(); }
   // Returns the merge caller, with the operator of options() if there is one.
@@ -75,11 +92,13 @@ class SuperVersion {
   // Reads see nothing newer than this: if another process writes the database, the memtables get
   // incomplete data, and the tables lack data they once had. Otherwise kMaxSequenceNumber.
   SequenceNumber sequence_limit() const { return sequence_limit_; }
+  // Returns the number at which a read that wants `sequence` may read.
   SequenceNumber Limit(SequenceNumber sequence) const {
     return std::min(sequence, sequence_limit_);
   }
 
  private:
+  // Private, because the last Unref deletes the object.
   ~SuperVersion() = default;
 
   // Number of references; the decrement to zero makes every holder's reads visible to the deleter.

@@ -12,7 +12,9 @@
 
 namespace varve {
 
-// Returns the indices of the level's files (level >= 1), best candidate first.
+// Returns the indexes of the level's files, best candidate first, in the order that `priority`
+// (ColumnFamilyOptions::compaction_pri) asks for. Requires that `level` is at least 1 and not the
+// last one. Takes no lock and marks nothing.
 std::vector<size_t> OrderCandidates(const Version& version, int level, CompactionPri priority);
 
 }  // namespace varve

@@ -3,6 +3,14 @@
 
 // Passes entries from the merge to the table builder: they are copied into chunks, which a second
 // thread empties, so that merging and building run in parallel.
+//
+//      merge thread   --Add--> [filling] [full] [full] [being taken] --take--> builder's thread
+//                                 4 chunks of 128 KiB, used in turn
+//
+// The copy costs less than it saves: the slices of the merge are valid only until its next step,
+// and a builder that compresses is often the slower half. Sync is a meeting point: when it returns,
+// the builder has seen everything, and the merge thread may use the builder itself, for instance to
+// end a table.
 
 #include <array>
 #include <cstddef>
@@ -28,9 +36,11 @@ class EntryChunk {
   [[nodiscard]] static bool CanHold(const Slice& key, const Slice& value) {
     return sizeof(Header) + key.size() + value.size() <= kBytes;
   }
+  // True if the entry fits behind those in the chunk.
   [[nodiscard]] bool HasRoomFor(const Slice& key, const Slice& value) const {
     return sizeof(Header) + key.size() + value.size() <= kBytes - size_;
   }
+  // Copies an entry. Requires HasRoomFor.
   void Add(const Slice& key, const Slice& value, bool starts_user_key) {
     const Header header{static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size()),
                         starts_user_key};
@@ -42,6 +52,7 @@ class EntryChunk {
     size_ += sizeof(header) + key.size() + value.size();
   }
   [[nodiscard]] bool empty() const { return size_ == 0; }
+  // Makes the chunk empty; its memory stays.
   void Clear() { size_ = 0; }
 
   // Calls take(key, value, starts_user_key) for each entry until a call fails.
@@ -62,8 +73,10 @@ class EntryChunk {
   }
 
  private:
+  // Size of a chunk.
   static constexpr size_t kBytes = 128 << 10;
 
+  // Precedes each entry; it is copied, because it need not be aligned.
   struct Header {
     uint32_t key_size;
     uint32_t value_size;
@@ -81,6 +94,7 @@ class EntryPipeline {
  public:
   using Take = std::function<Status(const EntryChunk&)>;
 
+  // Starts the thread, which calls `take` for each chunk.
   explicit EntryPipeline(Take take);
 
   // Returns false if taking has failed: then no more is wanted. Requires that a chunk can hold the
@@ -101,6 +115,8 @@ class EntryPipeline {
   // One is filled and one emptied; the others compensate for differences in work.
   static constexpr size_t kChunks = 4;
 
+  // Gives the full chunk to the thread, and waits for an empty one. Returns false if taking has
+  // failed.
   bool HandOver();
 
   const Take take_;

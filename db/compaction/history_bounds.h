@@ -7,10 +7,13 @@
 
 namespace varve {
 
-// Empty strings mean "not set".
+// Timestamps of the family's comparator; an empty string means that there is no such bound.
 struct HistoryBounds {
-  std::string full_history_ts_low;  // only the newest of older versions may be read
-  std::string trim_ts;              // versions after it are treated as never written
+  // Reads as of a time before this one are refused, so of the versions that are older than it only
+  // the newest of each key is kept. Empty: all are kept.
+  std::string full_history_ts_low;
+  // Versions newer than this one are dropped as if they had never been written.
+  std::string trim_ts;
 };
 
 }  // namespace varve

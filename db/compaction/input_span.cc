@@ -64,6 +64,8 @@ FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& i
   return span;
 }
 
+// Versions of one user key in two files must be compacted together: otherwise the older one could
+// end up above the newer one, or be found without it.
 void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span) {
   VARVE_ASSERT(span->first <= span->last && span->last <= files.size());
   if (span->empty()) return;
@@ -104,6 +106,8 @@ std::vector<FileRef> FilesOf(const LevelFiles& files, const FileSpan& span) {
           files.files().begin() + static_cast<ptrdiff_t>(span.last)};
 }
 
+// Files of L0 overlap at will. One that overlaps a chosen file is drawn in, which may widen the
+// range, until nothing changes.
 KeyRange GrowL0Cluster(const LevelFiles& files, const InternalKeyComparator& icmp,
                        std::vector<bool>* chosen) {
   VARVE_ASSERT(chosen->size() == files.size());

@@ -12,7 +12,8 @@
 
 namespace varve {
 
-// Keys without timestamps, both inclusive. Slices point into files' bounds.
+// Keys without timestamps, both inclusive. Slices point into files' bounds, so the version that has
+// the files must outlive it. `set` is false for an empty range, which overlaps nothing.
 struct KeyRange {
   bool set = false;
   Slice smallest;
@@ -23,6 +24,7 @@ struct KeyRange {
   bool Overlaps(const InternalKeyComparator& icmp, const KeyRange& other) const;
 };
 
+// Return the range of a file, and that of all inputs of a plan.
 KeyRange RangeOf(const InternalKeyComparator& icmp, const FileMetaData& file);
 KeyRange RangeOf(const InternalKeyComparator& icmp, const CompactionPlan& plan);
 
@@ -40,6 +42,7 @@ FileSpan OverlappingSpan(const LevelFiles& files, const InternalKeyComparator& i
 // above newer ones.
 void GrowToCleanCut(const LevelFiles& files, const InternalKeyComparator& icmp, FileSpan* span);
 KeyRange RangeOf(const LevelFiles& files, const InternalKeyComparator& icmp, const FileSpan& span);
+// True if a file of the span is an input of a running compaction. Requires the DB mutex.
 bool AnyBeingCompacted(const LevelFiles& files, const FileSpan& span);
 uint64_t BytesOf(const LevelFiles& files, const FileSpan& span);
 std::vector<FileRef> FilesOf(const LevelFiles& files, const FileSpan& span);

@@ -19,20 +19,23 @@
 
 namespace varve {
 
+// One step of CompactRange: which files of which level go to which level.
 struct ManualCompactionRequest {
   int start_level = 0;
   int output_level = 1;          // equal to start_level: rewrite in place (bottommost)
   const Slice* begin = nullptr;  // user keys; null = open
   const Slice* end = nullptr;    // inclusive
   bool allow_trivial_move = true;
-  uint32_t max_subcompactions = 0;       // 0: as in the options
-  const Remainder* remainder = nullptr;  // below L0: only unwritten files; null: all
-  std::optional<uint32_t> path_id;       // the outputs' path; unset: that of their level
+  uint32_t max_subcompactions = 0;  // 0: as in the options
+  // Tells what the call still has to rewrite (remainder.h). Null: all files of the range.
+  // Otherwise, below L0, only those are wanted for which Remainder::IsUnwritten is true.
+  const Remainder* remainder = nullptr;
+  std::optional<uint32_t> path_id;  // the outputs' path; unset: that of their level
 };
 
 // Returns a plan for all files of start_level in the range and what they overlap in output_level,
 // or null if the start level has no file in the range. With a remainder, takes only the first run
-// of files that has something left to rewrite. Sets *conflict if an input is being compacted; then
+// of unwritten files, grown to clean cuts. Sets *conflict if an input is being compacted; then
 // try again later.
 std::unique_ptr<CompactionPlan> PickManualCompaction(
     const VersionRef& version, const LevelShape& shape, const ColumnFamilyOptions& options,
@@ -48,17 +51,20 @@ struct RangeCall {
   std::optional<uint32_t> path_id;  // the outputs' path; unset: that of their level
 };
 
-// Returns the next step of a CompactRange call: after it, the remaining work is deeper or less.
-// Returns null if nothing is left, or if *conflict is set.
+// Returns the next step of a CompactRange call, by the rules of the options' compaction style. Each
+// step that is carried out brings the remaining work deeper or makes it less. Returns null if
+// nothing is left or, with *conflict set to true, if running compactions have to end first.
 std::unique_ptr<CompactionPlan> PickRangeStep(const VersionRef& version, const LevelShape& shape,
                                               const ColumnFamilyOptions& options,
                                               const RangeCall& call, const Remainder& remainder,
                                               const std::vector<const CompactionPlan*>& running,
                                               bool* conflict);
 
-// CompactRangeOptions::change_level: moves the files of the deepest level that overlaps the range
-// to `target_level` (negative: to the smallest that has room). Requires that no compaction of the
-// family is running. Sets *plan to null if there is nothing to move.
+// Plans what CompactRangeOptions::change_level asks for: a move of all files of the deepest level
+// that overlaps the range to `target_level` (negative: to the smallest level that has room for
+// them). Requires that no compaction of the family is running. Sets *plan to null if there is
+// nothing to move. Returns NotSupported or Aborted, with *plan null, if the levels between are not
+// empty, or more than one file would come to L0.
 Status PickLevelMove(const VersionRef& version, const LevelShape& shape, const RangeCall& call,
                      int target_level, std::unique_ptr<CompactionPlan>* plan);
 
@@ -68,15 +74,18 @@ struct FilesCall {
   int output_level = 0;
   std::optional<uint32_t> path_id;  // the outputs' path; unset: that of their level
 };
-// Plans a compaction of exactly these files (grown to a legal set). Returns InvalidArgument if one
-// is unknown or being compacted.
+// Plans what DB::CompactFiles asks for: a compaction of these files, and of all that must take part
+// so that no older entry of a key comes to lie above a newer one. Returns InvalidArgument, with
+// *plan null, if a file is unknown, deeper than the output level, or being compacted, if the output
+// level is none of the family's, or if a running compaction writes into the range.
 Status PickCompactFiles(const VersionRef& version, const LevelShape& shape,
                         const ColumnFamilyOptions& options, const FilesCall& call,
                         const std::vector<const CompactionPlan*>& running,
                         std::unique_ptr<CompactionPlan>* plan);
 
-// DeleteFilesInRanges: plans the deletion of those files of levels >= 1 that lie wholly in one of
-// the ranges and share no key with files that stay. Without inputs there is nothing to delete.
+// Plans what DeleteFilesInRanges asks for: the deletion of those files of levels >= 1 that lie
+// wholly in one of the `n` ranges and share no key with files that stay. `include_end` says whether
+// a range's limit belongs to it. *plan must be new; it has no inputs if there is nothing to delete.
 void PickFilesInRanges(const VersionRef& version, const RangePtr* ranges, size_t n,
                        bool include_end, CompactionPlan* plan);
 

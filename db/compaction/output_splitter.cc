@@ -34,6 +34,8 @@ void OutputSplitter::PassBoundaries(const Slice& key) {
   } while (has_boundary_ && icmp_->CompareKey(key, boundary_) > 0);
 }
 
+// Bytes of grandparents that were passed count for the file that is open: each output should
+// overlap few of them, as its own compaction will have to rewrite those.
 void OutputSplitter::StartFile(const Slice& key) {
   if (has_boundary_ && icmp_->CompareKey(key, boundary_) > 0) PassBoundaries(key);
   passed_bytes_ = 0;

@@ -3,6 +3,16 @@
 
 // Decides where an output file ends: at its target size, before it overlaps too much of the level
 // that it will be compacted into next, and where the user's partitioner says so.
+//
+//      grandparents    [a ...... d]  [e ...... j]  [k .. m]  [n ....... t]
+//      outputs         [ file 1                  ][ file 2            ]
+//                                                ^ ends at a border, as it is nearly full
+//
+// The file will once be compacted with the grandparents that it overlaps, and all of these are
+// rewritten then. So their bytes are bounded; and a file that is three quarters full ends at a
+// border rather than a little behind it, where it would overlap one more file.
+//
+// All entries of a key go into one file, so the splitter is asked for keys and not for entries.
 
 #include <cstddef>
 #include <cstdint>
@@ -48,8 +58,11 @@ class OutputSplitter {
   void StartFile(const Slice& key);
 
  private:
+  // Asks the partitioner, and notes the key.
   bool EndsPartition(const Slice& key, uint64_t open_bytes);
+  // Moves over the grandparents that end before the key.
   void PassBoundaries(const Slice& key);
+  // Sets boundary_ for next_.
   void SetBoundary();
   // True if the file would overlap too much by continuing into the next grandparent.
   bool WouldOverlapTooMuch() const {

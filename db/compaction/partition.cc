@@ -20,6 +20,8 @@ std::unique_ptr<SstPartitioner> MakePartitioner(const CompactionPlan& plan,
   return factory->CreatePartitioner(context);
 }
 
+// A move brings a table unread to a level where the partitioner would have cut it. If the user's
+// code throws, the table is rewritten, which is always right.
 bool PartitionerLetsMove(const CompactionPlan& plan, const InternalKeyComparator& icmp,
                          const ColumnFamilyOptions& options) noexcept try {
   const std::unique_ptr<SstPartitioner> partitioner = MakePartitioner(plan, icmp, options);

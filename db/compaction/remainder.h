@@ -5,6 +5,14 @@
 // move and rewrite tables while the call waits and works, so it does not count levels down. Instead
 // each compaction reports, when it is installed, which tables it made from which, and after each
 // step the call looks for the tables that are left.
+//
+//      end_ = 20, goal kRewrite           old                 still to be rewritten
+//      at the beginning                   all below 20        all below 20
+//      job of before: {12, 13} -> {21}    + 21                + 21, as the job began too early
+//      job of later:  {21, 14} -> {25}    + 25
+//      a flush writes 26                  not old             the call does not wait for it
+//
+// New writes therefore never prolong the call.
 
 #include <cstdint>
 #include <set>
@@ -38,6 +46,8 @@ class Remainder {
   Remainder(Goal goal, std::string trim_ts, uint64_t end, int first_job)
       : goal_(goal), trim_ts_(std::move(trim_ts)), end_(end), first_job_(first_job) {}
 
+  // Called for each compaction that was installed: its outputs are old if an input was, and
+  // unwritten as far as the compaction does not suffice.
   void Note(const Work& work);
 
   // True if the table has data that existed at the beginning.
@@ -48,6 +58,7 @@ class Remainder {
   [[nodiscard]] bool IsUnwritten(uint64_t number) const {
     return goal_ != Goal::kSink && (number < end_ || unwritten_.find(number) != unwritten_.end());
   }
+  // Returns what the call wants of old data.
   [[nodiscard]] Goal goal() const { return goal_; }
 
  private:
@@ -58,7 +69,9 @@ class Remainder {
   }
 
   const Goal goal_;
+  // Time whose later versions a compaction must have removed to suffice; empty: there is none.
   const std::string trim_ts_;
+  // Numbers of tables and jobs that were given out when the call began are below these.
   const uint64_t end_;
   const int first_job_;
   // Tables with numbers from end_ on. unwritten_ is a subset of old_.

@@ -16,7 +16,9 @@ namespace {
 // Number of candidates from one walked file.
 constexpr uint64_t kKeysPerWalk = 64;
 
-// L0 files often span the same range, so that their bounds cut nothing: then one of them is walked.
+// L0 files often span the same range, so that their bounds cut nothing. Then one of them, the
+// smallest because its walk is the shortest, stands for all. A walk that ends with an error gives
+// fewer keys; the compaction reads the same file, and reports the error.
 void AddKeysOfOneFile(const std::vector<CompactionInputFile>& inputs,
                       const InternalKeyComparator& icmp, std::vector<std::string>* keys) {
   const CompactionInputFile* chosen = nullptr;
@@ -40,6 +42,8 @@ void AddKeysOfOneFile(const std::vector<CompactionInputFile>& inputs,
   }
 }
 
+// Estimates the bytes of all inputs that lie before a key: whole files, and of a file that has the
+// key within its bounds, what its index says.
 uint64_t BytesBefore(const std::vector<CompactionInputFile>& inputs,
                      const InternalKeyComparator& icmp, const std::string& key) {
   ReadOptions read_options;
@@ -58,6 +62,8 @@ uint64_t BytesBefore(const std::vector<CompactionInputFile>& inputs,
 
 }  // namespace
 
+// Cuts where the estimated bytes before a key reach another share. Bounds are user keys, so all
+// versions of a key are in one piece.
 std::vector<std::string> ChooseSubcompactionBounds(const CompactionPlan& plan,
                                                    const std::vector<CompactionInputFile>& inputs,
                                                    const InternalKeyComparator& icmp,

@@ -57,6 +57,9 @@ size_t SurvivingTombstones::StripeOf(SequenceNumber sequence) const {
                              snapshots_.begin());
 }
 
+// Collects the tombstones of one stripe after the other and cuts each stripe by itself. Those that
+// some reader may still ask about by timestamp are kept whole. reach_ then tells Within which parts
+// it may pass over.
 void SurvivingTombstones::CutAll() {
   // Stripes ascend with sequence numbers, and so do tombstones.
   std::vector<uint32_t> stripe;
@@ -70,6 +73,7 @@ void SurvivingTombstones::CutAll() {
   };
   for (uint32_t i = 0; i < all_->tombstone_count(); i++) {
     const FragmentedTombstones::Tombstone tombstone = all_->tombstone(i);
+    // Readers as of older timestamps do not see it, so it neither hides others nor expires.
     if (KeepsHistory(tombstone.timestamp)) {
       const FragmentedTombstones::Extent& extent = all_->extent(i);
       parts_.push_back({extent.first, extent.end, i, /*expires=*/false});
@@ -91,6 +95,9 @@ void SurvivingTombstones::CutAll() {
   }
 }
 
+// Walks over all places where a tombstone begins or ends. Between two of them the newest of those
+// that have begun and not ended makes a part. Tombstones are numbered by ascending sequence
+// number, so the largest index is the newest.
 void SurvivingTombstones::CutStripe(const std::vector<uint32_t>& tombstones, bool expires) {
   std::vector<uint32_t> bounds;
   bounds.reserve(2 * tombstones.size());
@@ -105,6 +112,8 @@ void SurvivingTombstones::CutStripe(const std::vector<uint32_t>& tombstones, boo
   std::priority_queue<uint32_t> begun;
   auto next = tombstones.begin();
   for (size_t i = 0; i + 1 < bounds.size(); i++) {
+    // Only the newest tombstone of a stripe counts at each key, as every reader of the stripe sees
+    // it.
     while (!begun.empty() && all_->extent(begun.top()).end <= bounds[i]) begun.pop();
     for (; next != tombstones.end() && all_->extent(*next).first == bounds[i]; ++next) {
       begun.push(*next);
@@ -133,6 +142,8 @@ bool SurvivingTombstones::IsBefore(const Part& a, const Part& b) const {
   return leaves_out_ ? a.tombstone > b.tombstone : all_->IsBefore(a.tombstone, b.tombstone);
 }
 
+// Takes the parts that overlap the file, cuts them to its bounds, sorts them again, as the cut may
+// make begins equal, and leaves out those that have nothing left to delete.
 std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice* lower,
                                                                     const Slice* upper,
                                                                     uint64_t* expired) const {
@@ -159,6 +170,7 @@ std::vector<SurvivingTombstones::Piece> SurvivingTombstones::Within(const Slice*
     Piece piece{all_->bound(part.first), all_->bound(part.end), tombstone.seq, tombstone.timestamp};
     if (lower != nullptr && icmp_.CompareKey(piece.begin, *lower) < 0) piece.begin = *lower;
     if (upper != nullptr && icmp_.CompareKey(*upper, piece.end) < 0) piece.end = *upper;
+    // All readers see the tombstone, and nothing is left that it could delete.
     if (part.expires && !MayExistDeeper(piece)) {
       if (expired != nullptr) ++*expired;
       continue;

@@ -23,15 +23,16 @@ namespace varve {
 // Thread safety: none. Returned slices point into the object or are the caller's bounds.
 class SurvivingTombstones {
  public:
+  // A tombstone as a file gets it, cut to the file's range.
   struct Piece {
     Slice begin;
     Slice end;  // exclusive
     SequenceNumber sequence = 0;
     Slice timestamp;  // empty if there are no timestamps
   };
-  // `lists` has the tombstones of all inputs, clipped to their files. A null `deeper` means that
-  // anything may exist deeper, unless bottommost. With leaves_out, the files will hold no
-  // timestamps.
+  // `lists` has the tombstones of all inputs, clipped to their files. `deeper` is borrowed; if it
+  // is null, anything may exist deeper, unless `bottommost` is true. `leaves_out` is true if the
+  // files to be written store no timestamps.
   SurvivingTombstones(const std::vector<std::shared_ptr<const FragmentedTombstones>>& lists,
                       const InternalKeyComparator& icmp, std::vector<SequenceNumber> snapshots,
                       bool bottommost, const DeeperLevels* deeper,
@@ -60,12 +61,18 @@ class SurvivingTombstones {
   [[nodiscard]] bool Trims(const Slice& timestamp) const;
   // True if readers may ask for the state as of its timestamp.
   [[nodiscard]] bool KeepsHistory(const Slice& timestamp) const;
+  // Returns the number of snapshots that do not see the sequence number, as DropRules counts
+  // stripes.
   [[nodiscard]] size_t StripeOf(SequenceNumber sequence) const;
+  // Fills parts_: in each stripe only the newest tombstone over a key is needed.
   void CutAll();
   // Cuts the tombstones of one stripe, ascending by start, into parts_.
   void CutStripe(const std::vector<uint32_t>& tombstones, bool expires);
+  // Adds a part of the current stripe.
   void AddPart(const Part& part);
+  // True if the part comes first in the order of internal keys.
   [[nodiscard]] bool IsBefore(const Part& a, const Part& b) const;
+  // True if a deeper level may hold a key of the piece.
   [[nodiscard]] bool MayExistDeeper(const Piece& piece) const;
 
   const InternalKeyComparator icmp_;
@@ -74,6 +81,7 @@ class SurvivingTombstones {
   const DeeperLevels* const deeper_;
   const HistoryBounds history_;
   const bool leaves_out_;
+  // All tombstones as one list; null if there are none.
   std::shared_ptr<const FragmentedTombstones> all_;
   std::vector<Part> parts_;      // in the order of internal keys
   std::vector<uint32_t> reach_;  // per part: the largest end up to it

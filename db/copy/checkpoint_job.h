@@ -3,6 +3,13 @@
 
 // Brings the files of one moment into a directory: all of a database, as a database, or the tables
 // of one family.
+//
+//      CopySet::Take          the files of the moment, kept from deletion
+//      StagedDirectory::Make  <directory>.tmp
+//      CopyPool::Run          links or copies each file into it, and syncs the copies
+//      Publish                the directory gets its own name
+//
+// A crash before the last step leaves <directory>.tmp, which the next call for the name removes.
 
 #include <cstddef>
 #include <string>
@@ -18,6 +25,7 @@ namespace varve {
 class RateLimiter;
 struct Engine;
 
+// Says how files are brought into a checkpoint.
 struct CheckpointLimits {
   bool may_link = true;
   int threads = 1;
@@ -25,6 +33,8 @@ struct CheckpointLimits {
   RateLimiter* rate_limiter = nullptr;  // Limits the copied bytes; outlives the call.
 };
 
+// Arguments of a call that makes a checkpoint. log_size_for_flush has the meaning of
+// CopyWanted::log_bytes_for_flush.
 struct CheckpointWanted {
   std::vector<ColumnFamilyHandle*> families;  // Besides the default one; empty: all.
   uint64_t log_size_for_flush = 0;

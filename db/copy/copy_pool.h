@@ -55,7 +55,9 @@ struct CopyTask {
 class CopyPool {
  public:
   static constexpr size_t kDefaultBufferBytes = 1 << 20;
+  // Number of targets that a thread writes before it syncs them.
   static constexpr size_t kUnsynced = 64;
+  // Says that a ticker is not counted.
   static constexpr uint32_t kNoTicker = ~uint32_t{0};
 
   // Receives progress from the copying threads, several at a time. It may throw, which ends the run
@@ -82,6 +84,7 @@ class CopyPool {
     Observer* observer = nullptr;
     uint64_t report_bytes = 4 << 20;  // Each thread reports after this many more bytes.
     Statistics* statistics = nullptr;
+    // Tickers that get the bytes read and written.
     uint32_t read_ticker = kNoTicker;
     uint32_t write_ticker = kNoTicker;
     // If set, the pool's own threads do all the work, with this priority.

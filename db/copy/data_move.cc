@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Runs a call that moves data, and tells of it: in the LOG, and to listeners, with its time and its
+// outcome.
+
 #include "db/copy/data_move.h"
 
 #include "db/copy/copy_pool.h"
@@ -31,6 +35,8 @@ const char* NameOf(DataMoveInfo::Kind kind) {
 
 }  // namespace
 
+// Listeners hear of failures as well, and outside of all locks. What they throw does not change the
+// outcome.
 Status MoveData(Engine* engine, DataMoveInfo::Kind kind, const std::string& path,
                 const std::function<Status(DataMoveInfo* info)>& work) {
   const DbContext& context = engine->context;

@@ -2,6 +2,9 @@
 #pragma once
 
 // Lists the files that make up a database, for programs that copy them by themselves.
+//
+// The lists are of one moment, but nothing keeps their files from deletion when the call has
+// returned. A program that copies them disables deletions before (DB::DisableFileDeletions).
 
 #include <vector>
 

@@ -15,6 +15,8 @@
 
 namespace varve {
 
+// SetDBOptions replaces the options as a whole: a reader keeps the object that it got, which does
+// not change. Thread safety: as annotated.
 class DynamicOptions {
  public:
   explicit DynamicOptions(std::shared_ptr<const DBOptions> options)
@@ -22,14 +24,17 @@ class DynamicOptions {
   DynamicOptions(const DynamicOptions&) = delete;
   DynamicOptions& operator=(const DynamicOptions&) = delete;
 
+  // Returns the options in force. A copy of the pointer keeps them as they are.
   const std::shared_ptr<const DBOptions>& current() const VARVE_REQUIRES(kDbMutex) {
     return current_;
   }
+  // Puts other options in force, for jobs and files that begin from now on.
   void Set(std::shared_ptr<const DBOptions> options) VARVE_REQUIRES(kDbMutex) {
     VARVE_ASSERT(options != nullptr);
     current_ = std::move(options);
   }
 
+  // Returns the options of a new log's file.
   WritableFileWriter::Options LogWriterOptions() const VARVE_REQUIRES(kDbMutex) {
     WritableFileWriter::Options result;
     result.max_buffer_size = current_->writable_file_max_buffer_size;

@@ -19,9 +19,12 @@
 
 namespace varve {
 
+// Thread safety: as annotated. Methods that tell listeners release the mutex meanwhile, so their
+// callers must not rely on what they have read before.
 class ErrorHandler {
  public:
   // `refused` is called under the mutex with each refusal, so that waiting writers stop waiting.
+  // What the object is given must outlive it.
   ErrorHandler(DbMutex* mu, const DbContext& context, const Lifecycle& lifecycle, WorkSignal* work,
                std::function<void()> refused);
   ErrorHandler(const ErrorHandler&) = delete;
@@ -35,7 +38,7 @@ class ErrorHandler {
 
   // Reports an error. Releases the mutex to notify listeners.
   void Report(const Status& error, BackgroundErrorReason reason) VARVE_REQUIRES(kDbMutex);
-  // Like Report, and returns the error with its severity.
+  // Does what Report does, and returns the error with its severity.
   [[nodiscard]] Status Reported(const Status& error, BackgroundErrorReason reason)
       VARVE_REQUIRES(kDbMutex);
   // Called when tables were deleted: if the error is a lack of space, makes the next attempt due.
@@ -81,6 +84,7 @@ class ErrorHandler {
   const std::function<void()> refused_;
   RecoveryStarter* recovery_ = nullptr;
   ErrorState state_;
+  // Never null. Replaced, not emptied, when its numbers are forgotten, as memtables share it.
   std::shared_ptr<InvalidatedSequences> invalidated_ VARVE_GUARDED_BY(kDbMutex);
   std::atomic<bool> refuses_writes_{false};  // changed under the mutex
 };

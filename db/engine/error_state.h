@@ -23,6 +23,8 @@ namespace varve {
 // A hard state is lifted by work that shows that its cause is gone. A soft one is lifted on trial,
 // to try compactions again: it is over only when they have worked. Until then another failure of
 // compactions counts as the same error, with the retries and the listeners' answer of the first.
+//
+// Thread safety: as annotated; the methods marked so may be called from any thread.
 class ErrorState {
  public:
   enum class Severity : uint8_t { kNone, kSoft, kHard, kFatal };
@@ -75,6 +77,7 @@ class ErrorState {
   // Ends the trial, as compactions work.
   void EndTrial() VARVE_REQUIRES(kDbMutex);
 
+  // Returns how bad an error is that this kind of work has met.
   static Severity Judge(const Status& error, BackgroundErrorReason reason);
   // Returns the error as users see it: with RocksDB's severity, which tells what helps against it
   // (kUnrecoverableError: only reopening).
@@ -96,14 +99,20 @@ class ErrorState {
     return severity_ <= Severity::kSoft ? of_soft_ : of_hard_;
   }
 
+  // Automatic attempts for one error.
   const uint64_t most_retries_;
+  // The state in force, its error, and whether another attempt may help.
   Severity severity_ VARVE_GUARDED_BY(kDbMutex) = Severity::kNone;
   Status error_ VARVE_GUARDED_BY(kDbMutex);
   bool recoverable_ VARVE_GUARDED_BY(kDbMutex) = false;
+  // True while an attempt runs.
   bool recovering_ VARVE_GUARDED_BY(kDbMutex) = false;
+  // The soft error in force or on trial; OK if there is none.
   Status soft_error_ VARVE_GUARDED_BY(kDbMutex);
+  // Attempts and the listeners' answer, for the soft and for the hard error.
   Recovery of_soft_ VARVE_GUARDED_BY(kDbMutex);
   Recovery of_hard_ VARVE_GUARDED_BY(kDbMutex);
+  // Number of questions put to listeners; each gets the next one.
   uint64_t questions_ VARVE_GUARDED_BY(kDbMutex) = 0;
   std::atomic<uint64_t> recoveries_{0};  // publishes no other data
   // Writers read it without the mutex; they detect a stale false in the later check under the

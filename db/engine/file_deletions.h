@@ -8,18 +8,22 @@
 
 namespace varve {
 
+// While there is a request, obsolete files stay. Whoever withdraws the last request calls for the
+// purge that deletes them. Thread safety: none; guarded by the DB mutex.
 class FileDeletions {
  public:
   FileDeletions() = default;
   FileDeletions(const FileDeletions&) = delete;
   FileDeletions& operator=(const FileDeletions&) = delete;
 
+  // True if obsolete files may be deleted now.
   bool allowed() const VARVE_REQUIRES(kDbMutex) { return disabled_ == 0 && keepers_ == 0; }
 
   // Called by users, any number of times.
   void Disable() VARVE_REQUIRES(kDbMutex) { disabled_++; }
   // Returns true if that was the last request.
   bool Enable() VARVE_REQUIRES(kDbMutex) { return disabled_ > 0 && --disabled_ == 0; }
+  // True if a user has disabled deletions.
   bool disabled() const VARVE_REQUIRES(kDbMutex) { return disabled_ > 0; }
 
   // Called by calls that read files by their names, for their duration.
@@ -30,6 +34,7 @@ class FileDeletions {
   }
 
  private:
+  // Calls of DisableFileDeletions that were not undone, and calls of Keep.
   int disabled_ VARVE_GUARDED_BY(kDbMutex) = 0;
   int keepers_ VARVE_GUARDED_BY(kDbMutex) = 0;
 };

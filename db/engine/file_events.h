@@ -11,9 +11,10 @@
 
 namespace varve {
 
-// Returns `fs` itself if no listener wants file notifications. Otherwise returns one whose files,
-// as long as they live, notify those that do. It offers no mapped files, whose writes could not be
-// seen. Exceptions of listeners are dropped: the operation's result stays.
+// Returns `fs` if no listener asks for file notifications. Otherwise returns a wrapper; it and each
+// file that it opens share ownership of the listeners that asked, and call them after each
+// operation, in the calling thread. It offers no mapped files, whose writes could not be seen.
+// Exceptions of listeners are dropped, and the operation's result stays.
 std::shared_ptr<FileSystem> WithFileEvents(
     const std::shared_ptr<FileSystem>& fs,
     const std::vector<std::shared_ptr<EventListener>>& listeners);

@@ -24,9 +24,11 @@ class MemTableFlusher {
   // True if SwitchFullMemTables would find work that writes must wait for: a memtable is full, or
   // logs or memory are too large.
   virtual bool AnythingFull() VARVE_REQUIRES(kDbMutex) = 0;
-  // Like AnythingFull, but also true for work that only makes later writes faster.
+  // True if AnythingFull is, or if SwitchFullMemTables would find work that only makes later writes
+  // faster.
   virtual bool AnythingDue() VARVE_REQUIRES(kDbMutex) = 0;
-  // Must be called if one of these is true. Requires that the commit path is held exclusively.
+  // Switches what is full, and requests the flushes that follow. Must be called if AnythingFull or
+  // AnythingDue is true. Requires that the caller keeps writers out (CommitPath::EnterExclusive).
   virtual Status SwitchFullMemTables() VARVE_REQUIRES(kDbMutex) = 0;
   // Requests flushes of families that stop writes with memtables not requested yet (they wait to be
   // merged with more, which will not come), and hands the requests to threads.
@@ -47,6 +49,7 @@ class RangeFlusher {
       VARVE_EXCLUDES(kDbMutex) = 0;
 };
 
+// Declares what flushes, writers and changes of families need of compactions.
 class CompactionScheduler {
  public:
   virtual ~CompactionScheduler() = default;
@@ -61,6 +64,7 @@ class CompactionScheduler {
   virtual bool MayMakeRoom() const VARVE_REQUIRES(kDbMutex) = 0;
 };
 
+// Declares what jobs need of the deletion of files.
 class FilePurger {
  public:
   virtual ~FilePurger() = default;
@@ -81,6 +85,7 @@ class JobTimer {
   virtual void Wake() = 0;
 };
 
+// Declares what error handling needs of the thread that recovers.
 class RecoveryStarter {
  public:
   virtual ~RecoveryStarter() = default;

@@ -43,12 +43,16 @@ class Lifecycle {
   Status CheckOpen() const;
   Status CheckNotForked() const;
 
+  // Returns the gate that calls pass (OpenCall).
   OpenCalls& calls() { return calls_; }
+  // Returns the counts of what programs hold.
   ReferenceCounts& references() { return references_; }
   // Returns "2 snapshots, 1 iterator, 3 column family handles", or "" if nothing is outstanding.
   std::string OutstandingReferences(const LiveSnapshots& snapshots) const;
 
+  // Makes background work give up.
   void ShutDown() { shutting_down_.store(true, std::memory_order_release); }
+  // Closes the database in a child of fork(), where its threads do not exist.
   void MarkForked();
   // Keeps the engine forever, as nothing of it may be released in a child.
   void KeepInChild(std::shared_ptr<void> engine) {
@@ -62,16 +66,22 @@ class Lifecycle {
   const Status& close_status() const VARVE_REQUIRES(kDbMutex) { return close_status_; }
   // After this no call enters any more.
   void BeginClosing() VARVE_REQUIRES(kDbMutex);
+  // Stores the result of Close for all calls of it.
   void EndClosing(const Status& status) noexcept VARVE_REQUIRES(kDbMutex);
 
  private:
+  // Each is set once and never reset.
   std::atomic<bool> closed_{false};
   std::atomic<bool> shutting_down_{false};
   std::atomic<bool> forked_{false};
+  // The progress of Close, and its result for calls that waited for it.
   Closing closing_ VARVE_GUARDED_BY(kDbMutex) = Closing::kNo;
   Status close_status_ VARVE_GUARDED_BY(kDbMutex);
+  // The engine, in a child of fork().
   std::shared_ptr<void> kept_by_child_;
+  // Iterators, handles and other objects that programs hold.
   ReferenceCounts references_;
+  // Calls that are inside the database; Close waits for them.
   OpenCalls calls_;
 };
 

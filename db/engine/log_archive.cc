@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The archive is a directory of renamed logs. It has no state in memory: each call lists the
+// directory anew, which is rare and cheap, and so sees what programs have deleted there themselves.
+
 #include "db/engine/log_archive.h"
 
 #include <algorithm>
@@ -28,6 +32,7 @@ Status LogArchive::List(std::vector<uint64_t>* numbers) const {
   return Status::OK();
 }
 
+// A rename keeps the file's bytes and its number; readers that have it open do not notice.
 bool LogArchive::Take(uint64_t number) const {
   FileSystem* const fs = context_.fs().get();
   const std::string directory = ArchivalDirectory(context_.WalDirectory());
@@ -49,6 +54,7 @@ std::vector<LogArchive::Archived> LogArchive::Describe() const {
     Archived log;
     log.number = number;
     const std::string path = PathOf(number);
+    // A log that a program has deleted since the listing is left out.
     if (!fs->GetFileSize(path, IOOptions(), &log.bytes, nullptr).ok()) continue;
     if (!fs->GetFileModificationTime(path, IOOptions(), &log.modified, nullptr).ok()) continue;
     logs.push_back(log);
@@ -62,6 +68,7 @@ bool LogArchive::IsTooOld(const Archived& log, uint64_t now) const {
   return ttl != 0 && now > log.modified && now - log.modified > ttl;
 }
 
+// Deletes from the oldest on. A log without bytes is deleted too, as it has nothing for readers.
 void LogArchive::Purge(uint64_t oldest_held) const {
   int64_t time = 0;
   if (!context_.clock()->GetCurrentTime(&time).ok() || time < 0) return;
@@ -72,10 +79,12 @@ void LogArchive::Purge(uint64_t oldest_held) const {
   const uint64_t megabytes = context_.options().WAL_size_limit_MB;
   if (megabytes != 0 && largest != 0) {
     const uint64_t limit = megabytes > UINT64_MAX >> 20 ? UINT64_MAX : megabytes << 20;
+    // The size limit becomes a number of files, as if all were as large as the largest.
     most = static_cast<size_t>(std::min<uint64_t>(most, limit / largest));
   }
   for (size_t i = 0; i < logs.size(); i++) {
     const Archived& log = logs[i];
+    // A LogHold keeps this log, and all that follow, since they ascend.
     if (log.number >= oldest_held) break;
     const bool too_many = logs.size() - i > most;
     if (!too_many && log.bytes != 0 && !IsTooOld(log, static_cast<uint64_t>(time))) continue;

@@ -27,12 +27,14 @@ class LogArchive {
   bool wanted() const {
     return context_.options().WAL_ttl_seconds != 0 || context_.options().WAL_size_limit_MB != 0;
   }
-  // Returns the numbers of the archived logs, ascending.
+  // Sets *numbers to those of the archived logs, ascending.
   Status List(std::vector<uint64_t>* numbers) const;
+  // Returns the path that the log has, or would have, in the archive.
   std::string PathOf(uint64_t number) const;
   // Moves an obsolete log, to which no thread writes, into the archive. Returns false if it stays.
   bool Take(uint64_t number) const;
-  // Deletes logs that are too old, or too many; none from `oldest_held` on.
+  // Deletes logs that are too old, or beyond the size limit; none from `oldest_held` on, the oldest
+  // log that a LogHold keeps.
   void Purge(uint64_t oldest_held) const;
   // Returns how often Purge should be called.
   uint64_t purge_period_micros() const;
@@ -43,7 +45,9 @@ class LogArchive {
     uint64_t bytes = 0;
     uint64_t modified = 0;  // seconds
   };
+  // Lists the archived logs with their sizes and times, ascending by number.
   std::vector<Archived> Describe() const;
+  // True if WAL_ttl_seconds have passed since the log was last written.
   bool IsTooOld(const Archived& log, uint64_t now) const;
 
   const DbContext& context_;

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+//       locks_ = 0  --Lock: locking_, waits for writers--> locks_ = 1 <--Lock, Unlock--> 2, 3 ...
+//           ^                                                 |
+//           '------ the last Unlock lets writers in ----------'
+//
+// The lock of the log is the exclusive hold of the commit path, which belongs to no thread: another
+// thread may unlock.
+
 #include "db/engine/log_gate.h"
 
 #include "util/base/assert.h"
@@ -7,6 +15,8 @@
 
 namespace varve {
 
+// The first caller closes the commit path and hands the log to the file system, without the mutex;
+// others wait for it, and only count. A failure lets writers in again.
 Status LogGate::Lock() {
   VARVE_RETURN_IF_ERROR(
       RefuseHeldUp("LockWAL", ActiveWork::kFlush | ActiveWork::kIngestion, &lifecycle_));
@@ -22,6 +32,8 @@ Status LogGate::Lock() {
     locking_ = true;
     slow_path_.Set();  // for writers with no_slowdown
   }
+  // The mutex is not held while this waits, as writers inside may need it. `locking_` keeps other
+  // calls of Lock out meanwhile.
   Status s = Guarded([&] { state_.commit->EnterExclusive(); });
   if (s.ok()) {
     const ActiveWork active(ActiveWork::kLog, state_.commit.get(), "the log,");
@@ -38,12 +50,14 @@ Status LogGate::Lock() {
   return s;
 }
 
+// Only the last of nested locks lets writers in.
 Status LogGate::Unlock() {
   {
     DbLock lock(&state_.mu);
     if (locks_ == 0) return Status::Aborted("UnlockWAL: the log is not locked");
     if (--locks_ > 0) return Status::OK();
   }
+  // Without the mutex: whoever is let in may take it at once.
   state_.commit->ExitExclusive();
   return Status::OK();
 }

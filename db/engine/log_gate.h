@@ -14,9 +14,10 @@
 
 namespace varve {
 
+// Thread safety: any thread, as annotated. Lock and Unlock may be called by different threads.
 class LogGate {
  public:
-  // Uses the commit path and the logs of the state.
+  // Uses the commit path and the logs of the state. What it is given must outlive it.
   LogGate(DbState* state, const Lifecycle& lifecycle, SlowPathFlag* slow_path)
       : state_(*state), lifecycle_(lifecycle), slow_path_(*slow_path) {}
   LogGate(const LogGate&) = delete;
@@ -43,8 +44,11 @@ class LogGate {
   DbState& state_;
   const Lifecycle& lifecycle_;
   SlowPathFlag& slow_path_;
+  // Calls of Lock that were not undone.
   int locks_ VARVE_GUARDED_BY(kDbMutex) = 0;
+  // True while the first call of Lock waits for writers.
   bool locking_ VARVE_GUARDED_BY(kDbMutex) = false;
+  // Stored with release, so that Close sees the write's memtable.
   std::atomic<bool> unlogged_{false};
 };
 

@@ -20,9 +20,12 @@
 
 namespace varve {
 
+// Makes the logs that writes go to. One object per database, used by memtable switches, recovery
+// from errors, and the opening. Thread safety: as annotated; Start is called by one thread at a
+// time, since it requires the commit path exclusively.
 class NewLogs {
  public:
-  // Uses the logs, families and file numbers of the state.
+  // Uses the logs, families and file numbers of the state. What it is given must outlive it.
   NewLogs(const DbContext& context, const DynamicOptions& options, DbState* state)
       : context_(context), options_(options), state_(*state) {}
   NewLogs(const NewLogs&) = delete;
@@ -30,13 +33,17 @@ class NewLogs {
 
   // Makes a fresh log the current one. With `force` an empty one is replaced, too, and all families
   // are about to leave earlier logs in one step: the new log begins with the undecided
-  // transactions, durably, so that earlier logs are not needed. Requires that the commit path is
-  // held exclusively; releases the mutex while files are made.
+  // transactions, durably, so that earlier logs are not needed. Requires that the caller keeps
+  // writers out (CommitPath::EnterExclusive); releases the mutex while files are made. After a
+  // failure the old log is still the current one, and the new file is gone.
   Status Start(bool force) VARVE_REQUIRES(kDbMutex);
 
   // True if a log that is still needed may be stamped: by this object, or according to NoteStamped.
   bool stamped() const VARVE_REQUIRES(kDbMutex) { return stamped_; }
+  // True if that may be the current log.
   bool current_stamped() const VARVE_REQUIRES(kDbMutex) { return current_stamped_; }
+  // Must be called before another object adds a record of timestamp sizes to the current log, and
+  // by an opening or a promotion that keeps a log which may have one.
   void NoteStamped() VARVE_REQUIRES(kDbMutex) { stamped_ = current_stamped_ = true; }
   // Ends stamping: nothing will be written to the logs.
   void StopStamping() VARVE_REQUIRES(kDbMutex) { stamps_ = false; }
@@ -48,6 +55,7 @@ class NewLogs {
   uint64_t TakeKept() VARVE_REQUIRES(kDbMutex);
 
  private:
+  // The parts of a log that is about to be made, collected under the mutex and used without it.
   struct Wanted {
     uint64_t number = 0;
     uint64_t recycled = 0;                // an obsolete log whose file is reused; 0: none
@@ -58,14 +66,18 @@ class NewLogs {
     WritableFileWriter::Options writer;
   };
 
+  // Collects what a new log needs. Takes a file number, and a kept log if one is to be reused.
   Wanted Describe(bool with_sections) VARVE_REQUIRES(kDbMutex);
-  // Creates a mapped log if options and file system allow it, else a buffered one. These do I/O.
+  // Creates a mapped log if options and file system allow it, else a buffered one, and writes its
+  // first records. All of these do I/O, without the mutex.
   IOStatus Make(const Wanted& wanted, std::unique_ptr<wal::CommitLog>* log);
   IOStatus MakeMapped(const Wanted& wanted, const std::string& path,
                       std::unique_ptr<wal::CommitLog>* log);
   IOStatus MakeBuffered(const Wanted& wanted, const std::string& path,
                         std::unique_ptr<wal::CommitLog>* log);
+  // Adds the records of undecided transactions, and makes them durable.
   IOStatus AddSections(const std::vector<std::string>& sections, wal::CommitLog* log);
+  // Creates the file of a buffered log, or takes that of an old log which is to be reused.
   IOStatus MakeWritable(const Wanted& wanted, const std::string& path,
                         std::unique_ptr<FSWritableFile>* file);
   // Removes the files of a log that could not be made: its own, and the one it was to reuse, which
@@ -76,7 +88,9 @@ class NewLogs {
   const DynamicOptions& options_;
   DbState& state_;
   std::deque<uint64_t> kept_ VARVE_GUARDED_BY(kDbMutex);  // oldest first
+  // True while new logs are stamped.
   bool stamps_ VARVE_GUARDED_BY(kDbMutex) = true;
+  // True if some log that is still needed is stamped, and if the current one is.
   bool stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
   bool current_stamped_ VARVE_GUARDED_BY(kDbMutex) = false;
 };

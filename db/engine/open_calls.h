@@ -27,6 +27,7 @@ class OpenCalls {
     if (!shut_) inside_++;
     return !shut_;
   }
+  // Ends a call. The last one to leave a shut gate wakes Close.
   void Leave() {
     MutexLock lock(&mu_);
     VARVE_ASSERT(inside_ > 0);
@@ -38,6 +39,7 @@ class OpenCalls {
     MutexLock lock(&mu_);
     shut_ = true;
   }
+  // Waits for the calls that were inside when the gate was shut.
   void WaitUntilAllLeft() {
     MutexLock lock(&mu_);
     VARVE_ASSERT(shut_);
@@ -47,6 +49,7 @@ class OpenCalls {
  private:
   Mutex mu_{lock_ranks::kOpenCalls};
   CondVar all_left_{&mu_};
+  // Number of calls between Enter and Leave.
   int inside_ VARVE_GUARDED_BY(mu_) = 0;
   bool shut_ VARVE_GUARDED_BY(mu_) = false;
 };

@@ -16,16 +16,23 @@
 
 namespace varve {
 
+// Returns what the outputs of a flush or compaction share: paths, file system and file options,
+// clock, rate limiter with this priority, sync and checksum settings. The caller adds what is
+// called before a file is created. `options` are the family's as the caller took them for all of
+// its job, as they may be replaced meanwhile. The result has pointers into the context, which must
+// outlive it.
 TableOutputContext MakeTableOutputContext(const DbContext& context, const DynamicOptions& dynamic,
                                           const ColumnFamily& family,
                                           const ColumnFamilyOptions& options,
                                           Env::IOPriority priority) VARVE_REQUIRES(kDbMutex);
-// Returns everything except the file number and the compression; times are those of the call.
+// Returns everything except the file number and the compression; times are those of the call. The
+// result has pointers into the context, the family and `options`, which must outlive it.
 TableBuildOptions MakeTableBuildOptions(const DbContext& context, const std::string& db_id,
                                         const ColumnFamily& family,
                                         const ColumnFamilyOptions& options, int level);
 
-// Fills in everything that a flush of the family needs except its memtables.
+// Fills in everything that a flush of the family needs except its memtables, which the caller must
+// have picked in the same hold of the mutex. Takes a file number for the table.
 void FillFlushInput(const DbContext& context, const DynamicOptions& dynamic, DbState* state,
                     ColumnFamily& family, TableFileCreationReason reason, int base_level,
                     FlushInput* input) VARVE_REQUIRES(kDbMutex);

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// One list has all of them: open ones (planned, undecided) at its front, decided ones behind, in
+// the order of their decisions. So a search for open ones ends at the first decided one.
+//
+// A decided one no longer needs its updates, only the facts that keep logs from deletion: its log,
+// that of the decision, and its families. Two decided ones that keep the same logs are as good as
+// one (DropIfAlike), so that a stream of small transactions does not make the list long.
+//
+// Moves between the two parts are splices of the list, which need no memory: a commit that is in
+// the log already cannot fail here.
+
 #include "db/engine/prepared_sections.h"
 
 #include <algorithm>
@@ -51,9 +62,11 @@ std::string ShownName(const std::string& name) {
   return printable ? name : "0x" + Slice(name).ToString(/*hex=*/true);
 }
 
+// Adds an open transaction under its name, before its Prepare is logged. An error adds nothing.
 Status PreparedSections::Plan(const std::string& name, const WriteBatch& updates,
                               uint64_t now_micros, PreparedSection** section) {
-  // Copies only the bytes: save points belong to the transaction.
+  // The element is made before the mutex is taken; a splice moves it without an allocation. The
+  // copy has the batch's bytes without its save points, which the transaction keeps.
   std::list<PreparedSection> made;
   made.push_back(MakeSection(name, WriteBatch(updates.Data()), now_micros));
   MutexLock lock(&mu_);
@@ -84,6 +97,8 @@ void PreparedSections::NotePrepared(PreparedSection* section, uint64_t log) noex
   section->log = log;
 }
 
+// Drops the updates, and moves the element behind the undecided ones. Afterwards the pointer in
+// `step` may be invalid (DropIfAlike).
 void PreparedSections::NoteDecided(const SectionStep& step, uint64_t log) noexcept {
   PreparedSection* const section = step.section;
   WriteBatch gone;  // destroyed without the mutex
@@ -93,6 +108,7 @@ void PreparedSections::NoteDecided(const SectionStep& step, uint64_t log) noexce
   section->state = step.kind == SectionStep::Kind::kCommit ? SectionState::kCommitted
                                                            : SectionState::kRolledBack;
   section->decision_log = log;
+  // A decision that a crash may take must not release the log of the prepare.
   section->durable = step.synced;
   sections_.splice(sections_.end(), sections_, section->self);
   DropIfAlike(section);
@@ -105,6 +121,7 @@ void PreparedSections::DropIfAlike(PreparedSection* section) noexcept {
     if (IsOpenSection(*other)) return;
     if (other->state == section->state && other->log == section->log &&
         other->decision_log == section->decision_log && other->families == section->families) {
+      // The one that stays stands for both, so it is durable only if both are.
       other->durable &= section->durable;
       sections_.erase(section->self);
       return;
@@ -112,6 +129,7 @@ void PreparedSections::DropIfAlike(PreparedSection* section) noexcept {
   }
 }
 
+// The section belongs to no Transaction object until one claims it (Claim).
 void PreparedSections::AddRecovered(const std::string& name, WriteBatch updates, uint64_t log,
                                     uint64_t now_micros) {
   std::list<PreparedSection> made;
@@ -167,12 +185,16 @@ void PreparedSections::NoteDurable(uint64_t log) noexcept {
   }
 }
 
-// A dropped family needs no log.
+// Follows the state: nothing is logged, undecided, decided but perhaps not durably, rolled back,
+// committed. A dropped family is not among `families`, and needs no log.
 bool PreparedSections::HoldsLog(const PreparedSection& section, const FamilyLogs& families) {
   if (section.state == SectionState::kPlanned) return false;
   if (section.state == SectionState::kUndecided || !section.durable) return true;
+  // A durable rollback needs nothing: a recovery that misses both records has the same result.
   if (section.state == SectionState::kRolledBack) return false;
   if (VARVE_CANARY(kLeaveCommitLog)) return false;
+  // A commit needs the updates in its prepare record until every family of them has tables with
+  // them.
   return std::ranges::any_of(section.families, [&](uint32_t id) {
     const auto family = families.find(id);
     return family != families.end() && family->second <= section.decision_log;
@@ -196,12 +218,14 @@ uint64_t PreparedSections::OldestLogHeld(const FamilyLogs& families) const {
   return oldest;
 }
 
+// Planned ones have no record yet, and decided ones need none.
 std::vector<std::string> PreparedSections::MakeRecordsAgain(SequenceNumber next) const {
   std::vector<std::string> records;
   MutexLock lock(&mu_);
   for (const PreparedSection& section : sections_) {
     if (section.state != SectionState::kUndecided) continue;
     WriteBatch record = MakePrepareRecord(section.updates, section.name, /*again=*/true);
+    // The record uses no number; it carries the next one, as the first prepare record did.
     WriteBatchInternal::SetSequence(&record, next);
     records.push_back(record.Data());
   }

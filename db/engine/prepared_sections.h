@@ -20,6 +20,7 @@
 
 namespace varve {
 
+// A prepared transaction in the registry: its updates, and which logs must stay for it.
 struct PreparedSection {
   // The members up to since_micros are constant once the object is made.
   std::string name;
@@ -79,12 +80,14 @@ class PreparedSections final : public LogHolder {
 
   // Called by an opening.
   void AddRecovered(const std::string& name, WriteBatch updates, uint64_t log, uint64_t now_micros);
-  // Claims the undecided ones that no Transaction object has.
+  // Returns the undecided ones that no Transaction object has, and marks them as claimed: the
+  // caller makes an object for each, or abandons it.
   std::vector<PreparedSection*> Claim();
   // Called when its Transaction object is destroyed; it stays undecided.
   void Abandon(PreparedSection* section) noexcept;
 
   bool Has(const std::string& name) const;  // undecided, or about to be
+  // Returns the log with its record; 0 before NotePrepared.
   uint64_t LogOf(const PreparedSection* section) const;
   // True if any is undecided, or its log stays.
   bool InUse() const;
@@ -102,6 +105,7 @@ class PreparedSections final : public LogHolder {
   // in one step: then decisions in earlier logs are over, durable or not.
   void MovedTo(uint64_t log) noexcept;
 
+  // Describes an undecided transaction, for properties and the report of an opening.
   struct Info {
     std::string name;
     uint64_t since_micros = 0;
@@ -112,8 +116,9 @@ class PreparedSections final : public LogHolder {
   std::vector<Info> Undecided() const;
 
  private:
+  // True if the log of the prepared or decided one must stay, given the families' logs.
   static bool HoldsLog(const PreparedSection& section, const FamilyLogs& families);
-  // Drops a decided one if another one holds the same logs.
+  // Drops a decided one if another one keeps the same logs.
   void DropIfAlike(PreparedSection* section) noexcept VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{lock_ranks::kPreparedSections};

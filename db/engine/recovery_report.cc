@@ -10,6 +10,7 @@ std::vector<std::pair<std::string, std::string>> RecoveryReport::Fields() const 
   const auto number = [&](const char* name, uint64_t value) {
     fields.emplace_back(name, std::to_string(value));
   };
+  // Lists that are empty are left out, so that a clean opening gives a short line.
   const auto paths = [&](const char* name, const std::vector<std::string>& files) {
     std::string list;
     for (const std::string& file : files) list += (list.empty() ? "" : ",") + file;
@@ -31,6 +32,7 @@ std::vector<std::pair<std::string, std::string>> RecoveryReport::Fields() const 
     number("first_bad_offset", first_bad_offset);
     fields.emplace_back("reason", first_bad_reason);
   }
+  // Sequence numbers are given only if numbers are lost.
   if (last_lost_sequence != 0) {
     number("first_lost_sequence", first_lost_sequence);
     number("last_lost_sequence", last_lost_sequence);

@@ -11,6 +11,7 @@
 
 namespace varve {
 
+// The opening fills it in; afterwards it does not change.
 struct RecoveryReport : RecoveryInfo {
   // Returns names and values, in the order in which they are shown.
   std::vector<std::pair<std::string, std::string>> Fields() const;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Tickers only grow, unless somebody resets them; a note has their growth since the note before.
+// `last_` is where the next note begins.
+
 #include "db/engine/statistics_history.h"
 
 #include <utility>
@@ -9,6 +13,8 @@ namespace varve {
 
 namespace {
 
+// Shows a copy of the notes, so that a walk neither holds the lock nor loses its place while notes
+// are dropped.
 class Walker final : public StatsHistoryIterator {
  public:
   // A time, and a value for each ticker.
@@ -74,6 +80,7 @@ StatisticsHistory::Counts StatisticsHistory::Take(const Statistics& statistics) 
 
 void StatisticsHistory::PutBack(const Counts& growth) {
   MutexLock lock(&mu_);
+  // The next growth is computed from an earlier beginning, and so has what could not be stored.
   for (size_t i = 0; i < growth.size() && i < last_.size(); i++) last_[i] -= growth[i];
 }
 
@@ -84,6 +91,7 @@ void StatisticsHistory::Note(const Statistics& statistics, uint64_t seconds, siz
   const size_t bytes_each = sizeof(Noted) + growth.size() * sizeof(uint64_t);
   notes_.push_back({seconds, std::move(growth)});
   last_ = std::move(now);
+  // With too little room for one note even the newest goes.
   while (notes_.size() * bytes_each > most_bytes) notes_.pop_front();
 }
 

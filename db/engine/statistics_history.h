@@ -30,7 +30,7 @@ class StatisticsHistory {
   // One value for each ticker.
   using Counts = std::vector<uint64_t>;
 
-  // Starts to count growth.
+  // Reads the counts from which the growth of the first note is computed.
   void Begin(const Statistics& statistics);
   // Notes the growth since the last note, and drops the oldest notes beyond `most_bytes`.
   void Note(const Statistics& statistics, uint64_t seconds, size_t most_bytes);
@@ -48,12 +48,15 @@ class StatisticsHistory {
     Counts growth;
   };
 
+  // Returns the present value of each ticker.
   static Counts Read(const Statistics& statistics);
+  // Returns by how much each ticker has grown since last_.
   Counts GrowthTo(const Counts& now) const VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{lock_ranks::kStatisticsHistory};
+  // The counts at which the next note begins.
   Counts last_ VARVE_GUARDED_BY(mu_);
-  std::deque<Noted> notes_ VARVE_GUARDED_BY(mu_);
+  std::deque<Noted> notes_ VARVE_GUARDED_BY(mu_);  // Oldest first.
 };
 
 }  // namespace varve

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Implements the rules about parallel changes of trees.
+//
+//       Enter --> Ask --no--> MayWait? --> waits for changed_ --> Ask ...
+//                  |
+//                 yes, in this hold of the mutex: plan, Begin --> works without the mutex --> End
+//                  |                                                                         |
+//                  '-- nothing to do: Withdraw          a call may Ask for its next step <---'
+//                                                                                    Leave
+//
+// Two things may keep a participant waiting: steps that run (FamilyIsFree, MayBeAlone), and those
+// who were in line before (MayGoBeforeThoseInLine). Both lists are short, so everything is
+// searched.
 
 #include "db/engine/tree_admission.h"
 
@@ -39,6 +50,7 @@ void TreeAdmission::Leave(Participant* participant) {
   Remove<const Participant*>(&line_, participant);
   Remove<const Participant*>(&alone_, participant);
   Remove<const Participant*>(&waiting_, participant);
+  // Others may have waited only for this one to leave.
   if (held_others_up) return Change();
   changed_();
 }
@@ -49,6 +61,8 @@ void TreeAdmission::Change() {
   changed_();
 }
 
+// A call that is told no keeps its place in line, by its ticket. Jobs have none, and are scheduled
+// again.
 bool TreeAdmission::Ask(Participant* participant, Extent extent) {
   participant->extent_ = extent;
   Remove<const Participant*>(&waiting_, participant);
@@ -56,6 +70,8 @@ bool TreeAdmission::Ask(Participant* participant, Extent extent) {
       (participant->kind_ == Kind::kCall || participant->kind_ == Kind::kAlone)) {
     if (participant->kind_ == Kind::kCall) participant->ticket_ = next_ticket_++;
     participant->in_line_ = true;
+    // A participant of kind kAlone has had its ticket since Enter, so it may have to go before
+    // others that are in line already.
     const auto later = [](const Participant* a, const Participant* b) {
       return a->ticket_ < b->ticket_;
     };
@@ -100,13 +116,17 @@ bool TreeAdmission::OthersHaveSteps(const Participant& participant) const {
                      [&](const Participant* step) { return step->thread_ != participant.thread_; });
 }
 
+// A thread that has no step, and no lone call in progress, may always wait: nobody waits for it.
 bool TreeAdmission::MayWait(Participant* participant) {
-  // Its own thread is alone until the call from whose callback it comes returns.
+  // A call of this thread is alone already, and this one comes from its callback: it would wait for
+  // itself.
   const auto own = [&](const Participant* alone) {
     return alone != participant && alone->thread_ == participant->thread_;
   };
   if (std::any_of(alone_.begin(), alone_.end(), own)) return false;
   if (!HasStep(participant->thread_)) return true;
+  // The participant counts as waiting during the search, which asks if anything ends in spite of
+  // that.
   waiting_.push_back(participant);
   FindThoseThatEnd();
   if (AnyEndsFor(*participant)) return true;
@@ -135,6 +155,8 @@ void TreeAdmission::FindThoseThatEnd() {
     });
   };
   for (Participant* step : steps_) step->ends_ = waiter_of(*step) == waiting_.end();
+  // Each round finds steps that end because of those found before; it stops when a round finds
+  // none.
   for (bool found = true; found;) {
     found = false;
     for (Participant* step : steps_) {
@@ -169,6 +191,8 @@ bool TreeAdmission::MayGoBeforeThoseInLine(const Participant& participant) const
   return true;
 }
 
+// The rules in the order of their force: the family must be free; a call from a callback of a step
+// goes before everybody, since others wait for that step; a pause; a lone participant; the line.
 bool TreeAdmission::MayPlan(const Participant& participant) const {
   if (!FamilyIsFree(participant)) return false;
   // Participants that wait for the end of this thread's step must not be waited for. A job is never
@@ -180,6 +204,7 @@ bool TreeAdmission::MayPlan(const Participant& participant) const {
   if (participant.kind_ == Kind::kAlone) return MayBeAlone(participant);
   // Additions run even beside a lone participant, as flushes do.
   if (participant.kind_ == Kind::kAtOnce && participant.extent_ == Extent::kAddition) return true;
+  // A participant that wants to be alone lets those before it finish, and keeps out those after it.
   if (!alone_.empty() && alone_.front()->ticket_ < participant.ticket_) return false;
   return MayGoBeforeThoseInLine(participant);
 }

@@ -3,10 +3,9 @@
 
 // Decides which threads may change the trees of tables in parallel. A thread that plans a change (a
 // background compaction, a step of CompactRange, CompactFiles, a move of a level, a deletion of
-// files) asks here first. A yes is valid for the hold of the DB mutex in which it is given: the
-// plan is made from the family's state in that hold, and its step begins in it. After a no, or if
-// the plan conflicts with another, nothing that was read is kept: the participant waits for a
-// change and asks again.
+// files) asks here first. A yes is valid until the DB mutex is released: before that, the thread
+// makes its plan from the family's state and begins its step. After a no, or if the plan conflicts
+// with another, nothing that was read is kept: the participant waits for a change and asks again.
 //
 // The object decides only from the calls it gets. It does not wait, and knows no database.
 
@@ -18,7 +17,8 @@
 
 namespace varve {
 
-// Guarded by the DB mutex. Only Enter allocates memory; if it throws, it has no effect.
+// Thread safety: none; guarded by the DB mutex. Only Enter allocates memory; if it throws, it has
+// no effect.
 class TreeAdmission {
  public:
   enum class Kind : uint8_t {
@@ -29,7 +29,7 @@ class TreeAdmission {
   };
   enum class Extent : uint8_t {
     kPlan,      // others may have steps in the family, with other files
-    kFamily,    // no other may
+    kFamily,    // no other participant may have a step in the family
     kAddition,  // adds files, beside running plans; no other step begins until it ends
   };
 
@@ -60,29 +60,32 @@ class TreeAdmission {
   TreeAdmission(const TreeAdmission&) = delete;
   TreeAdmission& operator=(const TreeAdmission&) = delete;
 
-  // Registers a participant. One of kind kAlone is in line from here on.
+  // Registers a participant. One of kind kAlone has its place in the order of arrival from here on,
+  // and keeps later calls out.
   void Enter(Participant* participant);
   // Unregisters a participant whose step has ended, or that had none.
   void Leave(Participant* participant);
 
-  // True if the participant may plan in this hold. Calls enter the line with this question, and
-  // stay there, before jobs and later calls of their family, until they begin a step or withdraw.
+  // True if the participant may plan now, and begin its step before the mutex is released. A
+  // participant of kind kCall or kAlone enters the line with this question, and stays there, before
+  // jobs and later calls of its family, until it begins a step or withdraws.
   [[nodiscard]] bool Ask(Participant* participant, Extent extent = Extent::kPlan);
   // Leaves the line: there was nothing to do, or the call gives up.
   void Withdraw(Participant* participant);
-  // Begins a step; must be called in the hold of the yes.
+  // Begins a step. The mutex must not have been released since Ask returned true.
   void Begin(Participant* participant);
   // Ends a step: its change is in force, or never will be.
   void End(Participant* participant);
 
-  // Returns what Ask would return.
+  // Returns what Ask would return, without entering the line.
   [[nodiscard]] bool MayPlan(const Participant& participant) const;
   // Must be asked after a no. A participant whose thread has a step (the call comes from a callback
   // there) must not wait for that step, nor for steps whose threads wait for it: returns false if
   // it would wait forever. Otherwise it counts as waiting until something changes.
   [[nodiscard]] bool MayWait(Participant* participant);
 
-  // While paused, jobs and calls begin no step.
+  // While paused, jobs and calls begin no step (those of kind kAtOnce do). Pauses are counted: each
+  // Pause needs one Continue.
   void Pause() { paused_++; }
   void Continue();
   [[nodiscard]] int paused() const { return paused_; }
@@ -91,22 +94,36 @@ class TreeAdmission {
   [[nodiscard]] bool AnyWaiting() const { return !line_.empty(); }
 
  private:
+  // Forgets who waits, and calls changed_: a no may have become a yes.
   void Change();
+  // True if the thread runs a step of any participant.
   [[nodiscard]] bool HasStep(std::thread::id thread) const;
+  // True if another thread than the participant's has a step in any family.
   [[nodiscard]] bool OthersHaveSteps(const Participant& participant) const;
+  // True if the participant cannot begin before the step has ended.
   [[nodiscard]] static bool WaitsFor(const Participant& participant, const Participant& step);
+  // True if some step that the participant waits for will end.
   [[nodiscard]] bool AnyEndsFor(const Participant& participant) const;
+  // Sets `ends_` of all steps: a step ends unless its thread waits, through others, for itself.
   void FindThoseThatEnd();
+  // True if no step in the family excludes this one.
   [[nodiscard]] bool FamilyIsFree(const Participant& participant) const;
+  // True if no participant of kind kAlone stands in the way, or this one is the first of them.
   [[nodiscard]] bool MayBeAlone(const Participant& participant) const;
+  // True if nobody in line before it wants the same family. One of kind kAtOnce passes those in
+  // line, except one that wants the family for itself.
   [[nodiscard]] bool MayGoBeforeThoseInLine(const Participant& participant) const;
 
   const std::function<void()> changed_;
+  // Number of participants, for which the vectors below have reserved room.
   size_t parties_ = 0;
-  std::vector<const Participant*> line_;     // ordered by ticket
-  std::vector<const Participant*> alone_;    // are, or want to be, alone; ordered by ticket
-  std::vector<Participant*> steps_;          // participants whose steps are running
-  std::vector<const Participant*> waiting_;  // called in steps; told no since the last change
+  std::vector<const Participant*> line_;   // ordered by ticket
+  std::vector<const Participant*> alone_;  // are, or want to be, alone; ordered by ticket
+  std::vector<Participant*> steps_;        // participants whose steps are running
+  // Participants whose threads have a step, as they are called from its callbacks, and that were
+  // told no since the last change.
+  std::vector<const Participant*> waiting_;
+  // Ticket of the next participant that waits for its turn.
   uint64_t next_ticket_ = 0;
   int paused_ = 0;
 };

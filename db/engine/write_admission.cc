@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The slow path of writes. A writer that finds the flag set takes the DB mutex and goes through the
+// conditions in a fixed order: errors, a stop, a full memtable, a delay, memory. Each wait releases
+// the mutex, so after each the next condition is judged from the state as it is then. The flag is
+// set again at the end if another writer has to go through this as well.
+//
+// Writers that are stopped all sleep on one condition. One of them (stop_watched_) wakes from time
+// to time and asks for the work that would end the stop, in case nobody did.
+
 #include "db/engine/write_admission.h"
 
 #include <algorithm>
@@ -43,6 +52,7 @@ Status WriteAdmission::YieldToCompaction(const WriteOptions& options, size_t byt
   if (!compaction_.Busy()) return Status::OK();
   if (options.no_slowdown) return Status::Incomplete("write of low priority: compactions are due");
   low_priority_pacer_.DelayMicros(bytes, context_.MonotonicMicros());
+  // The writer waits at least one slice, even if no other write of low priority came before it.
   const uint64_t delay = std::max(kDelaySliceMicros, low_priority_pacer_.DebtMicros());
   return SleepInSlices(delay, [&] {
     mu_->AssertHeld();
@@ -55,6 +65,7 @@ void WriteAdmission::Charge(Env::IOPriority priority, uint64_t bytes) {
   if (priority == Env::IO_TOTAL || limiter == nullptr) return;
   auto left = static_cast<int64_t>(bytes);
   while (left > 0 && !context_.limit_lifted().load(std::memory_order_relaxed)) {
+    // A limiter grants at most one burst at a time.
     const int64_t part = std::clamp<int64_t>(limiter->GetSingleBurstBytes(), 1, left);
     limiter->Request(part, priority, context_.statistics(), RateLimiter::OpType::kWrite);
     left -= part;
@@ -67,6 +78,9 @@ bool WriteAdmission::AnythingLasting() const {
          log_gate_.locked() || context_.write_buffer_manager()->ShouldStall();
 }
 
+// Errors are returned, waits are waited for, in the order of the file's head. Of all writers that
+// come here while a memtable is full one switches it; the others go on to the commit path, where
+// they wait for the switch at the gate.
 Status WriteAdmission::AdmitSlowly(const WriteOptions& options, size_t bytes) {
   DbLock lock(mu_);
   // Must precede any wait: other writers must not pass by meanwhile.
@@ -98,6 +112,8 @@ Status WriteAdmission::AdmitSlowly(const WriteOptions& options, size_t bytes) {
   return s;
 }
 
+// OK does not say that this call has switched anything: another writer may have been first. Returns
+// Incomplete if another thread keeps writers out, and the write has no_slowdown.
 Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
   const OpenCall call(&lifecycle_);
   if (!call.inside()) return Status::ShutdownInProgress("write: the database is being closed");
@@ -113,6 +129,8 @@ Status WriteAdmission::SwitchFullMemTables(const WriteOptions& options) {
     const ExclusiveCommit exclusive(commit_, ExclusiveCommit::Entered());
     DbLock lock(mu_);
     s = errors_.WriteRefusal();
+    // Writers are out now, so the memtables are looked at again: another writer may have switched
+    // them.
     if (s.ok()) s = flush_.SwitchFullMemTables();
   }
   DbLock lock(mu_);
@@ -127,6 +145,8 @@ Status WriteAdmission::CalledBack() const {
   return RefuseHeldUp("write", ActiveWork::kFlush | ActiveWork::kCompaction, &lifecycle_);
 }
 
+// Each writer that leaves, for whatever reason, wakes the next sleeper, which looks for itself. So
+// the end of a stop wakes all of them, one after the other.
 Status WriteAdmission::WaitWhileStopped(const WriteOptions& options) {
   if (!stalls_.stopped()) return Status::OK();
   Status s = StopRefusal();
@@ -172,6 +192,7 @@ void WriteAdmission::AskForWork() {
   compaction_.ScheduleAll();
 }
 
+// The mutex is released for each slice, and `wanted` and the errors are asked again after it.
 template <typename Wanted>
 Status WriteAdmission::SleepInSlices(uint64_t micros, Wanted wanted) {
   const uint64_t start = context_.MonotonicMicros();
@@ -189,6 +210,7 @@ Status WriteAdmission::SleepInSlices(uint64_t micros, Wanted wanted) {
   return s;
 }
 
+// The wait is computed from the debt of earlier writes, and ends early if the delay ends.
 Status WriteAdmission::WaitWhileDelayed(const WriteOptions& options, size_t bytes) {
   if (!stalls_.delayed()) return Status::OK();
   const uint64_t now = context_.MonotonicMicros();

@@ -3,6 +3,16 @@
 
 // Handles a write before it enters the commit path: makes it wait during stalls, and switches full
 // memtables.
+//
+//      Put -> Admit --usual case: one load--> commit path
+//               |
+//               '- slow path, under the DB mutex:
+//                    error?  stopped?  memtable full: switch it.  delayed?  memory full?
+//                    wait or return, then look again, since the next thing may have changed
+//
+// The flag of the slow path is set by whoever makes one of these true (SlowPathFlag), and is
+// cleared when none of them holds any more. A write waits here, before it has a place in the order
+// of writes, because waiting in the commit path would hold up everything behind it.
 
 #include "varve/env.h"
 #include "varve/options.h"
@@ -21,6 +31,7 @@ namespace varve {
 // switch of memtables or lock of the log: they return Incomplete instead.
 class WriteAdmission {
  public:
+  // Everything that the object uses; must outlive it.
   struct Parts {
     DbMutex* mu;
     CommitPath* commit;
@@ -50,16 +61,25 @@ class WriteAdmission {
   void Charge(Env::IOPriority priority, uint64_t bytes);
 
  private:
+  // Does everything for which the flag was set, in turn.
   Status AdmitSlowly(const WriteOptions& options, size_t bytes);
+  // Returns Busy if the write was called from a flush or a compaction, which a stall would wait
+  // for.
   Status CalledBack() const;
+  // True if the slow path must stay set after this write.
   bool AnythingLasting() const VARVE_REQUIRES(kDbMutex);
+  // Switches memtables that are full, unless another writer is doing so. Takes the commit path
+  // exclusively.
   Status SwitchFullMemTables(const WriteOptions& options) VARVE_EXCLUDES(kDbMutex);
   // Methods that wait release the mutex meanwhile.
   Status WaitWhileStopped(const WriteOptions& options) VARVE_REQUIRES(kDbMutex);
   // Returns the error that makes the current stop permanent, or OK if background work will end it.
   Status StopRefusal() VARVE_REQUIRES(kDbMutex);
+  // Makes sure that the flushes or compactions that would end the stop are requested.
   void AskForWork() VARVE_REQUIRES(kDbMutex);
+  // Sleeps for the share of the delayed rate that these bytes take.
   Status WaitWhileDelayed(const WriteOptions& options, size_t bytes) VARVE_REQUIRES(kDbMutex);
+  // Waits while the write-buffer manager stalls writers.
   Status WaitForMemory(const WriteOptions& options) VARVE_REQUIRES(kDbMutex);
   // Sleeps in slices while `wanted` returns true, at most `micros`.
   template <typename Wanted>
@@ -76,6 +96,7 @@ class WriteAdmission {
   CompactionScheduler& compaction_;
   SlowPathFlag& slow_path_;
 
+  // Paces writes with low_pri.
   DelayPacer low_priority_pacer_ VARVE_GUARDED_BY(kDbMutex);
   // True while a writer switches memtables; others need not.
   bool switching_memtables_ VARVE_GUARDED_BY(kDbMutex) = false;

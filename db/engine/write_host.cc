@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Gives writes in the commit path what they need of the database: nothing here waits for a
+// stall, and only refusals and errors take the DB mutex. Calls come from all writing threads at
+// once, except ReserveLog and Publish, which the commit path calls one at a time.
+
 #include "db/engine/write_host.h"
 
 #include <string_view>
@@ -44,6 +49,8 @@ bool WriteHost::BytesDecideIn(uint32_t column_family) {
   return comparator == nullptr || !comparator->CanKeysWithDifferentByteContentsBeEqual();
 }
 
+// Looks closer at a write that may have to be refused. A family may have been dropped after the
+// request was checked, so the request is checked again against the families of now.
 Status WriteHost::Refusal(WriteRequest* request) {
   {
     DbLock lock(&state_.mu);
@@ -56,6 +63,8 @@ Status WriteHost::Refusal(WriteRequest* request) {
   return CheckRequest(request, &state_.families, check);
 }
 
+// Called under the commit path's lock. The total size of the logs is not computed here; a later
+// write does that on the slow path.
 Status WriteHost::ReserveLog(size_t bytes, wal::LogReservation* place) {
   VARVE_ASSERT(bytes > 0);
   RecordTick(context_.statistics(), WAL_FILE_BYTES, bytes);
@@ -73,6 +82,8 @@ Status WriteHost::SyncLog(const wal::LogReservation& place) {
   return state_.logs->SyncTo(place);
 }
 
+// Chooses how families are resolved: an unlogged write is noted at each memtable, merges may be
+// folded, and the usual write needs neither.
 Status WriteHost::Insert(const WriteRequest& request, SequenceNumber sequence) {
   if (request.step() != nullptr) [[unlikely]]
     return TakeStep(request, sequence);
@@ -119,15 +130,20 @@ Status WriteHost::TakeStep(const WriteRequest& request, SequenceNumber sequence)
   if (step.kind == SectionStep::Kind::kCommit) {
     VARVE_RETURN_IF_ERROR(InsertCommitted(step, sequence, &inserted));
   }
+  // The updates are in memtables before the transaction counts as decided: whoever asks for the
+  // oldest log that must stay finds them in one of the two places.
   state_.sections.NoteDecided(step, log);
   CountWrite(inserted, request.bytes());
   return Status::OK();
 }
 
+// Inserts the updates of a prepared transaction that is committed. After an error *inserted counts
+// those that are in memtables; they never become visible.
 Status WriteHost::InsertCommitted(const SectionStep& step, SequenceNumber sequence,
                                   uint64_t* inserted) {
   FoldingResolver folding(&state_, sequence);
   const WriteBatch* const parts[] = {step.commit_time, step.updates};
+  // The updates of GetCommitTimeWriteBatch come first, with the smaller numbers.
   for (const WriteBatch* updates : parts) {
     BatchInsertResult result;
     Status s = InsertBatch(WriteBatchInternal::Contents(*updates), sequence, &folding, &result);
@@ -153,6 +169,7 @@ Status WriteHost::OnLogError(const Status& status) {
 // does not exist.
 Status WriteHost::OnInsertError(const Status& status, SequenceNumber first, SequenceNumber last) {
   VARVE_ASSERT(!status.ok() && first <= last);
+  // Readers of the log must not give out this batch, which is whole in the log and will not count.
   state_.logs->NoteDoubtful();
   DbLock lock(&state_.mu);
   const bool noted = errors_.invalidated()->Add(first, last);

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Keys with timestamps lie in the memtable by key, then newest timestamp, then newest number:
+//
+//       source    k@30 #7   k@20 #9   k@10 #5          shown    k@0 #9   k@0 #7   k@0 #5
+//
+// Without timestamps the three are versions of one key, and the number alone decides which is the
+// newest; so they are sorted by it, key by key. All get the smallest timestamp, as if the table had
+// stored it.
+
 #include "db/flush/sequence_order_iterator.h"
 
 #include <algorithm>
@@ -46,6 +55,7 @@ class SequenceOrderIterator final : public InternalIterator {
     if (!valid_) return;
     key_without_timestamp_.assign(icmp_.KeyOf(source_->key()).data(),
                                   icmp_.KeyOf(source_->key()).size());
+    // Values are slices into the memtables, so only the trailers are copied here.
     do {
       versions_.push_back({ExtractTrailer(source_->key()), source_->value()});
       source_->Next();

@@ -16,22 +16,24 @@ namespace varve {
 
 class Secondary;
 
-// Thread safety: all methods from any thread.
+// Thread safety: any thread may call Stop; Start comes before all other calls.
 class Follower {
  public:
-  // Both are borrowed.
+  // Both are borrowed, and outlive the follower.
   Follower(Engine* engine, Secondary* secondary) : engine_(engine), secondary_(secondary) {}
   ~Follower() { Stop(); }
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  // Once. Does nothing if the options ask for no period.
+  // Starts the thread; called once. Does nothing if the options ask for no period.
   void Start();
   // Waits for the end of the attempt that is under way. May be called repeatedly.
   void Stop();
 
  private:
+  // Calls CatchUp periodically until Stop, on thread_.
   void Run();
+  // Makes one round of attempts; errors are only logged.
   void CatchUp();
   // Returns false if it is to stop.
   bool Sleep(uint64_t millis);

@@ -25,17 +25,17 @@
 
 namespace varve {
 
-// Thread safety: all methods from any thread; openings of one table do not overlap, nor do those of
-// a table with a KeepOnly that leaves it out.
+// Thread safety: all methods from any thread; an opening of a table does not overlap a KeepOnly
+// that leaves it out.
 class LinkedTables final : public FileSystemWrapper {
  public:
   // Makes the directory if it is missing, locks it, and removes links that were left in it.
-  // InvalidArgument: it holds a database.
+  // Returns InvalidArgument if it contains a database.
   static Status Open(const std::shared_ptr<FileSystem>& fs, const std::string& directory,
                      std::shared_ptr<LinkedTables>* tables);
   ~LinkedTables() override;
 
-  // Before anything else uses the object.
+  // Must be called before anything else uses the object.
   void set_info_log(std::shared_ptr<Logger> log) { info_log_ = std::move(log); }
 
   const char* Name() const override { return "LinkedTables"; }
@@ -49,18 +49,20 @@ class LinkedTables final : public FileSystemWrapper {
  private:
   LinkedTables(const std::shared_ptr<FileSystem>& fs, std::string directory);
 
+  // Removes links that a process left when it ended.
   Status SweepLeftovers();
   // Returns true if the link to the table at `path` exists afterwards.
   bool Link(const std::string& path, const std::string& name);
   IOStatus Unlink(const std::string& name);
+  // Logs once that a table could not be linked: then it may vanish while it is read.
   void TellNotLinked(const std::string& path, const IOStatus& why);
 
   const std::string directory_;
   std::shared_ptr<Logger> info_log_;
   FileLock* lock_ = nullptr;  // Null if the file system has no locks.
   Mutex mu_;
-  std::set<std::string> links_ VARVE_GUARDED_BY(mu_);  // Their names, without the directory.
-  bool told_ VARVE_GUARDED_BY(mu_) = false;
+  std::set<std::string> links_ VARVE_GUARDED_BY(mu_);  // Names of the links in directory_.
+  bool told_ VARVE_GUARDED_BY(mu_) = false;            // TellNotLinked has logged its warning.
 };
 
 }  // namespace varve

@@ -18,7 +18,8 @@ namespace varve {
 
 struct Engine;
 
-// A log that is held (LogHold) stays where it is. Thread safety: any thread.
+// A log that a LogHold keeps stays where it is; any other may go at any time. Thread safety: any
+// thread.
 class LogFiles {
  public:
   // `engine` is borrowed and outlives this object.
@@ -28,10 +29,10 @@ class LogFiles {
   Status List(std::vector<uint64_t>* numbers) const;
   // Sets *next to the number of the first log after this one, or to 0 if there is none.
   Status After(uint64_t number, uint64_t* next) const;
-  // Opens a log. NotFound: it no longer exists.
+  // Opens a log. Returns NotFound if it no longer exists.
   Status Open(uint64_t number, std::unique_ptr<wal::LogTail>* tail) const;
-  // Returns what is known of the log now. *settled, which may be null, is set to true if that will
-  // not change any more.
+  // Sets *view to what is known of the log now. *settled, which may be null, is set to true if that
+  // will not change any more.
   Status View(uint64_t number, LogSet::LogView* view, bool* settled = nullptr) const;
 
  private:

@@ -15,15 +15,16 @@
 
 namespace varve {
 
-// Thread safety: none.
+// Thread safety: none. The context and the versions are borrowed.
 class ManifestFollower {
  public:
   ManifestFollower(const DbContext& context, VersionSet* versions, std::vector<FamilyToOpen> wanted)
       : context_(context), versions_(versions), wanted_(std::move(wanted)) {}
 
-  // Reads the new records of the file that CURRENT names. *changed is set if there were any. After
-  // an error, or StartAnew, the next call reads the file from its beginning. Corruption and missing
-  // files may come from a faster writer.
+  // Reads the new records of the file that CURRENT names. Sets *changed to true if there were any,
+  // or if that is another file than before, and otherwise to false. After an error, or StartAnew,
+  // the next call reads the file from its beginning. Corruption and missing files may come from a
+  // faster writer.
   Status ReadOn(bool* changed) VARVE_EXCLUDES(kDbMutex);
   // Makes the next call read from the beginning, and use no file's metadata again.
   void StartAnew() { tail_.reset(); }
@@ -34,7 +35,9 @@ class ManifestFollower {
   uint64_t end() const { return tail_ == nullptr ? 0 : tail_->offset(); }
 
  private:
+  // Opens the MANIFEST of this number, and begins a replay.
   Status OpenCurrent(uint64_t number) VARVE_EXCLUDES(kDbMutex);
+  // Applies the new records.
   Status TakeRecords(bool* changed);
 
   const DbContext& context_;

@@ -23,7 +23,8 @@
 
 namespace varve {
 
-// Used once, with the lock held, after the secondary has caught up to the end. Thread safety: none.
+// Used once, with the lock held, after the secondary has caught up to the end. What it is given
+// must outlive it. Thread safety: none.
 class Promotion {
  public:
   Promotion(Engine* engine, const std::vector<ColumnFamilyDescriptor>& families,
@@ -37,9 +38,11 @@ class Promotion {
   Status Run() VARVE_EXCLUDES(kDbMutex);
 
  private:
+  // The conditions of Check, each with its own message.
   Status CheckFamilies() VARVE_EXCLUDES(kDbMutex);
   Status CheckSections() const;
   Status CheckNothingLost() const;
+  // The steps of Run, in this order.
   Status NoteFiles() VARVE_EXCLUDES(kDbMutex);
   void TakeSections();
   Status KeepLogs() VARVE_EXCLUDES(kDbMutex);

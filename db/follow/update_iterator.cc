@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Implements GetUpdatesSince on an UpdateReader. RocksDB's iterator has no word for a gap, so a gap
+// is an error that names the next number at which a program may begin again. At the end of what is
+// written the iterator is not valid, with OK, and Next tries again.
+
 #include "db/follow/update_iterator.h"
 
 #include <string>
@@ -81,6 +86,8 @@ Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
   auto made = std::make_unique<UpdateIterator>(std::move(engine), from);
   made->Next();
   Status s = made->status();
+  // TryAgain passes by itself, as when bytes are held back in memory, so the caller gets an
+  // iterator to try with.
   if (!s.ok() && !s.IsTryAgain()) return s;
   *iterator = std::move(made);
   return Status::OK();

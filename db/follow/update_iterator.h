@@ -13,8 +13,9 @@ namespace varve {
 
 struct Engine;
 
-// Returns the statuses of DB::GetUpdatesSince. The iterator keeps the engine, and may outlive the
-// DB.
+// Sets *iterator to one whose first batch is that with the number `from`. Returns what
+// DB::GetUpdatesSince returns. The iterator shares the engine, and may outlive the DB. Thread
+// safety of the iterator: none.
 Status NewUpdateIterator(std::shared_ptr<Engine> engine, SequenceNumber from,
                          std::unique_ptr<TransactionLogIterator>* iterator);
 

@@ -24,7 +24,7 @@ namespace varve {
 // Holds user keys without timestamps; both limits, or neither: all of the family.
 class ReplacedRange {
  public:
-  // Makes the range. InvalidArgument: it has one limit, or ends before it begins.
+  // Makes the range. InvalidArgument: it has one limit, or does not end after it begins.
   static Status Make(const InternalKeyComparator& icmp, const RangeOpt& range,
                      std::optional<ReplacedRange>* result);
 

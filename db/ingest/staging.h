@@ -21,7 +21,8 @@ enum class StagingWay : uint8_t {
 StagingWay WayOf(const IngestExternalFileOptions& options);
 
 // Links or copies the file `source` to `target`, durably but for its name. An existing target is a
-// leftover of this database, and is removed first. After an error there is no target.
+// leftover of this database, and is removed first. After an error the target is removed, if that is
+// possible.
 Status StageFile(const DbContext& context, const std::string& source, const std::string& target,
                  StagingWay way);
 

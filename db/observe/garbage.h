@@ -19,7 +19,8 @@ class ColumnFamily;
 struct GarbageItem {
   // "tombstones" themselves, entries "deleted" by them, "hidden" versions under a newer one in the
   // same table, "overwritten" entries (an upper bound: newer levels may have newer versions); for
-  // the whole database also "replaced" tables that readers hold, and "lost" (files in lost/).
+  // the whole database also "replaced" tables and blob files that readers hold, and "lost" (files
+  // in lost/).
   std::string kind;
   std::string why;
   std::string freed_by;
@@ -28,8 +29,8 @@ struct GarbageItem {
 
 // Returns estimates from the counts of the family's tables.
 std::vector<GarbageItem> GarbageOfFamily(DbState* state, ColumnFamily* family);
-// Returns the same, and the garbage that the database's directories hold beside its tables. Reads
-// the directories.
+// Returns the same, followed by what lies beside the live tables of all families: replaced files
+// and lost/. Reads the directories of the database, its logs and its families.
 std::vector<GarbageItem> Garbage(const DbContext& context, DbState* state, ColumnFamily* family);
 
 // Returns lines like "deleted: 4100 bytes, held by snapshot 17 since 1700000000; freed by its

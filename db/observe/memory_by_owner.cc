@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Sums what the parts of a database hold.
+//
+// One byte must not count twice in the total. A block cache is counted by what it holds, and part
+// of that is only reserved there for memory that another line shows (open readers, memtables): so
+// the total subtracts `reserved`. Caches that families share are counted once, by their address.
 
 #include "db/observe/memory_by_owner.h"
 
@@ -43,6 +47,7 @@ MemTableBytes SumMemTables(const DbState& state) VARVE_REQUIRES(kDbMutex) {
     const uint64_t active = family->mem()->MemoryUsage();
     const uint64_t both = family->MemTableBytes();
     sum.active += active;
+    // The two readings are not of one moment.
     sum.immutable += both > active ? both - active : 0;
     sum.history += family->HistoryBytes();
     sum.pinned += family->PinnedMemTableBytes();
@@ -90,6 +95,7 @@ TableBytes SumTables(const DbContext& context, const DbState& state) VARVE_REQUI
       }
     }
   }
+  // With a limit on open files the readers are in a cache of their own, and the metadata has none.
   if (context.limited_tables() == nullptr) return sum;
   context.limited_tables()->ApplyToAllEntries(
       [&sum](const Slice&, Cache::ObjectPtr reader, size_t, const Cache::CacheItemHelper*) {
@@ -114,6 +120,7 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
   Caches caches;
   CacheBytes cache = SumBlockCaches(context, *state, memtables.sum(), &caches);
   const TableBytes tables = SumTables(context, *state);
+  // The rest needs no mutex, and may take long.
   lock.Unlock();
   // This visits all entries.
   for (const auto& [address, block_cache] : caches) cache.pinned += block_cache->GetPinnedUsage();
@@ -136,6 +143,7 @@ std::vector<std::pair<std::string, uint64_t>> MemoryByOwner(const DbContext& con
       {"file_metadata", tables.metadata},
       {"transactions", transactions},
       {"mapped_files", MappedReads::MappedBytes()},  // not in the sum, as it is no memory of ours
+      // The readings are not of one moment, so the reservation may exceed the sum.
       {"total", sum - std::min(sum, cache.reserved)},
   };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Checks that all live tables still contain what was written.
+// Checks that all live tables and blob files still contain what was written.
 
 #include "varve/options.h"
 
@@ -11,13 +11,13 @@
 
 namespace varve {
 
-// Both read every live table; closing the database ends them.
+// Both read every live table and blob file; closing the database ends them.
 
 // Checks every block.
 Status VerifyTables(const DbContext& context, DbState* state, const Lifecycle& lifecycle,
                     const ReadOptions& options) VARVE_EXCLUDES(kDbMutex);
 
-// Compares checksums of whole files with the MANIFEST's. Skips tables without one. Returns
+// Compares checksums of whole files with the MANIFEST's. Skips files without one. Returns
 // Corruption, naming the file and both checksums; InvalidArgument without a
 // file_checksum_gen_factory; NotSupported if that does not know a file's function.
 Status VerifyTableFileChecksums(const DbContext& context, DbState* state,

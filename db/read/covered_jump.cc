@@ -9,6 +9,8 @@
 
 namespace varve {
 
+// Guards against sources whose keys are not in order: each jump must begin beyond the last one, or
+// a damaged table could make the walk go round for ever.
 CoveredJump::Result CoveredJump::Onward(const Place& place) const {
   if (from_.empty()) return Result::kBeyond;
   const int order = icmp_->Compare(place.internal, from_);
@@ -16,10 +18,14 @@ CoveredJump::Result CoveredJump::Onward(const Place& place) const {
   return (order > 0) != place.backward ? Result::kBeyond : Result::kOutOfOrder;
 }
 
-// Sets to_ to an internal key before all entries of the key where the jump ends.
+// Sets to_ to where the source may jump: before all entries of the key where the covered range ends
+// (backward: begins), or of place.bound if that comes first. Forward it passes up to further_
+// adjacent ranges whose tombstones are as new as `covering`; backward only one. Requires that
+// MaxCoveringSeq(place.key, reader) returned `covering` > 0 just before, as the boundaries belong
+// to the key that was asked last.
 void CoveredJump::FindEnd(const Place& place, SequenceNumber covering, SequenceNumber reader) {
   VARVE_ASSERT(further_ <= kFurtherMax);
-  // This is a slice of the tombstones' lists.
+  // `to` points into the tombstones' lists, which do not change meanwhile.
   Slice to = place.backward ? *tombstones_->PrevBoundary() : *tombstones_->NextBoundary();
   const auto is_beyond = [&] {
     if (place.bound == nullptr) return false;
@@ -42,6 +48,9 @@ void CoveredJump::FindEnd(const Place& place, SequenceNumber covering, SequenceN
                     too_far ? kValueTypeForSeekForPrev : kValueTypeForSeek);
 }
 
+// Only sources whose entries are all older than the tombstone move (SkipOlder); a newer source may
+// have live entries on the way. If the jump has helped, the next one looks over more tombstones at
+// once (further_).
 CoveredJump::Result CoveredJump::Leave(InternalIterator* source, const Place& place,
                                        SequenceNumber reader) {
   VARVE_ASSERT(source->Valid() && place.internal.size() >= kInternalKeyTrailerBytes);

@@ -14,7 +14,8 @@
 namespace varve {
 
 // In a damaged table keys may be out of order, and lead back to where a jump was made; a walk that
-// jumped from there again would never end. So jumps of one direction only go forward.
+// jumped from there again would never end. So each jump must begin beyond the one before it, as
+// seen in the walk's direction.
 //
 // Thread safety: none. Lifetime: comparator and tombstones must outlive it.
 class CoveredJump {
@@ -25,10 +26,12 @@ class CoveredJump {
     kBeside,      // sorted runs were moved, but not the one with the entry at the place
     kOutOfOrder,  // keys are out of order: the walk has to fail
   };
-  // The position of the walk, and how it may continue.
+  // The position of the walk, and how far it may continue.
   struct Place {
-    Slice key;       // has no timestamp; a tombstone may be over it
-    Slice internal;  // the entry's at the place; backward, all entries to come are up to it
+    Slice key;  // the user key that a tombstone may cover, without timestamp
+    // The internal key at the place. Forward it is that of the source's current entry; backward no
+    // entry to come is larger.
+    Slice internal;
     bool backward = false;
     const Slice* bound = nullptr;  // the jump ends there at the latest; null: no bound
   };
@@ -43,17 +46,20 @@ class CoveredJump {
     further_ = 0;
   }
 
-  // Skips the entries between the place and the end of the tombstone over its key that are older
-  // than the tombstone, for a reader at the sequence number: in those of the source's sorted runs
-  // that have no newer entry there. Requires that the source is at the place.
+  // If a tombstone that the reader at this sequence number sees covers place.key, moves those of
+  // the source's sorted runs whose entries up to the tombstone's end (backward, its start) are all
+  // older than it to that end. Other runs stay, as they may have live entries on the way. Requires
+  // that the source is Valid, at the place. place.internal may be invalid afterwards.
   [[nodiscard]] Result Leave(InternalIterator* source, const Place& place, SequenceNumber reader);
 
  private:
   // Maximum number of adjacent tombstones that one jump takes together.
   static constexpr uint32_t kFurtherMax = 63;
 
-  // Returns kBeyond if the place lies beyond the last one.
+  // Returns kBeyond if a jump from the place is allowed, kNone if the last jump began at this
+  // entry, kOutOfOrder if the place lies before it.
   [[nodiscard]] Result Onward(const Place& place) const;
+  // Sets to_ to the target of a jump over the tombstone with the sequence number `covering`.
   void FindEnd(const Place& place, SequenceNumber covering, SequenceNumber reader);
 
   const InternalKeyComparator* icmp_ = nullptr;

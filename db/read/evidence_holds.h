@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// EvidenceHolds: requests that compactions keep evidence of each change after a sequence number,
-// for conflict checks. A snapshot does so too; a hold takes no lock and no memory, and keeps no
-// version for reading.
+// An evidence hold is a request to compactions. As long as it is there, each key that was changed
+// after the hold's sequence number must keep an entry of such a number, by which a transaction can
+// tell that there was a conflicting write. A snapshot can ask for the same; a hold is cheaper, as
+// it takes no lock, allocates nothing, and keeps no old version for reading.
 
 #include <algorithm>
 #include <atomic>
@@ -16,11 +17,12 @@
 
 namespace varve {
 
-// A hold that Oldest did not see was taken after it. So a job that calls Oldest once its inputs are
-// visible, and a holder that reads the visible sequence number once it holds, agree: either the job
-// knows of the hold, or nothing in its inputs is newer than what the holder read.
+// A hold that Oldest did not see was taken after that call. So a job that calls Oldest once its
+// inputs are visible, and a holder that reads the visible sequence number after Take, agree: either
+// the job knows of the hold, or nothing in its inputs is newer than what the holder read.
 //
-// Thread safety: any thread; a slot is released once, by its holder.
+// Thread safety: all methods may be called from any thread. Whoever took a slot releases it, once,
+// while this object lives.
 class EvidenceHolds {
  public:
   struct alignas(64) Slot {
@@ -41,10 +43,11 @@ class EvidenceHolds {
     }
     return nullptr;
   }
+  // Ends a hold; compactions that begin later need keep nothing for it.
   static void Release(Slot* slot) {
     slot->since.store(kMaxSequenceNumber, std::memory_order_seq_cst);
   }
-  // Returns kMaxSequenceNumber if there are none.
+  // Returns the smallest number of all holds, or kMaxSequenceNumber if there are none.
   SequenceNumber Oldest() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     SequenceNumber oldest = kMaxSequenceNumber;
@@ -56,7 +59,9 @@ class EvidenceHolds {
 
  private:
   static constexpr int kSlotBits = 6;
+  // Number of holds at a time; each is on a cache line of its own.
   static constexpr size_t kSlots = size_t{1} << kSlotBits;
+  // Number of slots that are tried before Take gives up.
   static constexpr size_t kTries = 8;
 
   Slot slots_[kSlots];

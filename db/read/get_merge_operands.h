@@ -16,18 +16,20 @@ namespace varve {
 struct OperandRequest {
   Slice key;  // has no timestamp
   SequenceNumber sequence = 0;
-  SequenceNumber whole_through = 0;  // no insertion up to it is in progress
+  SequenceNumber whole_through = 0;  // all writes up to it are in the memtables already
   const std::function<bool(Slice)>* continue_callback = nullptr;  // null: not called
   bool skip_memtables = false;                                    // see GetFromSuperVersion
 };
 
-// Stores the key's operands, oldest first, after a base value, into the first *count of `slices`,
-// which are reset. They share one reference-counted hold on the memory they point to, released with
-// the last of them, in any order. Small operands are copied.
+// Stores the key's base value, if there is one, and then its operands, oldest first, into the first
+// slices of `slices`, and their number into *count. The caller has reset all slices. Small operands
+// are copied; the others share one reference-counted owner of the memory they point to, which goes
+// with the last of them, in whatever order and thread they are reset.
 //
-// Returns NotFound, with *count unchanged, if there are neither operands nor a base. Returns
-// Incomplete with subcode KMergeOperandsInsufficientCapacity if there are *count, more than
-// `slices`; then none is set. Calls no operator, and needs none to be configured.
+// Returns NotFound, with *count unchanged, if there are neither operands nor a base. If there are
+// more than `slices` has room for, returns Incomplete with subcode
+// KMergeOperandsInsufficientCapacity, stores their number in *count, and sets no slice. Calls no
+// operator, and needs none to be configured.
 Status GetOperandsFromSuperVersion(const ReadOptions& options, const SuperVersion& super_version,
                                    const OperandRequest& request, std::span<PinnableSlice> slices,
                                    int* count);

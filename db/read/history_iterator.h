@@ -14,10 +14,12 @@ namespace varve {
 // Shows the versions from options.iter_start_ts to options.timestamp, both inclusive, with sequence
 // numbers up to `sequence`: keys ascend, and versions of a key come newest first. Deletions of
 // single keys are shown, with an empty value; versions that a range tombstone of that time covers
-// are not. key() is the internal key, whose last byte but seven is the type of the entry.
+// are not. key() is the internal key: the user key, its timestamp, and eight bytes whose first is
+// the type of the entry.
 //
-// The caller must have checked both timestamps. The status is NotSupported for options that it
-// lacks, and for merge operands, which have no meaning alone.
+// The caller must have checked both timestamps, owns the result, which is never null, and uses it
+// in one thread at a time. The status is NotSupported for options that it lacks, and for merge
+// operands, which have no meaning alone.
 Iterator* NewHistoryIterator(const ReadOptions& options, IteratorHold hold,
                              SequenceNumber sequence);
 

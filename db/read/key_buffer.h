@@ -15,6 +15,8 @@ namespace varve {
 
 // Keys of usual size are stored in the object; larger ones allocate if they exceed all earlier
 // ones.
+//
+// Thread safety: none. A slice of it lives until the next change.
 class KeyBuffer {
  public:
   KeyBuffer() = default;
@@ -31,9 +33,11 @@ class KeyBuffer {
     if (size_ != 0 && key.data() != data_) memcpy(data_, key.data(), size_);
   }
 
+  // Returns the copy; valid until the next Assign.
   Slice slice() const { return Slice(data_, size_); }
 
  private:
+  // Larger than most keys, so that most walks never allocate.
   static constexpr size_t kInlineBytes = 64;
 
   // Discards the old bytes: a key larger than the buffer cannot lie in it.
@@ -43,9 +47,11 @@ class KeyBuffer {
     data_ = heap_.get();
   }
 
+  // The bytes are in inline_ or in heap_; data_ points there.
   char* data_ = inline_;
   size_t size_ = 0;
   size_t capacity_ = kInlineBytes;
+  // Memory for keys that are too large for the object; it is kept for later ones.
   std::unique_ptr<char[]> heap_;
   char inline_[kInlineBytes];
 };

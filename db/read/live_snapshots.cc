@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Snapshots with equal numbers have an entry each, as each is released by itself. A snapshot object
+// is never freed, so that a stale pointer can be told from a live one by its owner; objects go to
+// the list of their database, and from there, when it closes, to one list of the process.
+//
+// Some holders need no snapshot but the evidence that a key was changed since (evidence_holds.h).
+// Compactions get both: `Pinned` returns the numbers whose state must stay readable, and the number
+// above which each changed key must leave an entry.
+
 #include "db/read/live_snapshots.h"
 
 #include <algorithm>
@@ -18,6 +27,8 @@ std::atomic<SnapshotImpl*> left_over{nullptr};
 
 }  // namespace
 
+// Puts the free list, snapshots that users have not released included, in front of the process's
+// list of free snapshots: they are never freed, as a user may still have a pointer to one.
 LiveSnapshots::~LiveSnapshots() {
   MutexLock lock(&mu_);
   for (const auto& [sequence, snapshot] : by_sequence_) PutFree(snapshot);
@@ -89,6 +100,8 @@ bool LiveSnapshots::TakeAwaitedLocked() {
   return true;
 }
 
+// The request is stored before Held() is read, because evidence holds are released without the
+// mutex: either Held() sees the slot free, or the releasing thread sees the request.
 bool LiveSnapshots::AwaitOldest(SequenceNumber seq) {
   MutexLock lock(&mu_);
   const SequenceNumber before = awaited_.load(std::memory_order_relaxed);
@@ -98,6 +111,8 @@ bool LiveSnapshots::AwaitOldest(SequenceNumber seq) {
   return true;
 }
 
+// The map ascends, so its first snapshot with evidence is the oldest. The oldest evidence hold is
+// read once and becomes one of the numbers, so that both results agree about it.
 std::vector<SequenceNumber> LiveSnapshots::Pinned(SequenceNumber* conflict_check_floor) const {
   MutexLock lock(&mu_);
   const auto with_evidence = std::ranges::find_if(

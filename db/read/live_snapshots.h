@@ -24,8 +24,8 @@ class LiveSnapshots;
 
 // The object that users get a pointer to. It stores its owner, so that a read need not look in a
 // table shared by all threads. Users may pass a snapshot that they have released, and get an error:
-// therefore snapshots are never freed, but reused, by any database. A process keeps as many as it
-// has held at one time.
+// therefore snapshots are never freed, but reused, by any database. A process keeps as many as
+// its users have had at one time.
 //
 // Aligned to its own cache lines: reads look at one while others are taken and released.
 class alignas(64) SnapshotImpl final : public Snapshot {
@@ -42,7 +42,7 @@ class alignas(64) SnapshotImpl final : public Snapshot {
  private:
   friend class LiveSnapshots;
 
-  // Null: the snapshot is not held. Stored with release, after its numbers.
+  // Null: no user has the snapshot. Stored with release, after its numbers.
   std::atomic<const LiveSnapshots*> owner_{nullptr};
   SequenceNumber sequence_ = 0;
   int64_t unix_seconds_ = 0;
@@ -52,8 +52,11 @@ class alignas(64) SnapshotImpl final : public Snapshot {
   SnapshotImpl* next_free_ = nullptr;
 };
 
-// Thread safety: all methods may be called from any thread; the mutex is a leaf. Ownership: Release
-// releases a Snapshot; those left at destruction are released then.
+// The snapshots of one database, and its requests to keep conflict evidence (evidence_holds.h).
+//
+// Thread safety: all methods may be called from any thread; the mutex is a leaf. Ownership: a
+// snapshot that Acquire returned must be given to Release; those that are left are released by the
+// destructor. The objects live until the process ends, but only their owner may read them.
 class LiveSnapshots {
  public:
   LiveSnapshots() = default;
@@ -61,25 +64,30 @@ class LiveSnapshots {
   LiveSnapshots(const LiveSnapshots&) = delete;
   LiveSnapshots& operator=(const LiveSnapshots&) = delete;
 
-  // Takes a snapshot. With `holds_evidence` it also holds conflict evidence.
+  // Takes a snapshot of the state at `seq`. With `holds_evidence` compactions also keep evidence of
+  // each change after it. Throws std::bad_alloc, with nothing taken.
   const Snapshot* Acquire(SequenceNumber seq, int64_t unix_seconds, uint64_t timestamp = UINT64_MAX,
                           bool holds_evidence = false) VARVE_EXCLUDES(mu_);
-  // Returns false if the snapshot is not ours (already released, or of another database). Sets
-  // *awaited (may be null) to true once, if a caller of AwaitOldest is to be told now.
+  // Releases a snapshot. Returns false if it is null, was released already, or belongs to another
+  // database. Sets *awaited (may be null) to true if what the last AwaitOldest waited for has come;
+  // the caller then has to see to what waited. Otherwise leaves *awaited alone.
   bool Release(const Snapshot* snapshot, bool* awaited = nullptr) VARVE_EXCLUDES(mu_);
-  // Asks to be told by a release when nothing older than `seq` is held any more. Returns true if
-  // that is so now; then nothing will be reported.
+  // Asks that a release reports when neither a snapshot nor a hold of evidence has a number below
+  // `seq`. Returns true if that is so now; then nothing will be reported. Of several requests only
+  // the one with the smallest number is kept and reported, once: whoever waits for more asks again
+  // then.
   bool AwaitOldest(SequenceNumber seq) VARVE_EXCLUDES(mu_);
-  // True if the snapshot is held and belongs to this object. Takes no lock: needs two loads from
-  // the snapshot.
+  // True if the snapshot was taken here and is not released. May be called with a snapshot of any
+  // kind that was released or belongs to another database. Takes no lock.
   bool Owns(const Snapshot* snapshot) const {
     return typeid(*snapshot) == typeid(SnapshotImpl) &&
            static_cast<const SnapshotImpl*>(snapshot)->owner_.load(std::memory_order_acquire) ==
                this;
   }
-  // Returns the distinct pinned numbers, ascending. The oldest hold of conflict evidence is one of
-  // them; it is stored in *conflict_check_floor (may be null), or kMaxSequenceNumber if there is
-  // none.
+  // Returns, ascending and once each, the numbers whose states compactions must keep readable:
+  // those of all snapshots, and that of the oldest evidence hold. Sets *conflict_check_floor (may
+  // be null) to the number after which each changed key must leave an entry: the oldest among
+  // evidence holds and snapshots with `holds_evidence`, or kMaxSequenceNumber if there are none.
   std::vector<SequenceNumber> Pinned(SequenceNumber* conflict_check_floor = nullptr) const
       VARVE_EXCLUDES(mu_);
   // Takes a hold of conflict evidence, without a lock. Returns null as EvidenceHolds::Take does.
@@ -98,10 +106,11 @@ class LiveSnapshots {
   SequenceNumber oldest() const VARVE_EXCLUDES(mu_);
   // Returns the oldest number among snapshots and holds of conflict evidence.
   SequenceNumber OldestHeld() const VARVE_EXCLUDES(mu_);
-  // Returns 0 if there are none.
+  // Returns the time of the snapshot with the smallest number; 0 if there are no snapshots.
   int64_t oldest_unix_seconds() const VARVE_EXCLUDES(mu_);
 
  private:
+  // Return what the public functions of similar names do.
   SequenceNumber Oldest() const VARVE_REQUIRES(mu_) {
     return by_sequence_.empty() ? kMaxSequenceNumber : by_sequence_.begin()->first;
   }
@@ -111,12 +120,15 @@ class LiveSnapshots {
   // Returns true, once, if the awaited condition holds.
   bool TakeAwaited() VARVE_EXCLUDES(mu_);
   bool TakeAwaitedLocked() VARVE_REQUIRES(mu_);
+  // Take an object from the free list, or make one, and put one there.
   SnapshotImpl* TakeFree() VARVE_REQUIRES(mu_);
   void PutFree(SnapshotImpl* snapshot) VARVE_REQUIRES(mu_);
 
   EvidenceHolds evidence_holds_;
   mutable Mutex mu_{lock_ranks::kSnapshots};
+  // Snapshots that are held, by sequence number; several may have the same.
   std::multimap<SequenceNumber, SnapshotImpl*> by_sequence_ VARVE_GUARDED_BY(mu_);
+  // Released snapshots, linked by next_free_.
   SnapshotImpl* free_ VARVE_GUARDED_BY(mu_) = nullptr;
   // The smallest number asked for in AwaitOldest; kMaxSequenceNumber: none.
   std::atomic<SequenceNumber> awaited_{kMaxSequenceNumber};  // written under mu_

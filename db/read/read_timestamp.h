@@ -14,9 +14,12 @@
 
 namespace varve {
 
-// Returns InvalidArgument, naming the family and the error: a timestamp for a family without
-// timestamps, or none for one with them; a wrong size; a ReadOptions::timestamp below the history
-// that compactions have kept. iter_start_ts may lie below: the remaining versions are shown.
+// Checks ReadOptions::timestamp and iter_start_ts. Returns InvalidArgument, naming the family and
+// the error, for a timestamp in a read of a family without timestamps, for none in one with them,
+// for a wrong size, and for a `timestamp` below the history that compactions have kept
+// (full_history_ts_low). iter_start_ts may lie below that: the versions that are left are shown.
+// CheckReadTimestamp is the same check with a fast way for reads that are right. `family` is text
+// for the message.
 Status CheckAnyReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,
                              const std::string& family);
 inline Status CheckReadTimestamp(const ReadOptions& options, const SuperVersion& super_version,

@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A point read asks sources from the newest to the oldest by sequence number and stops at the first
+// version that it sees. With timestamps written out of order, an older source may have a version
+// with a newer timestamp that the read sees as well. That is rare, so the fast search stays, and
+// its result is checked:
+//
+//     NoteTimestampOrder     asks each later source if it may have a newer timestamp for the key:
+//                            memtables are searched; an open table tells by its newest timestamp,
+//                            then by its filter; a table that is not open may have anything
+//     GetInTimestampOrder    searches again, in all sources merged by the order of internal keys,
+//                            in which newer timestamps come first
+//
+// A wrong yes costs a second search; a wrong no would be a wrong answer. So whatever is not known
+// counts as yes. If a visible range tombstone of the sources passed covers the key, nothing older
+// counts, and no question is asked.
+
 #include "db/read/timestamp_order.h"
 
 #include <algorithm>
@@ -18,7 +34,8 @@ namespace varve {
 
 namespace {
 
-// Looks for versions that precede what a lookup has found.
+// Looks for versions of the lookup's key, visible to it, with a newer timestamp than what it has
+// found.
 class NewerTimestamps {
  public:
   NewerTimestamps(const ReadOptions& options, const SuperVersion& super_version,
@@ -28,8 +45,11 @@ class NewerTimestamps {
         icmp_(*super_version.version().icmp()),
         lookup_(lookup) {}
 
+  // True if a source that the search would have asked after the one at `place` may have such a
+  // version. Returns true where it does not know.
   [[nodiscard]] bool MayBeBehind(const SearchPlace& place) const {
     if (place.level == SearchPlace::kMemTables) {
+      // immutables()[i] has place.index i + 1, as the active memtable has 0.
       const auto& immutables = super_version_.immutables();
       for (size_t i = place.index; i < immutables.size(); i++) {
         if (MemTableHasOne(*immutables[i])) return true;
@@ -53,6 +73,7 @@ class NewerTimestamps {
     return icmp_.CompareTimestamp(timestamp, lookup_.last_timestamp()) > 0;
   }
 
+  // The first visible entry of the key has the newest timestamp in this memtable.
   [[nodiscard]] bool MemTableHasOne(const MemTable& mem) const {
     const std::unique_ptr<InternalIterator> it = mem.NewIterator();
     for (it->Seek(lookup_.internal_key()); it->Valid(); it->Next()) {
@@ -91,7 +112,8 @@ class NewerTimestamps {
   const PointLookup& lookup_;
 };
 
-// Makes the value be copied, as the merged sources move on afterwards.
+// Offers the lookup no pin, so that it copies the value, because the merged sources are destroyed
+// before the value is used.
 class CopiedValue final : public ValuePin {
  public:
   Cleanable* Renew() override { return nullptr; }
@@ -111,6 +133,7 @@ ReadOptions ForAllSources(const ReadOptions& options) {
   return all;
 }
 
+// Offers the entries of the key in the order of timestamps, until the lookup is decided.
 Status OfferAll(InternalIterator* source, TombstoneSet* tombstones,
                 const InternalKeyComparator& icmp, PointLookup* lookup) {
   CopiedValue pin;
@@ -140,6 +163,8 @@ void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_ve
   if (NewerTimestamps(options, super_version, *lookup).MayBeBehind(place)) lookup->SetOutOfOrder();
 }
 
+// A merged walk shows a key's entries from the newest timestamp to the oldest, wherever they lie.
+// The read options are widened, so that no source is left out on account of a filter.
 Status GetInTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
                            bool skip_memtables, PointLookup* lookup) {
   VARVE_ASSERT(lookup->has_timestamp());

@@ -15,20 +15,25 @@
 
 namespace varve {
 
-// The source in which a search has ended.
+// The source in which a search has ended: a memtable, a file of L0, or a deeper level.
 struct SearchPlace {
   static constexpr int kMemTables = -1;
 
+  // kMemTables, or the level. The number of levels says that no source is left.
   int level = kMemTables;
-  size_t index = 0;  // the memtable's, the active one being 0; or the L0 file's
+  // With kMemTables: 0 is the active memtable, i + 1 is immutables()[i]. With level 0: the index of
+  // the file, or of the oldest file of a chain. Otherwise 0.
+  size_t index = 0;
 };
 
-// Called after a search with a timestamp ended at `place`: marks the lookup as out of order if a
-// later source may have a version of the key that precedes the result.
+// Must be called after a search with a timestamp ended at `place`: marks the lookup as out of order
+// if a source that was not searched may have a version of the key with a newer timestamp than the
+// result has. Then the result must not be used; GetInTimestampOrder finds the right one.
 void NoteTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
                         const SearchPlace& place, PointLookup* lookup);
 
-// Searches again, in all sources merged. The lookup gets the error, too.
+// Starts the lookup anew and searches all sources merged, those in memtables only unless
+// `skip_memtables`. The lookup fails with the error that is returned.
 Status GetInTimestampOrder(const ReadOptions& options, const SuperVersion& super_version,
                            bool skip_memtables, PointLookup* lookup);
 

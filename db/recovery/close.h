@@ -11,10 +11,10 @@ namespace varve {
 
 struct Engine;
 
+// Says what a closing does while the program still has snapshots or has locked the log (LockWAL).
 enum class WhenHeld : uint8_t {
-  // Returns Aborted, with nothing changed, while snapshots are held or LockWAL is in force.
-  kRefuse,
-  kCloseAllTheSame,
+  kRefuse,           // Returns Aborted; nothing has changed.
+  kCloseAllTheSame,  // Closes; the snapshots may be released afterwards.
 };
 
 // Ends calls and background work, flushes unlogged data, syncs the logs, and releases the lock.

@@ -16,6 +16,7 @@
 
 namespace varve {
 
+// The state that was chosen, and what it lacks of the newest one.
 struct CompleteVersion {
   ManifestPoint point;  // Its MANIFEST is 0: none describes a whole database.
   // Reason why the state is older than the newest one; empty: it is the newest.
@@ -37,7 +38,8 @@ struct CompleteVersion {
 // atomic flush are kept by all of its families or by none.
 //
 // A file that cannot be read for another reason than that it is missing or damaged is an error, not
-// a reason to go back. InvalidArgument: a missing file is in a directory that the options lack.
+// a reason to go back. Returns InvalidArgument if a missing file is in a directory that the options
+// lack.
 Status FindCompleteVersion(const DbContext& context,
                            const std::vector<ColumnFamilyDescriptor>& families,
                            const wal::SyncedMark& known, const std::vector<std::string>& entries,

@@ -19,7 +19,7 @@ namespace varve {
 IOStatus MakeDirectoryDurably(FileSystem* fs, const std::string& path, bool* made = nullptr);
 
 // Directories that an opening has created. The destructor removes the empty ones, unless Keep was
-// called because the opening succeeded.
+// called because the opening succeeded. The file system is borrowed. Thread safety: none.
 class MadeDirectories {
  public:
   explicit MadeDirectories(FileSystem* fs) : fs_(fs) {}
@@ -27,9 +27,11 @@ class MadeDirectories {
   MadeDirectories(const MadeDirectories&) = delete;
   MadeDirectories& operator=(const MadeDirectories&) = delete;
 
-  // Does nothing if the directory exists.
+  // Creates the directory durably, and remembers it; does nothing if it exists.
   IOStatus Make(const std::string& path);
+  // Forgets the directories, which stay.
   void Keep() noexcept { paths_.clear(); }
+  // Removes those that are empty but for a LOCK file, and forgets all.
   void Remove() noexcept;
 
  private:
@@ -46,12 +48,13 @@ Status TakeDirectory(DbContext* context, bool repairs, MadeDirectories* made);
 // directory under another name.
 bool IsOfAnotherDatabase(FileSystem* fs, const std::string& db_name, const std::string& directory);
 
-// Returns InvalidArgument if it is; `what` names the files that the directory is to hold.
+// Returns InvalidArgument if the directory is that of another database; `what` names the files that
+// it is to contain.
 Status CheckNotOfAnother(FileSystem* fs, const std::string& db_name, const std::string& directory,
                          const std::string& what);
 
 // Sets *found to true if there is a CURRENT or `manifest_chosen`, which replaces one.
-// InvalidArgument if that contradicts the options.
+// Returns InvalidArgument if that contradicts the options (create_if_missing, error_if_exists).
 Status FindDatabase(const DbContext& context, bool manifest_chosen, bool* found);
 
 // Checks the directory of a database to be created, which has no CURRENT. It must hold no data:

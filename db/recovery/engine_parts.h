@@ -17,8 +17,8 @@ struct Engine;
 // Returns an engine with the request's sanitised options and absolute paths; reads nothing.
 std::shared_ptr<Engine> MakeEngine(const OpenRequest& request);
 
-// InvalidArgument if a family cannot be opened with its options, a name occurs twice, or the
-// default family is missing.
+// Returns InvalidArgument if a family cannot be opened with its options, a name occurs twice, or
+// the default family is missing.
 Status CheckFamilies(const DBOptions& options, const std::vector<ColumnFamilyDescriptor>& families);
 
 // Creates the write path of an engine, whose logs and versions must exist.

@@ -25,9 +25,11 @@ Status CheckFamily(const DBOptions& db_options, const ColumnFamilyDescriptor& fa
 // Returns what the version set needs to know of a family that passes CheckFamily.
 FamilyToOpen ToOpen(const DbContext& context, const ColumnFamilyDescriptor& family);
 
-// Adds a family to the MANIFEST. If it has timestamps, their size is logged first, because a record
-// of the family must not be in a log that lacks it. (If the family is then not created, the entry
-// in the log is harmless, as ids are not reused.) Releases the mutex meanwhile.
+// Adds a family to the MANIFEST. If it has timestamps, their size is logged first, under the id
+// that the family will get, because a record of the family must not be in a log that lacks it;
+// the caller must keep writers out for that (LogSet::AddTimestampSizes). If the write to the
+// MANIFEST fails then, the entry in the log is harmless, as the id is used up. A family that is
+// refused leaves nothing in the log. Releases the mutex meanwhile.
 Status AddToManifest(Engine* engine, const FamilyToOpen& family,
                      std::shared_ptr<FamilyVersions>* versions,
                      const std::vector<NewFile>& tables = {}) VARVE_REQUIRES(kDbMutex);
@@ -40,15 +42,16 @@ std::shared_ptr<ColumnFamily> MakeFamily(Engine* engine, std::shared_ptr<FamilyV
 // Creates the table directories of a family that is about to be created.
 Status MakeTableDirectories(Engine* engine, const ColumnFamilyDescriptor& family);
 
-// Adds a family to an open engine; *handle is returned to the user. The commit path must be held
-// exclusively. `tables` are in place and durable; unless this returns OK they stay the caller's,
-// except for those that a MANIFEST may name (VersionSet::TableInDoubt). Corruption: they are
-// inconsistent with each other.
+// Adds a family to an open engine; *handle is returned to the user. The caller keeps writers out
+// (CommitPath::EnterExclusive). `tables` are in place and durable; unless this returns OK they stay
+// the caller's, except for those that a MANIFEST may name (VersionSet::TableInDoubt). Returns
+// Corruption if they are inconsistent with each other.
 Status CreateFamily(Engine* engine, const ColumnFamilyDescriptor& family,
                     std::unique_ptr<ColumnFamilyHandle>* handle,
                     const std::vector<NewFile>& tables = {}) VARVE_EXCLUDES(kDbMutex);
 
-// Drops the family; readers that hold it continue. The commit path must be held exclusively.
+// Drops the family; handles, iterators and jobs that use it go on. The caller keeps writers out
+// (CommitPath::EnterExclusive).
 Status DropFamily(Engine* engine, ColumnFamily* family) VARVE_EXCLUDES(kDbMutex);
 
 // Removes the tables of a database that is being closed from its SST file manager.

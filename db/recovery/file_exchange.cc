@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Implements the steps of file_exchange.h. Each moves or writes files and then syncs the
+// directories, the receiving one first; undoing looks only at what is on disk, so that it may
+// itself be interrupted and repeated.
+
 #include "db/recovery/file_exchange.h"
 
 #include <utility>
@@ -26,6 +31,8 @@ std::string LeavingFolder(const std::string& directory) {
   return RestoreFolder(directory) + "/before";
 }
 
+// Replaces CURRENT durably. *in_doubt becomes true if it may have the new contents despite an
+// error.
 Status WriteCurrent(FileSystem* fs, const std::string& db_name, const std::string& text,
                     bool* in_doubt = nullptr) {
   const std::string temp = TempFileName("", kCurrentTempNumber).substr(1);
@@ -51,6 +58,8 @@ Status MoveAll(FileSystem* fs, const std::vector<std::string>& names, const std:
   for (const std::string& name : names) {
     VARVE_RETURN_IF_ERROR(fs->RenameFile(from + "/" + name, to + "/" + name, IOOptions(), nullptr));
   }
+  // The new names are durable before the old ones are surely gone, so that no crash leaves a file
+  // without a name.
   VARVE_RETURN_IF_ERROR(SyncDirectory(fs, to));
   return SyncDirectory(fs, from);
 }
@@ -66,6 +75,7 @@ Status Announce(FileSystem* fs, const ExchangedFiles& place) {
       WriteFileDurably(fs, folder, std::string(kExchangeList) + ".dbtmp", kExchangeList, text));
   std::string current;
   VARVE_RETURN_IF_ERROR(ReadIfThere(fs, CurrentFileName(place.directory), &current));
+  // The old CURRENT is saved before the marker takes its place.
   if (!current.empty()) {
     VARVE_RETURN_IF_ERROR(
         WriteFileDurably(fs, leaving, std::string(kCurrentName) + ".dbtmp", kCurrentName, current));
@@ -85,10 +95,12 @@ Status MoveBack(FileSystem* fs, const std::string& directory) {
     std::string name = text.substr(0, end);
     text.erase(0, end + 1);
     IOStatus waits = fs->FileExists(incoming + "/" + name, IOOptions(), nullptr);
+    // A file that still waits was not moved in; one of that name in the directory is an old one.
     if (waits.ok()) continue;
     if (!IsMissing(waits)) return waits;
     moved_in.push_back(std::move(name));
   }
+  // New files leave first: old ones may have the same names.
   if (!moved_in.empty()) VARVE_RETURN_IF_ERROR(MoveAll(fs, moved_in, directory, incoming));
   std::vector<std::string> left;
   VARVE_RETURN_IF_ERROR(ListIfThere(fs, leaving, &left));
@@ -124,6 +136,7 @@ Status RemoveFolder(FileSystem* fs, const std::string& folder) {
   return IsMissing(s) ? Status::OK() : Status(s);
 }
 
+// Does steps 2 to 5. Sets *in_force to true if CURRENT may have its new contents despite an error.
 Status Exchange(FileSystem* fs, const std::vector<ExchangedFiles>& places,
                 const std::string& new_current, bool* in_force) {
   const std::string& db_name = places.front().directory;
@@ -169,12 +182,14 @@ Status RemoveRestoreFolder(FileSystem* fs, const std::string& directory) {
   return SyncDirectory(fs, directory);
 }
 
+// May itself be interrupted: the marker stays until the old CURRENT is back.
 Status UndoInterruptedRestore(FileSystem* fs, const std::string& db_name,
                               const std::string& wal_dir) {
   std::vector<std::string> directories = {db_name};
   if (!wal_dir.empty() && wal_dir != db_name) directories.push_back(wal_dir);
   std::string current;
   VARVE_RETURN_IF_ERROR(ReadIfThere(fs, CurrentFileName(db_name), &current));
+  // Without the marker the exchange has not begun or is complete, and the folders are leftovers.
   if (current == kExchangeUnderWay) VARVE_RETURN_IF_ERROR(GoBack(fs, directories));
   for (const std::string& directory : directories) {
     VARVE_RETURN_IF_ERROR(RemoveRestoreFolder(fs, directory));

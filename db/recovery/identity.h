@@ -12,12 +12,13 @@ namespace varve {
 
 // Returns a random UUID as 36 lower-case characters.
 std::string NewDbId(Env* env);
-// Returns 20 upper-case characters of base 36: 124 random bits in the format that unique ids of
-// tables need.
+// Returns 20 upper-case characters of base 36, with 103 random bits, in the format that unique ids
+// of tables need.
 std::string NewSessionId(Env* env);
 
-// Reads IDENTITY; NotFound when it is missing, Corruption when it does not hold an id.
+// Reads IDENTITY. Returns NotFound if it is missing, and Corruption if it does not contain an id.
 Status ReadIdentity(FileSystem* fs, const std::string& db_name, std::string* id);
+// Writes IDENTITY durably, in place of an older one.
 Status WriteIdentity(FileSystem* fs, const std::string& db_name, const std::string& id);
 
 }  // namespace varve

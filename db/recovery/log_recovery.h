@@ -14,16 +14,18 @@
 
 namespace varve {
 
-// Used once, by an opening, while nothing else uses the database.
+// Used once, by an opening, while nothing else uses the database. Thread safety: none. Everything
+// that the constructor is given by reference must outlive it.
 class LogRecovery {
  public:
   struct Wanted {
-    wal::SyncedMark synced;  // Durable according to the record found before the logs were read.
+    // Says what is durable in the logs. The opening found it before they were read.
+    wal::SyncedMark synced;
     LogLocation place;
     // Contents of the database's directory and those of tables before anything was created.
     const DirectoryListing& directories;
-    bool repairs = false;  // See LogReplay.
-    bool error_if_any = false;
+    bool repairs = false;       // See LogReplay.
+    bool error_if_any = false;  // Replay returns Corruption if there is a log that is needed.
     // Skips all logs: the recovered tables are older than the state they continue.
     bool leave_out = false;
   };
@@ -35,8 +37,8 @@ class LogRecovery {
 
   // True if the memtables and their logs may be kept.
   bool CanKeepLogs() const;
-  // Also keeps the logs that named positions need; replayed logs only if they are not kept anyway.
-  // Used by an opening that writes. Must precede KeepLogs.
+  // Keeps the logs that named positions of change streams need, except for those that KeepLogs will
+  // keep. Used by an opening that writes. Must precede KeepLogs.
   Status KeepForPositions() VARVE_EXCLUDES(kDbMutex);
   // Keeps the replayed logs except those without batches, since each opening would leave one.
   // Truncates them to their last record, because other readers do not expect the zeros after it
@@ -50,7 +52,8 @@ class LogRecovery {
  private:
   // Truncates a log to `end`, syncs it, and adds it to the log set.
   IOStatus Keep(uint64_t number, uint64_t end);
-  // min_log: the oldest log that the MANIFEST needs. If logs are skipped, all are found.
+  // Sets log_numbers_ to the existing logs that are needed, or to all of them if leave_out is set,
+  // and *min_log to the oldest that is needed.
   Status FindLogs(uint64_t* min_log) VARVE_EXCLUDES(kDbMutex);
   // Lists the replayed logs, which are those of a read-only opening.
   void ListLogs();
@@ -62,6 +65,8 @@ class LogRecovery {
   // prepared transactions.
   Status FindOldestWanted(const std::vector<uint64_t>& logs, uint64_t* oldest) const
       VARVE_EXCLUDES(kDbMutex);
+  // Keeps the numbers of the logs among these names, and of files in lost/, from being given to new
+  // files.
   void MarkNumbersUsed(const std::vector<std::string>& names) VARVE_EXCLUDES(kDbMutex);
   // Returns the names of files in lost/ of all directories of the database.
   std::vector<std::string> NamesSetAside() const;

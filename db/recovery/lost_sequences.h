@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Finds the writes that a log still holds after damage, for the report of losses.
+// Finds the writes that a log still has behind damage, for the report of losses.
 
 #include <cstdint>
 #include <string>

@@ -14,6 +14,7 @@
 
 namespace varve {
 
+// Says how far a MANIFEST could be read.
 struct ManifestEnd {
   uint64_t offset = 0;  // End of the last sound record.
   // Reason and position of the first damage; empty: the MANIFEST is sound. A record cut off by the

@@ -22,13 +22,14 @@ struct RepairOpening {
   uint64_t manifest_number = 0;
 };
 
+// Arguments of an opening of any kind.
 struct OpenRequest {
   DBOptions options;
   std::string name;
   std::vector<ColumnFamilyDescriptor> families;
   bool read_only = false;
   bool follows = false;                   // With read_only: the engine of a secondary.
-  std::string follower_directory;         // With follows: if not empty, it links tables there.
+  std::string follower_directory;         // With follows: the secondary links tables here, if set.
   bool error_if_wal_file_exists = false;  // Only with read_only.
   std::optional<RepairOpening> repair = {};
 };

@@ -17,8 +17,8 @@ namespace varve {
 // keeps the files open if all tables are to be open.
 Status CheckTablesOpen(const DbContext& context, DbState* state) VARVE_EXCLUDES(kDbMutex);
 
-// Checks the tables of one tree in the same way, and keeps them open if all are to be open, because
-// another process may delete the files.
+// Checks the tables of one tree in the same way, and keeps them and its blob files open if all are
+// to be open, because another process may delete the files.
 Status OpenTablesAhead(const DbContext& context, const Version& version, TableCache* tables);
 
 }  // namespace varve

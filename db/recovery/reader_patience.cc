@@ -23,6 +23,8 @@ bool ReaderPatience::MayPass(const Status& status) {
   return status.IsCorruption() || IsMissing(status);
 }
 
+// A try that came to another place than the last one is followed by the next at once; after the
+// same place it waits, twice as long each time.
 bool ReaderPatience::TriesAgain(const DbContext& context, const Place& place) {
   if (++tries_ > kTriesMax) return false;
   const uint64_t now = context.MonotonicMicros();

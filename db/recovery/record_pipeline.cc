@@ -18,6 +18,7 @@ constexpr size_t kChunks = 3;
 // Reading this much takes about as long as starting a thread and waking it now and then.
 constexpr uint64_t kBytesWorthAThread = 1 << 20;
 
+// Decides between one chunk, which Next fills itself, and three chunks that another thread fills.
 bool IsWorthAThread(uint64_t log_bytes) {
   return log_bytes >= kBytesWorthAThread;
 }
@@ -52,6 +53,8 @@ void RecordPipeline::FillChunk(Chunk* chunk) {
   chunk->last = at_end_;
 }
 
+// Fills a chunk with records that are checked and adapted. Returns false at the end of the log. The
+// verdict on a record stays with it (Entry): the records before it must be applied first.
 bool RecordPipeline::ReadInto(Chunk* chunk) {
   VARVE_ASSERT(!at_end_ && chunk->entries.empty());
   Slice record;
@@ -68,6 +71,8 @@ bool RecordPipeline::ReadInto(Chunk* chunk) {
   return true;
 }
 
+// Gives the chunk back only now, when its last record is surely not used any more
+// (Record::last_to_stay).
 bool RecordPipeline::TakeChunk() {
   if (current_ != nullptr) {
     if (current_->last) return false;
@@ -80,6 +85,8 @@ bool RecordPipeline::TakeChunk() {
   return true;
 }
 
+// Gives out the next record of the current chunk, or waits for the next chunk. Its bytes stay until
+// a later call needs another chunk.
 bool RecordPipeline::Next(Record* record) {
   while (current_ == nullptr || next_entry_ == current_->entries.size()) {
     if (!TakeChunk()) return false;

@@ -2,6 +2,17 @@
 #pragma once
 
 // Reads and checks a log's records in one thread while another applies earlier ones.
+//
+//      reading thread     ReadRecord, CheckBatchStructure, Adapt  ->  chunk
+//      pipeline_          chunk 0 | chunk 1 | ...                     filled and emptied in turn
+//      caller of Next     records of the oldest filled chunk      ->  memtables
+//
+// A small log is not worth a thread: its only chunk is filled by the caller itself. Records are
+// copied into the chunk, since the reader's memory is good for one record only.
+//
+// Errors of the reader belong to their place in the log: records before them are delivered first.
+// So an error of the reader ends the chunk that is being filled, and Next returns false when it has
+// emptied that chunk. Without memory for a chunk its records are lost, and status() says so.
 
 #include <string>
 #include <vector>
@@ -20,9 +31,11 @@ namespace varve {
 class RecordPipeline {
  public:
   struct Record {
-    // The record in the form that the families need. Valid until the first call of Next after that
-    // of a record with last_to_stay.
+    // The record in the form that the families need. It stays valid while Next returns further
+    // records of the same chunk.
     Slice bytes;
+    // True for the last record of a chunk: the next call of Next invalidates the bytes of this
+    // record and of all before it.
     bool last_to_stay = false;
     uint64_t offset = 0;
     bool after_hole = false;  // There was a hole at or before this record.
@@ -77,7 +90,7 @@ class RecordPipeline {
   std::vector<Chunk> chunks_;
   Chunk* current_ = nullptr;  // The chunk that Next reads.
   size_t next_entry_ = 0;
-  // Its thread fills chunks, and Next empties them. Must be destroyed first.
+  // The pipeline's thread fills chunks, and Next empties them. Must be destroyed first.
   OrderedPipeline pipeline_;
 };
 

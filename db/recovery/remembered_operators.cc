@@ -15,6 +15,8 @@ namespace varve {
 
 namespace {
 
+// Names in the MANIFEST count first. RocksDB stores none there; for databases that it wrote, the
+// newest OPTIONS file has them.
 void Remember(const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex) {
   bool all = true;
   for (const auto& [id, family] : state.versions->families()) {

@@ -18,8 +18,8 @@ namespace varve {
 
 // Must be called after the version set was recovered and before any family is created. Operators
 // that the MANIFEST does not store, as when RocksDB has written it, are read from the newest
-// OPTIONS file. InvalidArgument: a family is to be opened with an operator of another name, and its
-// options do not allow that. Writes nothing.
+// OPTIONS file. Returns InvalidArgument if a family is to be opened with an operator of another
+// name, and its options do not allow that. Writes nothing.
 Status CheckMergeOperators(const std::vector<ColumnFamilyDescriptor>& families,
                            const DbContext& context, const DbState& state) VARVE_REQUIRES(kDbMutex);
 

@@ -10,6 +10,7 @@
 
 namespace varve {
 
+// The arguments of RepairDB. Paths may be relative.
 struct RepairRequest {
   std::string name;
   DBOptions options;
@@ -18,6 +19,9 @@ struct RepairRequest {
   RepairOptions repair;
 };
 
+// Repairs the database, which must be closed. *report, which may be null, says what was found and
+// done, also after an error. After an error the old database is in force again, or the next repair
+// undoes this one; only a failure after its last step but cleaning up leaves the new one in force.
 Status RunRepair(const RepairRequest& request, RepairReport* report);
 
 }  // namespace varve

@@ -8,6 +8,7 @@ namespace varve {
 
 namespace {
 
+// Appends a line for each table; `what` says what the repair did with these.
 void AddTables(const char* what, const std::vector<RepairReport::Table>& tables,
                std::string* text) {
   for (const RepairReport::Table& table : tables) {

@@ -12,15 +12,15 @@
 
 namespace varve {
 
+// Return the options as the engine uses them. Bad values are not refused here (ValidateOptions).
 DBOptions SanitizeOptions(const std::string& db_name, const DBOptions& options);
 ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db_options,
                                           const ColumnFamilyOptions& options);
-// Returns the absolute directories of the family's tables; the database's if none are set. A
-// separate step.
+// Returns the absolute directories of the family's tables; empty if none are set, which means the
+// database's own.
 std::vector<DbPath> TablePathsOf(const DBOptions& db_options, const ColumnFamilyOptions& options);
-// The first step of that, for callers that need the cache earlier: prepares the table factory, if
-// there is one. The factory is the caller's; missing parts such as a block cache are set in it for
-// all who share it.
+// Prepares the table factory, if there is one: missing parts, such as a block cache, are made in
+// it, for all who share it. SanitizeFamilyOptions does this as well, but drops the error.
 Status PrepareTableFactory(const ColumnFamilyOptions& options);
 // Returns `options` with absolute directories, which stay the same when the process changes its
 // working directory (util/env/absolute_path.h). Used with an absolute database name.

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Replays the steps of two-phase commit. A prepare record only remembers its updates; the commit
+// record, perhaps in a later log, inserts them with the commit's sequence numbers. What is
+// undecided at the end is handed to the program, or keeps the database from being opened.
+
 #include "db/recovery/section_replay.h"
 
 #include <algorithm>
@@ -49,6 +54,8 @@ Status SectionReplay::Insert(const WriteBatch& updates, MemTableResolver* resolv
   return s;
 }
 
+// A commit with a timestamp sets it in the keys that have room for one of its size; other families
+// have none.
 Status SectionReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
                             WriteBatch* updates) {
   if (timestamp.empty()) return Status::OK();
@@ -59,6 +66,7 @@ Status SectionReplay::Stamp(const Slice& timestamp, MemTableResolver* resolver,
   });
 }
 
+// A decision may follow its own section in the same record, so sections are noted on the way.
 std::string SectionReplay::FindUnknownCommit(const std::vector<SectionPart>& parts) const {
   std::set<std::string> here;
   for (const SectionPart& part : parts) {
@@ -128,12 +136,16 @@ uint64_t SectionReplay::OldestLog() const {
   return oldest;
 }
 
+// A record is a sequence of parts: plain updates, prepared transactions, and decisions. Varve's
+// prepared transactions wait in undecided_ for their decision. RocksDB's WRITE_PREPARED has
+// numbered updates at their Prepare: those are inserted at once, and their names wait in written_.
 Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver* resolver,
                             SequenceNumber* next_sequence, std::string* unknown_commit) {
   using Kind = SectionPart::Kind;
   std::vector<SectionPart> parts;
   VARVE_RETURN_IF_ERROR(SplitSections(record, &parts));
   *next_sequence = DecodeFixed64(record.data());
+  // Asked before anything is inserted, so that the caller may leave the record out as a whole.
   if (unknown_commit != nullptr) {
     *unknown_commit = FindUnknownCommit(parts);
     if (!unknown_commit->empty()) return Status::OK();
@@ -163,6 +175,7 @@ Status SectionReplay::Apply(const Slice& record, uint64_t log, MemTableResolver*
     }
     if (part.kind == Kind::kSection) {
       if (part.again && (decided_.contains(name) || undecided_.contains(name))) continue;
+      // A name may be used again once its transaction was decided.
       decided_.erase(name);
       undecided_[name] = {log, WriteBatch(MakeBatchOf(part.updates, part.count))};
       continue;

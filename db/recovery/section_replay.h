@@ -35,7 +35,7 @@ Status HasSections(FileSystem* fs, const FileOptions& options, const std::string
 // once they are committed; a rollback includes updates that undo them. While one is undecided the
 // database cannot be opened.
 //
-// Thread safety: none.
+// Thread safety: none. The report must outlive the object.
 class SectionReplay {
  public:
   explicit SectionReplay(RecoveryReport* report) : report_(*report) {}
@@ -53,17 +53,19 @@ class SectionReplay {
     WriteBatch updates;
   };
   std::map<std::string, Section>& undecided() { return undecided_; }
-  // A transaction that was committed. It is kept, from KeepCommitted on, until ForgetCommitted says
-  // that all families have the logs before this one in tables: an opening would need its log for
-  // the commit's.
+  // A committed transaction, which is remembered only once KeepCommitted was called. Who replays
+  // its commit needs the log with its updates too, so that log must stay until all families have
+  // the log of the commit in tables (ForgetCommitted).
   struct Committed {
-    uint64_t log = 0;
-    uint64_t decision_log = 0;
-    std::vector<uint32_t> families;  // ordered as they were met
-    WriteBatch sample;               // one update of each
+    uint64_t log = 0;                // Has the updates.
+    uint64_t decision_log = 0;       // Has the commit.
+    std::vector<uint32_t> families;  // In the order of their first updates.
+    WriteBatch sample;               // One update of each family, in the same order.
   };
+  // Must be called before Apply by a caller that asks for committed().
   void KeepCommitted() { keeps_committed_ = true; }
   const std::vector<Committed>& committed() const { return committed_; }
+  // Must be called when all families have the logs below `before` in tables.
   void ForgetCommitted(uint64_t before);
   // Returns the oldest log of the transactions that are undecided or kept as committed, or
   // UINT64_MAX.
@@ -71,17 +73,21 @@ class SectionReplay {
   // Returns NotSupported, with their names, if there are undecided transactions that RocksDB has
   // inserted into memtables.
   Status CheckWritten() const;
+  // True if any record had marks of two-phase commit.
   bool met_any() const { return met_any_; }
 
  private:
   // True if a part of the record decides a transaction that is in memtables: its updates share a
   // number.
   bool DecidesWritten(const std::vector<SectionPart>& parts) const;
-  // Returns the name, or an empty text if there is none.
+  // Returns the name of a transaction that the record commits, but that neither it nor an earlier
+  // record has prepared; an empty text if there is none.
   std::string FindUnknownCommit(const std::vector<SectionPart>& parts) const;
   // Sets the timestamp of a commit in the keys of families whose timestamps have its size.
   static Status Stamp(const Slice& timestamp, MemTableResolver* resolver, WriteBatch* updates);
+  // Adds the transaction to committed_.
   void NoteCommitted(const Section& section, uint64_t decision_log);
+  // Inserts the updates with the numbers from *next_sequence on, and moves that behind them.
   static Status Insert(const WriteBatch& updates, MemTableResolver* resolver,
                        SequenceNumber* next_sequence);
 

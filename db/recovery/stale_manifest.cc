@@ -74,6 +74,8 @@ bool IsNewerThanFamily(DbState* state, const ColumnFamily& family, const TableFa
 
 }  // namespace
 
+// Looks at each table that the MANIFEST neither has nor has deleted, once for each family that has
+// its directory. A table that cannot be opened proves nothing.
 Status CheckManifestIsNotStale(const DbContext& context, DbState* state,
                                const DirectoryListing& directories, const ReplayedRange& replayed) {
   std::set<uint64_t> known;

@@ -10,6 +10,7 @@
 
 namespace varve {
 
+// The caller has its handles by now, so user code that jobs call may use the database.
 void StartBackgroundWork(Engine* engine, DB* db, Telling telling) {
   Engine& e = *engine;
   Jobs& jobs = *e.jobs;

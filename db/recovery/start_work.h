@@ -18,7 +18,7 @@ struct Telling {
   // Returns the text for the LOG. If this function is empty, nothing is logged, and no file becomes
   // due by its age.
   std::function<std::string()> statistics;
-  StatisticsNoter::Store store;
+  StatisticsNoter::Store store;  // See StatisticsNoter::Start.
 };
 
 // Starts background work. Listeners get `db`, which may be null.

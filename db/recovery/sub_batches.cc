@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// RocksDB's WRITE_PREPARED numbers a batch by sub-batches: all updates of one share a number, and a
+// key that occurs again begins the next one. The replay repeats that rule, since the numbers decide
+// which of two updates is the newer one.
+//
+//      put a, put b, put a, put c, put a        a b | a c | a: numbers 7, 8, 9
+
 #include "db/recovery/sub_batches.h"
 
 #include <map>
@@ -46,6 +53,7 @@ class SubBatchKeys {
 
 }  // namespace
 
+// Each update is inserted as a batch of its own, because a batch counts its numbers up by itself.
 Status InsertSubBatches(const Slice& updates, uint32_t count, MemTableResolver* resolver,
                         SequenceNumber* next_sequence) {
   const std::string batch = MakeBatchOf(updates, count);

@@ -43,24 +43,30 @@ class TimestampAdapter {
 
   // Sets *result to the batch itself if nothing changes, or to a batch in *scratch with as many
   // updates. The structure must have been checked. `recorded` holds the sizes that the log has
-  // stated so far, and only grows between calls. InvalidArgument, naming the family: it was written
-  // with timestamps of another size, or without any by a version that did not write sizes.
-  // Corruption: a key is too short for its timestamp.
+  // stated so far, and only grows between calls. Returns InvalidArgument, naming the family, if it
+  // was written with timestamps of another size, or without any by a version that did not write
+  // sizes; and Corruption if a key is too short for its timestamp.
   Status Adapt(const Slice& batch, const wal::TimestampSizes& recorded, std::string* scratch,
                Slice* result);
 
  private:
+  // The size of a family's timestamps in the log, and the size now; one of them is 0, or the batch
+  // is refused.
   struct Change {
     size_t from = 0;
     size_t to = 0;
   };
 
+  // Computes changes_ and unrecorded_ from the sizes that the log has stated.
   void FindChanges(const wal::TimestampSizes& recorded);
   // Returns an error if a key, or the end of a range, is too short for the timestamp that it must
   // have.
   Status CheckUnrecorded(const BatchRecord& record) const;
+  // Appends the key without its timestamp, or with one of zeros.
   static void AppendChanged(const Slice& key, const Change& change, std::string* out);
+  // Sets *out to the batch with the keys of changed families rewritten.
   Status Rewrite(const Slice& batch, std::string* out) const;
+  // Returns the error for a family whose timestamps have another size than in the log.
   Status Refusal(uint32_t family, const Change& change) const;
 
   const std::map<uint32_t, FamilyTimestamps> families_;

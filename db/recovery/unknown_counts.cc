@@ -14,6 +14,7 @@ constexpr size_t kMostTablesRead = 1000;
 
 }  // namespace
 
+// Finding a table in the cache opens it, and that sets the counts of its file.
 void ReadUnknownCounts(const DbContext& context, DbState* state) {
   if (context.options().skip_stats_update_on_db_open) return;
   std::vector<std::pair<std::shared_ptr<TableCache>, VersionRef>> trees;

@@ -3,6 +3,15 @@
 
 // BalancedTree is an ordered tree of nodes that the caller owns. Each node stores a summary of all
 // nodes below it.
+//
+//             [m | sum of all]          Insert: descend by IsBefore to a free place, then rotate
+//            /                \         upwards while the parent's priority is lower.
+//      [d | a d g]        [t | t]       Erase: rotate downwards until the node has no children.
+//        /     \                        Both update the sums on the way to the root.
+//      [a]     [g]
+//
+// Two users need summaries: ranges of locks, to find an overlapping range of another owner
+// (lock_ranges.h), and ordered keys, to skip keys of one owner (locked_keys.h).
 
 #include <cstdint>
 #include <utility>
@@ -26,6 +35,7 @@ class BalancedTree {
  public:
   class Links {
    public:
+    // Return the subtrees of nodes that are not after, and not before, this one.
     const Node* left() const { return left_; }
     const Node* right() const { return right_; }
     Node* left() { return left_; }
@@ -39,9 +49,11 @@ class BalancedTree {
     uint64_t priority_ = 0;
   };
 
+  // Returns the topmost node, for searches that use the summaries; null: the tree is empty.
   Node* root() const { return root_; }
   bool empty() const { return root_ == nullptr; }
 
+  // Adds a node, which the caller owns and must not move.
   void Insert(Node* node) {
     node->left_ = node->right_ = node->parent_ = nullptr;
     node->priority_ = Draw();
@@ -57,6 +69,7 @@ class BalancedTree {
     }
   }
 
+  // Removes a node of this tree.
   void Erase(Node* node) {
     while (node->left_ != nullptr || node->right_ != nullptr) {
       const bool raise_left =
@@ -72,6 +85,7 @@ class BalancedTree {
   }
 
  private:
+  // Returns the pointer that leads to the node: the root, or a link of its parent.
   Node** PlaceOf(Node* node) {
     Node* const parent = node->parent_;
     if (parent == nullptr) return &root_;

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A cursor remembers its entry by the offset of the record. If the index has changed since, the
+// place is found again by a search for the record's key; a rollback makes the cursor invalid, since
+// the record may be gone.
+
 #include "db/transaction/batch_cursor.h"
 
 #include "util/base/assert.h"
 
 namespace varve {
 
+// The pin keeps strings alive that the batch has outgrown, so slices that were shown stay readable.
 BatchCursor::BatchCursor(BatchIndex* index, BatchIndex::Family* family)
     : index_(index),
       pin_(index->Pin()),
@@ -53,6 +59,7 @@ void BatchCursor::Prev() {
   GoBefore(place());
 }
 
+// Mostly the next entry is of the next key already; a search is made only if the key has several.
 void BatchCursor::NextKey() {
   const Slice left = key();
   Next();

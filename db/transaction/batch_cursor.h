@@ -33,6 +33,7 @@ class BatchCursor {
     index_->CatchUp();
     return changes_ != index_->changes();
   }
+  // Returns the family whose entries the cursor walks; borrowed from the index.
   [[nodiscard]] BatchIndex::Family* family() const { return family_; }
   [[nodiscard]] const std::string& batch() const { return index_->batch(); }
 
@@ -47,6 +48,7 @@ class BatchCursor {
   // Moves to the oldest entry of the previous key.
   void PrevKey();
 
+  // Move to the newest entry of the first key, or to the oldest entry of the last key.
   void SeekToFirst();
   void SeekToLast();
   // Moves to the newest entry of the first key at or after `key`, or strictly after it.
@@ -57,16 +59,20 @@ class BatchCursor {
   void SeekBefore(const Slice& key);
 
  private:
+  // Brings the index up to date and notes its state.
   void Start();
+  // Move to a place of the index, or to the entry before it.
   void GoTo(const KeyIndex::Place& place);
   void GoBefore(KeyIndex::Place place);
 
   BatchIndex* const index_;
+  // Keeps the bytes that were shown, whatever happens to the batch.
   const std::shared_ptr<BatchIndex::Outgrown> pin_;
   BatchIndex::Family* const family_;
   uint32_t offset_ = 0;  // Offset of the entry; 0: none.
   KeyIndex::Place place_;
   uint64_t changes_;  // State in which place_ was found.
+  // Number of rollbacks of the batch when it was positioned: a later one makes it invalid.
   uint64_t rollbacks_;
 };
 

@@ -3,6 +3,20 @@
 
 // The index of a batch: it stores which bytes of the batch are indexed, holds one index for each
 // column family, and follows additions and rollbacks.
+//
+// Indexing is lazy: a transaction that writes and never reads pays for notes only.
+//
+//      batch   [header][r1][r2][r3][log data][r4][r5]
+//      notes_          [----------)          [------)     noted: these bytes are to be indexed
+//                      ^          ^ done_: indexed so far
+//      families_        family 0: KeyIndex, BatchRanges     family 3: ...
+//
+// DisableIndexing leaves gaps between the notes. A read (CatchUp) indexes what was noted since the
+// last one.
+//
+// Iterators show slices of the batch. So the string must not move while it grows under them: before
+// an addition that does not fit, the batch moves to a larger string, and the old one is kept alive
+// by those who show its bytes (Outgrown).
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +49,9 @@ class BatchIndex {
           ranges(batch, InternalKeyComparator(comparator)) {}
     [[nodiscard]] const InternalKeyComparator& icmp() const { return keys.icmp(); }
 
+    // Updates of single keys.
     KeyIndex keys;
+    // Range deletions.
     BatchRanges ranges;
     std::vector<uint32_t> added;  // Offsets not inserted into `keys` yet.
   };
@@ -71,6 +87,8 @@ class BatchIndex {
   // Earlier strings of the batch. While a caller holds them, bytes that were shown stay in place,
   // even after the index and the batch are destroyed.
   using Outgrown = std::vector<std::string>;
+  // Returns the list of earlier strings; while it is held, the index keeps those that the batch
+  // outgrows.
   std::shared_ptr<Outgrown> Pin();
 
  private:
@@ -80,16 +98,26 @@ class BatchIndex {
     size_t to;
   };
 
+  // Returns the index of a family, making it if needed.
   Family* FindFamily(uint32_t id, const Comparator* comparator);
+  // Moves the batch to a string that has room for `bytes` more, if iterators show the present one,
+  // which is kept for them. Otherwise the string grows by itself.
   void MoveToLarger(size_t bytes);
+  // Remembers the largest timestamp of any family, for the room that additions need.
   void NoteTimestamps(const Comparator* comparator);
+  // Indexes what the batch has gained since the last call.
   void IndexNoted();
+  // Indexes the records between two offsets of the batch.
   void IndexFrom(size_t from, size_t to);
   // Clears the index; everything is indexed again when needed.
   void Forget() noexcept;
+  // Shortens the notes to a batch of `bytes` bytes.
   void TrimNotes(size_t bytes) noexcept;
+  // Takes the records from `from` on out of the indexes. Returns false if that is not possible, and
+  // everything must be indexed again.
   bool TakeOut(size_t from) noexcept;
 
+  // The bytes of the batch, not owned.
   std::string* const batch_;
   const Comparator* const backup_;
   std::unordered_map<uint32_t, std::unique_ptr<Family>> families_;
@@ -99,9 +127,11 @@ class BatchIndex {
   std::vector<Stretch> notes_;  // Ascending, not adjacent.
   size_t noted_;                // End of the last note.
   size_t done_;                 // Notes are indexed up to here.
+  // Numbers that tell a cursor if the batch has changed, or was rolled back.
   uint64_t changes_ = 0;
   uint64_t rollbacks_ = 0;
   size_t timestamp_bytes_max_;  // Maximum over all families.
+  // Former strings of the batch, which iterators keep alive.
   std::weak_ptr<Outgrown> outgrown_;
 };
 

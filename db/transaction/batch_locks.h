@@ -25,9 +25,12 @@ class BatchLocks {
   BatchLocks(const BatchLocks&) = delete;
   BatchLocks& operator=(const BatchLocks&) = delete;
 
+  // Locks all keys and ranges of the batch, in the order of families and keys. After an error the
+  // destructor releases those that were locked.
   Status Lock(WriteBatch* batch, TransactionID id, const LockPatience& patience);
 
  private:
+  // A key or a range of the batch, in the global order in which such locks are taken.
   struct Wanted {
     uint32_t family;
     Slice key;
@@ -36,10 +39,12 @@ class BatchLocks {
   };
   class Collector;
 
+  // Locks one of them.
   Status LockOne(const Wanted& wanted, const LockPatience& patience);
 
   LockTable* const table_;
   TransactionHost* const host_;
+  // The owner of these locks; it lives no longer than the write.
   LockOwner owner_;
   std::vector<HeldLock*> keys_;
   std::list<HeldRange> ranges_;

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Range deletions of one family, by the offsets of their records, of which a larger one is newer.
+// The newest few are looked at one by one; older ones are fragmented, where the newest one
+// over a key is found by a search. The fragments are rebuilt when the newest ones outnumber those
+// in them by more than kFewMax, so each addition costs little on the average.
+
 #include "db/transaction/batch_ranges.h"
 
 #include <utility>
@@ -8,6 +14,8 @@
 
 namespace varve {
 
+// Fragments cannot forget single ranges. If a range in them goes, they are thrown away, and built
+// again when needed.
 void BatchRanges::RollBack(size_t offset) noexcept {
   while (!offsets_.empty() && offsets_.back() >= offset) offsets_.pop_back();
   if (built_ <= offsets_.size()) return;

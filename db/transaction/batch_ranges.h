@@ -46,15 +46,20 @@ class BatchRanges {
   [[nodiscard]] Cover CoverOf(const Slice& key);
 
  private:
+  // The newest deletions are searched one by one until they are more than this and those in older_
+  // together; then Build is due.
   static constexpr size_t kFewMax = 16;
 
+  // Returns the deletion at an offset of the batch, with the offset as its sequence number.
   [[nodiscard]] FragmentedTombstones::Tombstone TombstoneAt(uint32_t offset) const;
+  // Puts all deletions into older_.
   void Build();
 
   const std::string* batch_;
   InternalKeyComparator icmp_;
   std::vector<uint32_t> offsets_;  // Ascending.
   size_t built_ = 0;               // This many of them are in older_.
+  // The first built_ deletions, cut into disjoint fragments.
   std::shared_ptr<const FragmentedTombstones> older_;
 };
 

@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Searches the wait-for graph in breadth from the transaction that waits: its blockers, their
+// blockers, and so on. In breadth, because a short cycle is the usual one, and because detect_depth
+// then bounds the number of transactions visited, whatever the graph looks like. The graph changes
+// during the search, as no latch is held between two looks. A cycle is therefore believed only if
+// all of its edges are found again, with the same waits: a transaction that was in one wait at both
+// looks has neither taken nor released anything in between, so all edges existed together when the
+// second look began.
+//
+//      root T9 --waits for--> T1, T4        first round
+//      T4 --waits for--> T9                 second round: the cycle T4, T9
+
 #include "db/transaction/deadlock_search.h"
 
 #include <algorithm>
@@ -27,6 +39,7 @@ std::vector<const Node*> CycleOf(const std::vector<Node>& nodes, size_t last) {
   return cycle;
 }
 
+// True if all edges of the cycle exist now, and belong to the same waits as before.
 bool StillThere(WaitGraph* graph, const std::vector<const Node*>& cycle) {
   for (size_t i = 0; i < cycle.size(); i++) {
     const TransactionID next = cycle[(i + 1) % cycle.size()]->id;
@@ -39,6 +52,8 @@ bool StillThere(WaitGraph* graph, const std::vector<const Node*>& cycle) {
 
 }  // namespace
 
+// Only the root's own cycle is looked for: a cycle further away is found by the searches of its
+// members.
 DeadlockAnswer SearchDeadlock(WaitGraph* graph, TransactionID root, int64_t visits_max,
                               std::vector<DeadlockInfo>* cycle) {
   std::vector<Node> nodes;
@@ -47,6 +62,7 @@ DeadlockAnswer SearchDeadlock(WaitGraph* graph, TransactionID root, int64_t visi
   std::unordered_set<TransactionID> seen = {root};
   int64_t visits = 0;
   for (size_t at = 0; at < nodes.size(); at++) {
+    // A copy is walked, because `nodes` grows in the loop and moves its elements.
     for (const TransactionID id : std::vector<TransactionID>(nodes[at].edges.blockers)) {
       if (id == root) {
         const std::vector<const Node*> found = CycleOf(nodes, at);
@@ -58,6 +74,7 @@ DeadlockAnswer SearchDeadlock(WaitGraph* graph, TransactionID root, int64_t visi
       if (!seen.insert(id).second) continue;
       if (++visits > visits_max) return DeadlockAnswer::kTooDeep;
       Node next{id, at, {}};
+      // A transaction that does not wait cannot be part of a cycle.
       if (graph->EdgesOf(id, &next.edges)) nodes.push_back(std::move(next));
     }
   }

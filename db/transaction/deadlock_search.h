@@ -22,6 +22,7 @@ struct WaitEdges {
   std::vector<TransactionID> blockers;
 };
 
+// Gives the search the waits that exist now. They may change between two calls.
 class WaitGraph {
  public:
   virtual ~WaitGraph() = default;
@@ -29,6 +30,8 @@ class WaitGraph {
   virtual bool EdgesOf(TransactionID waiter, WaitEdges* edges) = 0;
 };
 
+// The result of a search. kTooDeep: it was ended after visits_max transactions, and counts as a
+// deadlock.
 enum class DeadlockAnswer { kNone, kCycle, kTooDeep };
 
 // Searches a cycle through `root`. After kCycle, *cycle holds it in the form of DeadlockPath.
@@ -46,8 +49,11 @@ class DeadlockHistory {
  public:
   explicit DeadlockHistory(uint32_t size) : size_(size) {}
 
+  // Adds a deadlock, and drops the oldest if there are too many.
   void Add(DeadlockPath path) VARVE_EXCLUDES(mu_);
+  // Sets how many deadlocks are kept.
   void Resize(uint32_t size) VARVE_EXCLUDES(mu_);
+  // Returns copies of the deadlocks.
   std::vector<DeadlockPath> NewestFirst() const VARVE_EXCLUDES(mu_);
 
  private:

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The index grows in two ways. Few new records are inserted one by one: a search in the directory,
+// one in a leaf, and a move within the leaf, which is split when it is full. Many new records are
+// sorted, merged with the old entries, and cut into new leaves (Rebuild), at which time the common
+// prefix of all keys is computed again. An index that has grown much through single insertions is
+// rebuilt too, since its common prefix may have become useless.
+
 #include "db/transaction/key_index.h"
 
 #include <algorithm>
@@ -46,6 +53,9 @@ size_t Partition(const uint64_t* prefixes, size_t n, uint64_t prefix, const IsBe
 
 }  // namespace
 
+// Returns eight bytes behind the common ones, as a number that ascends with the keys; equal
+// prefixes leave the decision to the comparator. A comparator that is none of the known bytewise
+// ones gets 0 for all keys, so it always decides.
 uint64_t KeyIndex::PrefixOf(const Slice& key) const {
   if (!BytesDecide(icmp_.order())) return 0;
   uint64_t prefix = 0;
@@ -55,6 +65,7 @@ uint64_t KeyIndex::PrefixOf(const Slice& key) const {
     // Keys without the common bytes get the least or the largest prefix.
     prefix = CompareBytes(key, common_) < 0 ? 0 : UINT64_MAX;
   }
+  // For descending orders the complement ascends with the keys.
   return IsForward(icmp_.order()) ? prefix : ~prefix;
 }
 
@@ -64,6 +75,12 @@ bool KeyIndex::IsBefore(const Entry& a, const Entry& b) const {
   return order != 0 ? order < 0 : a.offset > b.offset;
 }
 
+// Two searches over arrays of prefixes, that of the leaves' first entries and that of one leaf;
+// keys are read from the batch only among equal prefixes. Entries of one key lie newest first, so
+// `newest` skips those above it.
+//
+//      first_prefixes_   [ 12 | 40 | 77 ]                     one per leaf
+//      leaves_[1]        prefixes [ 40 41 41 58 ]             offsets [ 310 96 24 180 ]
 KeyIndex::Place KeyIndex::Find(const Slice& key, uint32_t newest) const {
   if (leaves_.empty()) return End();
   const uint64_t prefix = PrefixOf(key);
@@ -153,6 +170,8 @@ void KeyIndex::Split(Place* place) {
   if (place->at > kept) *place = {place->leaf + 1, place->at - kept};
 }
 
+// The record is the newest of its key, so Find without a limit leads to it. Leaves that run empty
+// go; others are not joined, as a rollback is mostly followed by more additions.
 void KeyIndex::Remove(uint32_t offset) {
   const Place place = Find(KeyOf(offset));
   VARVE_ASSERT(!AtEnd(place) && OffsetAt(place) == offset);
@@ -189,6 +208,8 @@ void KeyIndex::Rebuild(const std::vector<uint32_t>& added) {
   FindCommonPrefix(entries);
   for (Entry& entry : entries) entry.prefix = PrefixOf(KeyOf(entry.offset));
   const auto is_before = [this](const Entry& a, const Entry& b) { return IsBefore(a, b); };
+  // The old entries are sorted already, so only the added ones are sorted, and then both are
+  // merged.
   const std::vector<Entry> old(entries.begin() + static_cast<ptrdiff_t>(added.size()),
                                entries.end());
   entries.resize(added.size());
@@ -205,6 +226,8 @@ void KeyIndex::Rebuild(const std::vector<uint32_t>& added) {
 void KeyIndex::FindCommonPrefix(const std::vector<Entry>& entries) {
   common_.clear();
   rebuild_at_ = std::max(kLeafEntries, kGrowth * entries.size());
+  // From a few keys the common bytes would be guessed too long, and most later keys would not have
+  // them.
   if (entries.size() <= kSortMin || !BytesDecide(icmp_.order())) return;
   Slice common = KeyOf(entries[0].offset);
   for (const Entry& entry : entries) {

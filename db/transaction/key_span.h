@@ -2,6 +2,14 @@
 #pragma once
 
 // Ranges of keys of a column family, whose ends may lie between keys.
+//
+// An end has a key and a place. The place says if the end is right before the key (kBefore: the key
+// itself is outside at an end, inside at a beginning), at the key (kAt, inclusive), or above all
+// keys that begin with it (kAboveAllWithPrefix). With these three, point locks [k, k], the
+// half-open ranges of DeleteRange [a, b), and the endpoints of GetRangeLock with their inf_suffix
+// are all the same kind of span.
+//
+// Keys are without timestamps, and compared by the family's comparator.
 
 #include <cstdint>
 #include <string>

@@ -3,6 +3,20 @@
 
 // LockOwner holds what the lock table knows of a transaction, HeldLock what a transaction knows of
 // one of its locks.
+//
+// Memory of locks. A transaction often locks a few keys, and all of its locks go at once. So a
+// HeldLock is allocated, with the bytes of its key behind it, from memory that belongs to the
+// owner: first 1 KiB inside the LockOwner, then blocks that double. Sizes are rounded up to powers
+// of two, so that a record that was refused can serve another key of about the same length (Reuse).
+// ForgetLocks frees everything together.
+//
+// Expiration. With TransactionOptions::expiration a transaction that lives too long may lose its
+// locks to a waiter. Who wins is decided by one atomic state:
+//
+//      STARTED --owner: begins to prepare or commit--> AWAITING_... (locks are safe)
+//         '-----waiter, after expires_at: -----------> LOCKS_STOLEN (the owner can only roll back)
+//
+// Both moves are compare-and-swaps from STARTED, so exactly one succeeds.
 
 #include <array>
 #include <atomic>
@@ -57,6 +71,7 @@ struct HeldLock {
   // or to 0.
   std::atomic<uint32_t> place_in_order{0};
   LockQueue* queue = nullptr;  // Set while it is held.
+  // Next in the queue's list of holders.
   HeldLock* next_holder = nullptr;
 
   // These belong to the transaction and its thread. The list is in the order of acquisition.
@@ -64,6 +79,7 @@ struct HeldLock {
   HeldLock* next = nullptr;
   SequenceNumber unchanged_since = 0;  // No other transaction has changed the key after this.
   uint32_t reads = 0;                  // Uses that were not undone.
+  // Uses that write the key; the lock is exclusive while there is one.
   uint32_t writes = 0;
 };
 
@@ -86,13 +102,17 @@ class LockOwner {
     SetLastWait({});
   }
 
+  // Returns the id under which waiters and deadlock searches know the transaction.
   TransactionID id() const { return id_.load(std::memory_order_relaxed); }
+  // Returns the time of LockClockMicros from which on locks may be taken away; 0: never.
   uint64_t expires_at() const { return expires_at_; }
   // Number of ranges that it holds; guarded by the mutex of the ranges.
   size_t ranges_held = 0;
 
+  // True if the time has passed, whether or not a waiter has taken a lock.
   bool ExpiredAt(uint64_t now) const { return expires_at_ != 0 && now >= expires_at_; }
 
+  // Returns the state. Acquire: what the owner did before it entered the state is seen.
   State state() const { return state_.load(std::memory_order_acquire); }
   void SetState(State state) { state_.store(state, std::memory_order_release); }
   // Returns false if it is in another state; of two concurrent calls only one succeeds.
@@ -170,6 +190,8 @@ class LockOwner {
   }
 
  private:
+  // Records lie in this object, then in blocks that double. They are freed all together, at the
+  // end of the transaction.
   static constexpr size_t kInlineBytes = 1024;  // Room for about eight locks without an allocation.
 
   // Returns the exponent of the record's size, which is a power of two.
@@ -177,15 +199,18 @@ class LockOwner {
     return static_cast<size_t>(std::bit_width(sizeof(HeldLock) + key.size() - 1));
   }
 
-  std::atomic<TransactionID> id_{0};
-  uint64_t expires_at_ = 0;
-  size_t lock_bytes_ = 0;
-  bool has_spare_ = false;
+  std::atomic<TransactionID> id_{0};   // Set by Begin, as is expires_at_.
+  uint64_t expires_at_ = 0;            // Time of LockClockMicros; 0: never.
+  size_t lock_bytes_ = 0;              // Bytes of memory_ that records take, free ones included.
+  bool has_spare_ = false;             // True if spare_ has a record.
   std::array<HeldLock*, 34> spare_{};  // Free lists by kind; keys have fewer than 2^32 bytes.
+  // Other threads move it from STARTED to LOCKS_STOLEN if it has expired.
   std::atomic<State> state_{State::STARTED};
+  // True if last_wait_ has ids; lets most calls of SetLastWait take no mutex.
   std::atomic<bool> has_last_wait_{false};
   mutable Mutex last_wait_mu_{kLastWaitRank};
   LastWait last_wait_ VARVE_GUARDED_BY(last_wait_mu_);
+  // First block of memory_.
   alignas(HeldLock) char inline_[kInlineBytes];
   std::pmr::monotonic_buffer_resource memory_{inline_, kInlineBytes};
 };

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A part starts with one chain of a few queues, as most parts of most databases never need more; a
+// table of chains comes with the fifth queue, and doubles. Queues are allocated in blocks and
+// reused, so their addresses stay: records and waiters point to them.
+
 #include "db/transaction/lock_part.h"
 
 #include <algorithm>
@@ -9,6 +14,7 @@
 namespace varve {
 
 void LockPart::Grow() {
+  // The allocation comes first, so that a failure leaves the part as it was.
   std::vector<LockQueue*> old(chains_.empty() ? kFirstChains : chains_.size() * 2);
   old.swap(chains_);
   VARVE_ASSERT((chains_.size() & (chains_.size() - 1)) == 0);
@@ -40,6 +46,7 @@ LockQueue* LockPart::Add(const LockKey& key) {
   VARVE_ASSERT(Find(key) == nullptr);  // A key has one queue.
   if (used_ >= std::max(chains_.size(), kInOnlyChain)) [[unlikely]]
     Grow();
+  // Both allocations are done before the queue is linked: Add throws with nothing changed but room.
   if (free_ == nullptr) AddBlock();
   LockQueue* const queue = free_;
   free_ = queue->next_in_chain;

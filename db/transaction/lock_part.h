@@ -2,6 +2,17 @@
 #pragma once
 
 // LockPart is a part of the lock table with its own latch.
+//
+// The table is cut into parts so that transactions on different keys rarely meet at one latch. A
+// part is a hash table from keys to queues:
+//
+//      few locks:    latch | only_chain_ -> queue -> queue -> queue
+//      many locks:   latch | chains_[0] -> queue
+//                          | chains_[1] -> -
+//                          | chains_[2] -> queue -> queue       bits 32.. of the hash select
+//
+// The bits of a key's hash are used once each: the low ones for the part, those from 32 on for the
+// chain. A part is aligned to cache lines, so that two latches are never in one.
 
 #include <cstddef>
 #include <memory>
@@ -22,10 +33,12 @@ class VARVE_SCOPED_CAPABILITY LatchGuard {
   LatchGuard(const LatchGuard&) = delete;
   LatchGuard& operator=(const LatchGuard&) = delete;
 
+  // Releases the latch before the end of the scope.
   void Unlock() VARVE_RELEASE() {
     held_ = false;
     latch_->Unlock();
   }
+  // Takes the latch again after Unlock.
   void Lock() VARVE_ACQUIRE() {
     latch_->Lock();
     held_ = true;
@@ -40,6 +53,9 @@ class VARVE_SCOPED_CAPABILITY LatchGuard {
 // because most parts never have more than a few locks. Queues are allocated in blocks and reused.
 class alignas(64) LockPart {
  public:
+  // Guards the part, its queues, and of the HeldLocks of its keys `held`, `exclusive`, `queue`,
+  // `next_holder` and, as described there, `place_in_order`. At most one latch is held at a time.
+  // If the mutex of the ranges (LockRanges) is held, too, it is taken first.
   TinyLock latch;
 
   // Returns the queue of the key, or nullptr. The low bits of the hash select the part, so the high
@@ -52,7 +68,8 @@ class alignas(64) LockPart {
   }
   // Adds a queue. Requires that the key has none. Throws std::bad_alloc, with nothing changed.
   LockQueue* Add(const LockKey& key) VARVE_REQUIRES(latch);
-  // Requires that the queue is unused.
+  // Takes the queue out of its chain, for later use with another key. Requires that the queue is
+  // unused.
   void Remove(LockQueue* queue) VARVE_REQUIRES(latch);
 
   template <typename Visit>  // void(LockQueue&)
@@ -81,22 +98,34 @@ class alignas(64) LockPart {
   }
 
  private:
+  // Most queues of a part without a table of chains.
   static constexpr size_t kInOnlyChain = 4;
+  // Chains of the first table; it doubles when it is full.
   static constexpr size_t kFirstChains = 64;
+  // Queues allocated at once.
   static constexpr size_t kBlock = 32;
+  // Queues visited in one hold of the latch.
   static constexpr size_t kVisitedAtOnce = 64;
 
+  // Returns the place of the chain's first queue.
   LockQueue** ChainOf(uint64_t hash) VARVE_REQUIRES(latch) {
     return chains_.empty() ? &only_chain_ : &chains_[(hash >> 32) & (chains_.size() - 1)];
   }
+  // Doubles the number of chains, and moves the queues.
   void Grow() VARVE_REQUIRES(latch);
+  // Puts each queue of an old chain into its new one.
   void MoveChain(LockQueue* queue) VARVE_REQUIRES(latch);
+  // Allocates unused queues. Throws std::bad_alloc, with nothing changed.
   void AddBlock() VARVE_REQUIRES(latch);
 
-  LockQueue* only_chain_ VARVE_GUARDED_BY(latch) = nullptr;  // Holds all queues while
-  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);   // this is empty; otherwise null.
+  // Holds all queues while chains_ is empty; null afterwards.
+  LockQueue* only_chain_ VARVE_GUARDED_BY(latch) = nullptr;
+  std::vector<LockQueue*> chains_ VARVE_GUARDED_BY(latch);  // The first queue of each, or null.
+  // Number of queues that have a key.
   size_t used_ VARVE_GUARDED_BY(latch) = 0;
+  // Unused queues, linked by next_in_chain.
   LockQueue* free_ VARVE_GUARDED_BY(latch) = nullptr;
+  // Memory of all queues; it never shrinks before the table is destroyed.
   std::vector<std::unique_ptr<LockQueue[]>> blocks_ VARVE_GUARDED_BY(latch);
 };
 

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The queue of one key. Its holders are a list in no order; its waiters are a list in the order of
+// service, upgrades first. Promote is the only place where a waiter is woken or becomes a holder,
+// and is called after everything that may free the key: a release, a downgrade, a waiter that
+// leaves, and a waiter that took the key shared and lets the next one share it.
+//
+// A waiter is woken first and takes the key itself, so that a running thread may overtake it. Only
+// after kPassesMax such overtakings in a row the key is handed over to the sleeper.
+
 #include "db/transaction/lock_queue.h"
 
 #include <algorithm>
@@ -15,6 +24,7 @@ HeldLock* LockQueue::HolderOf(const LockOwner* owner) const {
 
 // Returns true if the lock is free for the owner, after taking it from holders that have expired.
 bool LockQueue::FreeFor(const LockOwner* owner, bool exclusive) {
+  // Unlink invalidates the link of a holder, so the next one is read before.
   for (HeldLock* holder = holders_; holder != nullptr;) {
     HeldLock* const next = holder->next_holder;
     const bool conflicts = holder->owner != owner && (exclusive || holder->exclusive);
@@ -35,6 +45,7 @@ void LockQueue::Link(HeldLock* record, bool exclusive) {
     record->queue = this;
     record->next_holder = holders_;
     holders_ = record;
+    // The key's bytes must outlive the queue's use of them, so the newest holder lends its own.
     key_.key = record->key.key;
   }
 }
@@ -48,7 +59,14 @@ void LockQueue::Unlink(HeldLock* record) {
   MoveKeyFrom(record);
 }
 
+// The queue stores no bytes of its own: key_ points into the record of a holder or waiter. When
+// that record leaves, another one that is still here takes over. Without any, the queue gets its
+// next holder, or is removed, in the same hold of the latch.
+//
+//      key_ ---> bytes of T4's record       T4 releases, T1 still holds
+//      key_ ---> bytes of T1's record
 void LockQueue::MoveKeyFrom(const HeldLock* record) {
+  // The bytes are those of another record, which is still here.
   if (key_.key.data() != record->key.key.data()) return;
   if (holders_ != nullptr) {
     key_.key = holders_->key.key;
@@ -57,6 +75,8 @@ void LockQueue::MoveKeyFrom(const HeldLock* record) {
   }
 }
 
+// Serves a thread that is running. It may pass those who sleep; an upgrade by the only holder
+// passes without being counted, since no waiter could have the key before it anyway.
 bool LockQueue::TryTake(HeldLock* record, bool exclusive) {
   VARVE_ASSERT(!record->held || exclusive);
   // An upgrade by the only holder is not delayed by waiters.
@@ -76,6 +96,8 @@ void LockQueue::Join(HeldLock* record) {
 
 bool LockQueue::TryTake(LockWaiter* waiter, WakeList* wakes) {
   VARVE_ASSERT(waiter->state != WaitState::kGranted);
+  // A waiter that is not the first must not overtake those before it, even if the key is free for
+  // it.
   if (first_ != waiter || !FreeFor(waiter->record->owner, waiter->exclusive)) {
     waiter->state.store(WaitState::kWaiting, std::memory_order_relaxed);
     return false;
@@ -128,6 +150,12 @@ void LockQueue::Leave(LockWaiter* waiter, WakeList* wakes) {
   Promote(wakes);
 }
 
+// The state of the first waiter decides what happens when the key is free for it:
+//
+//      kWaiting --Promote--> kWoken --it runs, TryTake--> holder
+//          ^                    |
+//          +--- key was taken --+
+//      kWaiting or kWoken --Promote, after kPassesMax passes--> kGranted, and holder at once
 void LockQueue::Promote(WakeList* wakes) {
   while (first_ != nullptr) {
     LockWaiter* const waiter = first_;
@@ -142,6 +170,8 @@ void LockQueue::Promote(WakeList* wakes) {
     }
     Dequeue(waiter);
     Link(waiter->record, waiter->exclusive);
+    // The lock is linked before the state says so: the waiter may act on the state without the
+    // latch.
     waiter->state.store(WaitState::kGranted, std::memory_order_release);
     wakes->Add(waiter->sleeper);
     // Shared waiters that follow a shared one are granted together and do not reset the count.
@@ -151,11 +181,14 @@ void LockQueue::Promote(WakeList* wakes) {
 
 void LockQueue::BlockersOf(const LockWaiter& waiter, std::vector<TransactionID>* ids) const {
   for (const HeldLock* holder = holders_; holder != nullptr; holder = holder->next_holder) {
+    // A waiter that wants to upgrade is among the holders itself, and does not wait for itself.
     if (holder->owner != waiter.record->owner && (waiter.exclusive || holder->exclusive)) {
       ids->push_back(holder->owner->id());
     }
   }
   for (const LockWaiter* w = first_; w != nullptr && w != &waiter; w = w->next) {
+    // Waiters before this one block it as well, because the queue serves them first. Without these
+    // edges a deadlock through the order of the queue would not be found.
     if (waiter.exclusive || w->exclusive) ids->push_back(w->record->owner->id());
   }
 }

@@ -47,12 +47,18 @@ class LockQueue {
     passes_ = 0;
   }
 
+  // Returns the key, whose bytes lie in the record of a holder or waiter.
   const LockKey& key() const { return key_; }
+  // True if this is the queue of the key. The hash, which differs for nearly all other keys, is
+  // compared first.
   bool Is(const LockKey& key) const {
     return key_.hash == key.hash && key_.family == key.family && key_.key == key.key;
   }
+  // True if nobody holds the key or waits for it; the part then removes the queue.
   bool unused() const { return holders_ == nullptr && first_ == nullptr; }
+  // Returns the owner's lock, or null if it is none of the holders.
   HeldLock* HolderOf(const LockOwner* owner) const;
+  // Returns the first holder; next_holder leads to the others. Null: the key is free.
   const HeldLock* holders() const { return holders_; }
   HeldLock* holders() { return holders_; }
 
@@ -63,10 +69,14 @@ class LockQueue {
   void Join(HeldLock* record);
   // Does TryTake for a waiter that is awake. On success it leaves the queue.
   bool TryTake(LockWaiter* waiter, WakeList* wakes);
+  // Ends a holder's lock, and hands the key on. `wakes` gets the sleepers to wake when the latch is
+  // released.
   void Release(HeldLock* record, WakeList* wakes);
   // Makes an exclusive lock shared again.
   void Downgrade(HeldLock* record, WakeList* wakes);
 
+  // Adds a waiter, which must stay where it is until it leaves: an upgrade before all waiters that
+  // hold nothing, others at the end.
   void Enqueue(LockWaiter* waiter);
   // Removes a waiter that did not get the lock.
   void Leave(LockWaiter* waiter, WakeList* wakes);
@@ -74,6 +84,7 @@ class LockQueue {
   // Adds the transactions that the waiter waits for: holders, and waiters before it, that conflict
   // with it.
   void BlockersOf(const LockWaiter& waiter, std::vector<TransactionID>* ids) const;
+  // Returns the transaction's waiter, or null if it does not wait here.
   const LockWaiter* WaiterOf(TransactionID id) const;
   // Returns the earliest time, by LockClockMicros, at which to check again whether a lock of those
   // holders may be taken away; UINT64_MAX: never.
@@ -82,9 +93,12 @@ class LockQueue {
   LockQueue* next_in_chain = nullptr;  // Next queue in its part's chain.
 
  private:
+  // True if the owner could have the lock, as far as the holders are concerned.
   bool FreeFor(const LockOwner* owner, bool exclusive);
+  // Add a holder, and remove one.
   void Link(HeldLock* record, bool exclusive);
   void Unlink(HeldLock* record);
+  // Removes a waiter from the list.
   void Dequeue(LockWaiter* waiter);
   // Grants the lock to the next waiters, or wakes them.
   void Promote(WakeList* wakes);
@@ -92,8 +106,11 @@ class LockQueue {
   // record.
   void MoveKeyFrom(const HeldLock* record);
 
+  // The key; its bytes are those of a holder's or a waiter's record.
   LockKey key_;
+  // Transactions that hold the key, in no order.
   HeldLock* holders_ = nullptr;
+  // Waiters in the order in which they are served.
   LockWaiter* first_ = nullptr;
   LockWaiter* last_ = nullptr;
   uint32_t passes_ = 0;  // Since a waiter got the lock.

@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Range locks in two structures. Held ranges are a tree ordered by their beginnings, in which each
+// node knows the range below it that ends last, and the one that ends last among those of other
+// owners. So a search for an overlapping range of another owner goes down one path. Pending ranges,
+// of which there is at most one per thread, are a list that is walked.
+//
+//      held_     [a, f) T1    [c, t) T2    [k, m) T1       tree by beginning; "last" = T2's
+//      pending_  ticket 7: T3 [e, p)                       yields to T1, for whose key it waits
+//
+// The order of events is what keeps a key and a range from overtaking each other. A range raises
+// count_, then looks for locked keys. A key is locked, then looks at count_. Whichever is second
+// sees the other, and the key gives way.
+
 #include "db/transaction/lock_ranges.h"
 
 #include <algorithm>
@@ -71,6 +84,9 @@ bool FamilyRange::IsOrdered() const {
 
 namespace {
 
+// Each node of the tree knows two ends of its subtree: the last one, and the last one of another
+// owner than that. With two, the last end of "all but T1" is known for every T1, which is what a
+// search asks for.
 bool EndsLater(const HeldRange& a, const HeldRange& b) {
   return KeySpan::CompareEnds(a.range.span(), b.range.span()) > 0;
 }
@@ -86,6 +102,8 @@ const HeldRange* LastOfOthers(const HeldRange* node, const LockOwner* owner) {
 template <typename Skips, typename Act>
 bool VisitHeld(HeldRange* node, const KeySpan& wanted, const Skips& skips, const Act& act) {
   if (node == nullptr || node->last->range.span().EndsBefore(wanted)) return true;
+  // All ranges here have one owner, and that one is skipped; so the visit does not depend on how
+  // many it has.
   if (node->last_of_others == nullptr && skips(*node->last->owner)) return true;
   if (!VisitHeld(node->left(), wanted, skips, act)) return false;
   const KeySpan span = node->range.span();
@@ -109,6 +127,7 @@ bool HeldRange::IsBefore(const HeldRange& other) const {
   return KeySpan::CompareBegins(range.span(), other.range.span()) < 0;
 }
 
+// Returns true if the sums have changed, so that the tree goes on to the parent.
 bool HeldRange::Sum() {
   const HeldRange* const last_before = last;
   const HeldRange* const others_before = last_of_others;
@@ -150,19 +169,25 @@ bool LockRanges::AnyHeld(const KeySpan& wanted, const LockOwner* owner) {
   for (;;) {
     HeldRange* const range = FindHeld(wanted, owner);
     if (range == nullptr) return false;
+    // An expired owner's range goes, and the search begins again, as the tree has changed.
     if (!Rob(range)) return true;
   }
 }
 
 // ---- Coming and going ----
 
+// Called for both kinds. The order in which tickets are given is that of the mutex, so of two
+// pending ranges that conflict exactly one is older.
 void LockRanges::Link(HeldRange* range) {
   VARVE_ASSERT(!range->linked);
   VARVE_ASSERT(range->owner != nullptr);
+  // Memory comes first: after it nothing can fail, and the range is either wholly known or not at
+  // all.
   pending_.reserve(pending_.size() + 1);
   families_[range->range.family].ranges++;
   range->ticket = ++tickets_;
   range->linked = true;
+  // From here on every thread that locks a key takes the mutex and looks at the ranges.
   count_.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -195,6 +220,7 @@ void LockRanges::Unlink(HeldRange* range) {
   if (family->second.orderer == range) StopOrdering(&family->second, /*ok=*/false);
   Forget(family->first, &family->second);
   count_.fetch_sub(1, std::memory_order_acq_rel);
+  // All that wait for this range look again, whether it was held or pending.
   Wake(range->range);
 }
 
@@ -203,6 +229,8 @@ void LockRanges::StopOrdering(Family* family, bool ok) {
   family->order = ok ? KeyOrder::kHere : KeyOrder::kNone;
 }
 
+// The order of keys is given up with the last range. The entry stays while keys are in it, as their
+// records point to places in it; the last of them removes it (Leave).
 void LockRanges::Forget(uint32_t id, Family* family) {
   if (family->ranges != 0) return;
   family->order = KeyOrder::kNone;
@@ -224,6 +252,8 @@ bool LockRanges::Rob(HeldRange* range) {
 bool LockRanges::SetYieldsTo(HeldRange* range, std::vector<TransactionID> ids) {
   MutexLock lock(&mu_);
   if (!range->linked) return false;
+  // Equal lists wake nobody: the loop of LockKeysWithin would otherwise wake all waiters in each
+  // round.
   if (range->yields_to == ids) return true;
   range->yields_to = std::move(ids);
   Wake(range->range);
@@ -244,6 +274,8 @@ LockRanges::Held LockRanges::TryHold(HeldRange* mine) {
 
 // ---- What is in the way ----
 
+// Adds to the list the owners of held ranges that overlap: the pending range has to wait for these
+// too, but is told so by the tree.
 bool LockRanges::Yields(const HeldRange& range, TransactionID id) {
   if (std::ranges::find(range.yields_to, id) != range.yields_to.end()) return true;
   bool any = false;
@@ -289,6 +321,8 @@ bool LockRanges::HasConflict(const HeldRange& mine) {
 
 // ---- Keys in order ----
 
+// Decides and registers under one hold of the mutex: a range that is added afterwards finds the key
+// in order, or in its part.
 bool LockRanges::Enter(HeldLock* key, const Comparator* comparator) {
   MutexLock lock(&mu_);
   const LockKey& at = key->key;

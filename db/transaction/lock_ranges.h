@@ -2,6 +2,15 @@
 #pragma once
 
 // LockRanges stores the ranges of keys that are locked, or are about to be.
+//
+//      keys       a    c    f    k    p    t
+//      T1 held    [---------)                   others may lock neither keys nor ranges in it
+//      T2 pending      [--------------)         waits for T1; ranges that come later wait for it
+//      T3 key                    x              T2 excludes it, unless T2 waits for T3, too
+//
+// A range goes through three states: pending from Add on, held after TryHold, and gone after Remove
+// or after its owner's expiration. While it is pending it already keeps others out, so that a
+// stream of single-key transactions cannot keep it waiting for ever.
 
 #include <atomic>
 #include <cstdint>
@@ -28,6 +37,7 @@ struct HeldRange : public BalancedTree<HeldRange>::Links {
 
   // These are guarded by the list's mutex.
   uint64_t ticket = 0;  // Order of arrival.
+  // True while the range is in held_ or pending_.
   bool linked = false;
   bool pending = true;                   // It still waits for keys or earlier ranges.
   std::vector<TransactionID> yields_to;  // While pending: owners of keys in it, which may continue.
@@ -95,6 +105,8 @@ class LockRanges {
     kWanted,  // Keys are here once the caller has done PutInOrder for all parts.
     kHere,    // Keys are here in order.
   };
+  // Says how the keys of the range's family are found now. With kWanted the range becomes the
+  // family's orderer.
   KeyOrder OrderOf(HeldRange* range) VARVE_EXCLUDES(mu_);
   // Puts some of the family's keys in that part in order, beginning at *chain; returns false if
   // these were the last. Throws std::bad_alloc.
@@ -123,6 +135,8 @@ class LockRanges {
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
 
+    // Returns the word that the thread sleeps on; it becomes kWoken when a range in `wanted` is
+    // removed.
     const std::atomic<WaitState>& state() const { return state_; }
 
    private:
@@ -140,16 +154,21 @@ class LockRanges {
   uint64_t NextExpiry(const LockOwner* owner, const FamilyRange& range) VARVE_EXCLUDES(mu_);
 
  private:
+  // The state that ranges of one family share.
   struct Family {
+    // Number of the family's ranges, held and pending.
     size_t ranges = 0;
     KeyOrder order = KeyOrder::kNone;    // kWanted: keys are being put in order
     const HeldRange* orderer = nullptr;  // the keys are put in order for this range
+    // The family's locked keys, while order is not kNone.
     LockedKeys keys;
   };
 
+  // True if a range of another owner, held or pending, excludes the key.
   bool HasConflictAt(const LockOwner* owner, const KeySpan& key) VARVE_REQUIRES(mu_);
   // True if a held range of another owner than `owner` overlaps.
   bool AnyHeld(const KeySpan& wanted, const LockOwner* owner) VARVE_REQUIRES(mu_);
+  // Returns a held range of another owner that overlaps, or null.
   HeldRange* FindHeld(const KeySpan& wanted, const LockOwner* owner) VARVE_REQUIRES(mu_);
   // True if a pending range that excludes this owner satisfies `matches`.
   template <typename Matches>
@@ -159,8 +178,11 @@ class LockRanges {
   bool Yields(const HeldRange& range, TransactionID id) VARVE_REQUIRES(mu_);
   // Wakes those who wait for ranges in `range`.
   void Wake(const FamilyRange& range) VARVE_REQUIRES(mu_);
+  // Puts a range among the held ones.
   void Link(HeldRange* range) VARVE_REQUIRES(mu_);
+  // Takes a range out of the held or pending ones.
   void Unlink(HeldRange* range) VARVE_REQUIRES(mu_);
+  // Ends the ordering of keys: they are here if `ok`, else they are found by walks as before.
   void StopOrdering(Family* family, bool ok) VARVE_REQUIRES(mu_);
   // Removes a family that has no ranges.
   void Forget(uint32_t id, Family* family) VARVE_REQUIRES(mu_);
@@ -168,11 +190,15 @@ class LockRanges {
   bool Rob(HeldRange* range) VARVE_REQUIRES(mu_);
 
   mutable Mutex mu_{kLockRangesRank};
+  // Ranges that exclude others, and ranges that wait to.
   BalancedTree<HeldRange> held_ VARVE_GUARDED_BY(mu_);
   std::vector<HeldRange*> pending_ VARVE_GUARDED_BY(mu_);
   std::map<uint32_t, Family> families_ VARVE_GUARDED_BY(mu_);
+  // Threads that sleep until a range is gone.
   std::vector<Waiting*> waiting_ VARVE_GUARDED_BY(mu_);
+  // Ticket of the newest range: of two pending ones that conflict the older goes first.
   uint64_t tickets_ VARVE_GUARDED_BY(mu_) = 0;
+  // Number of all ranges; 0 lets keys pass without the mutex.
   std::atomic<size_t> count_{0};
 };
 

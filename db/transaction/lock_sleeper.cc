@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Sleeping on mutexes and conditions of the program's kind (custom_mutex_factory), or the
+// library's. The program's may fail at any call, which decides most of what is here: a sleeper
+// whose wait failed is set aside for ever, because its mutex may be held, and no thread that wakes
+// others waits for one without a limit of time.
+
 #include "db/transaction/lock_sleeper.h"
 
 #include <chrono>
@@ -73,6 +79,7 @@ Status LockSleeper::Sleep(const std::atomic<WaitState>& state, int64_t micros) {
   // The caller checks whether its own time is over.
   if (s.IsTimedOut() && micros >= 0) return Status::OK();
   if (!s.ok()) return Fail(std::move(s));
+  // The check under the mutex is what makes the wake-up safe: see the comment of this function.
   if (state.load(std::memory_order_acquire) == WaitState::kWaiting) {
     s = micros < 0 ? changed_->Wait(mutex_) : changed_->WaitFor(mutex_, micros);
     if (!s.ok() && !s.IsTimedOut()) return Fail(std::move(s));
@@ -93,6 +100,8 @@ void LockSleeper::Wake() {
   for (int i = 0; i < kLooks; i++) {
     if (failed()) return;
     const Status s = mutex_->TryLockFor(kLookAgainMicros);
+    // Locking for a moment waits until the sleeper, if it has just read the old state, is asleep
+    // and can be notified.
     if (s.ok()) mutex_->UnLock();
     if (!s.IsTimedOut()) break;
   }
@@ -118,6 +127,7 @@ std::unique_ptr<LockSleeper> LockSleepers::Borrow() {
   return sleeper;
 }
 
+// Failed sleepers are kept until no thread is about to wake them.
 void LockSleepers::Return(std::unique_ptr<LockSleeper> sleeper) noexcept {
   MutexLock lock(&mu_);
   VARVE_ASSERT(lent_ > 0);

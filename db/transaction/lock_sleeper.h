@@ -2,6 +2,19 @@
 #pragma once
 
 // Sleeping until a lock is acquired, with mutexes of the C++ library or of the program.
+//
+// TransactionDBOptions::custom_mutex_factory lets a program supply its own mutexes and condition
+// variables, for instance those of a scheduler of fibers. Such objects are slow to make, may fail,
+// and must not be used under a latch. So the latch protects only a word, the WaitState of the
+// waiter; the sleeper, which has the program's mutex, is borrowed for the time of a wait, and woken
+// after the latch is released:
+//
+//      waiter:    latch { enqueue, state = waiting }    Sleep: mutex { still waiting? wait }
+//      releaser:  latch { state = woken, BeginWaking }  Wake: mutex {}, notify, EndWaking
+//
+// No wake-up is lost: the state changes before the releaser takes the mutex, and the sleeper reads
+// it under the mutex. A sleeper may be woken for an earlier wait, or for no reason; its caller
+// always looks at the state again.
 
 #include <atomic>
 #include <cstdint>
@@ -47,11 +60,15 @@ class LockSleeper {
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
  private:
+  // Marks the sleeper as unusable.
   Status Fail(Status s);
 
   const std::shared_ptr<TransactionDBMutex> mutex_;
   const std::shared_ptr<TransactionDBCondVar> changed_;
+  // Number of threads between BeginWaking and EndWaking. The release of EndWaking is read with
+  // acquire before the sleeper is destroyed.
   std::atomic<uint32_t> wakers_{0};
+  // True once the program's mutex or condition variable has returned an error.
   std::atomic<bool> failed_{false};
 };
 
@@ -59,11 +76,12 @@ class LockSleeper {
 // about to wake them. A thread that wakes a sleeper needs no latch, and may be late.
 class LockSleepers {
  public:
-  // nullptr: the C++ library's mutexes.
+  // Makes an empty pool; a factory of nullptr stands for the C++ library's mutexes.
   explicit LockSleepers(std::shared_ptr<TransactionDBMutexFactory> factory);
 
-  // Throws std::bad_alloc.
+  // Lends a sleeper that no thread uses, making one if there is none. Throws std::bad_alloc.
   std::unique_ptr<LockSleeper> Borrow() VARVE_EXCLUDES(mu_);
+  // Takes a sleeper back. It may still be woken by a late thread, which does no harm.
   void Return(std::unique_ptr<LockSleeper> sleeper) noexcept VARVE_EXCLUDES(mu_);
 
  private:
@@ -72,9 +90,11 @@ class LockSleepers {
   // Each has capacity for all existing sleepers.
   std::vector<std::unique_ptr<LockSleeper>> free_ VARVE_GUARDED_BY(mu_);
   std::vector<std::unique_ptr<LockSleeper>> failed_ VARVE_GUARDED_BY(mu_);
+  // Number of sleepers that are borrowed.
   size_t lent_ VARVE_GUARDED_BY(mu_) = 0;
 };
 
+// Borrows a sleeper for a scope.
 class BorrowedSleeper {
  public:
   explicit BorrowedSleeper(LockSleepers* pool) : pool_(pool), sleeper_(pool->Borrow()) {}
@@ -98,11 +118,13 @@ class WakeList {
   WakeList& operator=(const WakeList&) = delete;
   ~WakeList() { WakeAll(); }
 
+  // Must be called under the latch under which the sleeper's state was changed.
   void Add(LockSleeper* sleeper) {
     if (count_ == kRoom) WakeAll();
     sleeper->BeginWaking();
     sleepers_[count_++] = sleeper;
   }
+  // Must be called without a latch, except for the overflow in Add.
   void WakeAll() {
     for (size_t i = 0; i < count_; i++) {
       sleepers_[i]->Wake();

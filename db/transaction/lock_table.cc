@@ -1,4 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The lock table of a database with pessimistic transactions: who holds which key or range, and
+// who waits for whom.
+//
+//    key --hash--> part (one latch) --> LockQueue of the key: holders, waiters in order
+//                                         |
+//    ranges: LockRanges (one mutex)       +-- HeldLock, in the memory of its owner
+//    waits_: who waits for what, for deadlock searches and GetWaitingTxns
+//
+// A lock that is free costs one latch and one look-up. What costs more happens only when it is
+// needed: a waiter borrows a sleeper; ranges are considered only if any exist; a deadlock search
+// begins only after a wait has lasted for a while.
+//
+// A key lock is acquired in two steps. LockKeyAlone settles it among keys. If ranges exist,
+// EnterAmongRanges settles it among ranges; if it conflicts with one, the key is given back, the
+// thread waits, and begins anew. A range, in turn, announces itself first (ranges_.Add), so that
+// new keys within it wait, and then acquires and releases every key in it once (LockKeysWithin):
+// after that only its owner can hold keys there. So neither side can overtake the other unseen.
+//
+// Invariants, beside those of README.md:
+//
+// 1. A latch is held for a few instructions, never while sleeping, calling a user's mutex, or
+//    allocating for others. Sleepers are woken after it is released (WakeList, declared before the
+//    latch).
+// 2. A waiter is in one queue at a time, lies on the stack of its thread, and leaves the queue
+//    before its frame is left, granted or not.
+// 3. Everything that may throw comes before a waiter is enqueued or a lock is granted. After any
+//    error the owner holds what it held before.
+// 4. A wait is in waits_ before its thread looks at the queue for the last time, and until it has
+//    stopped waiting. So a deadlock search sees every edge of a cycle whose transactions are all
+//    asleep.
+// 5. One deadlock search runs at a time, and the wait that it breaks is removed before the next one
+//    begins, so that of one cycle one transaction fails.
+// 6. An expired owner's locks may be taken only before it has begun to prepare or commit
+//    (LockOwner::LosesLocksAt); Unlock of a lock that was taken does nothing.
+// 7. Recovered transactions (patience.adopts) share locks: they did not conflict when they were
+//    prepared, and exceed the limit of locks if need be.
+
 #include "db/transaction/lock_table.h"
 
 #include <algorithm>
@@ -15,6 +53,8 @@ namespace varve {
 
 namespace {
 
+// Bounds of the number of latches, whatever num_stripes says: fewer would make threads meet, more
+// would only take memory.
 constexpr size_t kPartsMin = 64;
 constexpr size_t kPartsMax = 64 << 10;
 
@@ -35,6 +75,9 @@ LockKey LockTable::KeyOf(uint32_t family, const Slice& key) {
 
 // ---- Keys ----
 
+// Returns with the lock, or with nothing changed. Only a new lock has to be settled among ranges:
+// one that the owner had before was settled then, and ranges that came later wait for it. The clock
+// is that of the whole call, so rounds do not add up to a longer wait than was asked for.
 Status LockTable::Lock(LockOwner* owner, const LockKey& key, const Comparator* comparator,
                        bool exclusive, const LockPatience& patience, Had* had) {
   LockClock clock(patience);
@@ -70,6 +113,8 @@ void LockTable::GiveBack(HeldLock* held) {
   held->owner->Reuse(held);
 }
 
+// Acquires the key without regard to ranges. Reuses a lock that the owner has; *had says what
+// changed, so that the caller can undo it.
 Status LockTable::LockKeyAlone(LockOwner* owner, const LockKey& key, const Comparator* comparator,
                                bool exclusive, const LockPatience& patience, LockClock* clock,
                                Had* had) {
@@ -82,6 +127,7 @@ Status LockTable::LockKeyAlone(LockOwner* owner, const LockKey& key, const Compa
       had->held = mine;
       return Status::OK();
     }
+    // The record comes before the queue, as the bytes of a new queue's key are the record's.
     had->held = mine != nullptr ? mine : owner->NewLock(key);
     had->added = mine == nullptr;
     had->upgraded = mine != nullptr;
@@ -94,10 +140,12 @@ Status LockTable::LockKeyAlone(LockOwner* owner, const LockKey& key, const Compa
     }
     if (queue->TryTake(had->held, exclusive)) return Status::OK();
   }
+  // A caller that does not wait needs no sleeper and no edge in the graph.
   if (patience.timeout_micros == 0) return Status::TimedOut(Status::kLockTimeout);
   return WaitForKey(had->held, exclusive, comparator, patience, clock);
 }
 
+// Finds the queue of a key, or adds one, which counts as a lock of its family.
 Status LockTable::FindOrAdd(LockPart* part, const LockKey& key, bool adopts, LockQueue** queue) {
   *queue = part->Find(key);
   if (*queue != nullptr) return Status::OK();
@@ -117,6 +165,8 @@ void LockTable::RemoveIfUnused(LockPart* part, LockQueue* queue) {
   part->Remove(queue);
 }
 
+// The limit counts queues, so waiting for a key that somebody holds costs nothing, and two shared
+// holders cost one.
 Status LockTable::CountLock(uint32_t family, bool adopts) {
   if (locks_per_family_max_ <= 0) [[likely]]
     return Status::OK();
@@ -147,6 +197,8 @@ HeldLock* LockTable::Find(const LockOwner* owner, const LockKey& key, bool* excl
   return held;
 }
 
+// `held` may be false already if a waiter took the key from an expired owner; only the record's
+// place in the order of keys is then left to clear.
 void LockTable::Unlock(HeldLock* held) {
   LockPart& part = PartOf(held->key);
   {
@@ -175,7 +227,9 @@ void LockTable::Downgrade(HeldLock* held) {
 
 // ---- Waiting ----
 
-// A wait that other threads see while this object lives.
+// A wait that other threads see while this object lives. It is registered under the transaction's
+// id, with a number that distinguishes it from earlier waits of the same transaction: a search
+// that finds another number than before knows that the graph has changed.
 class LockTable::WaitScope {
  public:
   WaitScope(LockTable* table, TransactionID id, Wait wait) : table_(table), id_(id) {
@@ -196,6 +250,8 @@ class LockTable::WaitScope {
   const TransactionID id_;
 };
 
+// Waits until the key is granted, the patience ends, or a deadlock is found. The loop looks at the
+// queue after every wake-up, as a sleeper may be woken for an earlier wait.
 Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator* comparator,
                              const LockPatience& patience, LockClock* clock) {
   const LockKey& key = record->key;
@@ -223,6 +279,8 @@ Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator*
   clock->BeginWait();
   Status s;
   for (uint64_t next_expiry = 0;;) {
+    // The last look comes after the decision to give up: a key that was granted meanwhile is kept,
+    // though the time is over.
     if (TryInQueue(&part, &waiter, !s.ok(), &next_expiry)) return Status::OK();
     if (!s.ok()) return s;
     s = sleeper.get()->Sleep(waiter.state, clock->MicrosToSleep(next_expiry));
@@ -230,6 +288,8 @@ Status LockTable::WaitForKey(HeldLock* record, bool exclusive, const Comparator*
   }
 }
 
+// Takes the key if it has become free; with give_up, leaves the queue otherwise. *next_expiry:
+// when the waiter should look again, because a holder expires then.
 bool LockTable::TryInQueue(LockPart* part, LockWaiter* waiter, bool give_up,
                            uint64_t* next_expiry) {
   WakeList wakes;
@@ -247,6 +307,7 @@ bool LockTable::TryInQueue(LockPart* part, LockWaiter* waiter, bool give_up,
   return false;
 }
 
+// Returns the error with which a wait ends now, or OK if it goes on.
 Status LockTable::ReasonToGiveUp(LockOwner* owner, const LockPatience& patience,
                                  LockClock* clock) try {
   const uint64_t now = LockClockMicros();
@@ -262,6 +323,7 @@ Status LockTable::ReasonToGiveUp(LockOwner* owner, const LockPatience& patience,
 
 // ---- Ranges ----
 
+// Waits until no range of another owner is in the way of `wanted`.
 Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* range,
                                 const LockPatience& patience, LockClock* clock) {
   const auto blocked = [&] {
@@ -274,6 +336,7 @@ Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* 
   const WaitScope seen(this, owner->id(), wanted);
   clock->BeginWait();
   Status s;
+  // The registration comes before the look, so a range that goes in between wakes this thread.
   while (s.ok()) {
     LockRanges::Waiting waiting(&ranges_, sleeper.get(), &wanted.range);
     if (!blocked()) return Status::OK();
@@ -281,6 +344,7 @@ Status LockTable::WaitForRanges(LockOwner* owner, Wait wanted, const HeldRange* 
                              clock->MicrosToSleep(ranges_.NextExpiry(owner, wanted.range)));
     if (s.ok()) s = ReasonToGiveUp(owner, patience, clock);
   }
+  // The ranges may have gone while the reason to give up was found.
   return blocked() ? s : Status::OK();
 }
 
@@ -292,6 +356,7 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
   VARVE_RETURN_IF_ERROR(CountLock(range->range.family, patience.adopts));
   range->counted = true;
   if (patience.adopts) {
+    // A recovered range was held before the crash, beside everything that was.
     ranges_.AddHeld(range);
     return Status::OK();
   }
@@ -301,6 +366,8 @@ Status LockTable::LockRange(HeldRange* range, const LockPatience& patience) {
   return s;
 }
 
+// Turns an announced range into one that is held. Each round waits for conflicting ranges, then
+// for the holders of keys in it; a conflict that arises meanwhile begins another round.
 Status LockTable::HoldRange(HeldRange* range, const LockPatience& patience) {
   LockClock clock(patience);
   for (;;) {
@@ -335,12 +402,15 @@ void LockTable::YieldToHoldersWithin(HeldRange* range) {
   (void)ranges_.SetYieldsTo(range, std::move(holders));
 }
 
-// No new key is locked in the range any more, except by owners that this waits for; after the last
-// check only by holders of an overlapping range, which TryHold detects.
+// Locks every key in the range for a moment, so that each holder has left. Meanwhile only owners
+// that this waits for can lock a new key in the range. After the last check only holders of an
+// overlapping range can, which TryHold detects.
 Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience, LockClock* clock) {
   std::string key;
   std::vector<TransactionID> holders;
   for (;;) {
+    // No owner may pass while the keys are searched; one that is found may pass again below, as
+    // this thread then waits for it.
     if (!ranges_.SetYieldsTo(range, {})) return Status::Expired();
     if (!FindKeyWithin(range, &key, &holders)) return Status::OK();
     if (!ranges_.SetYieldsTo(range, holders)) return Status::Expired();
@@ -355,6 +425,8 @@ Status LockTable::LockKeysWithin(HeldRange* range, const LockPatience& patience,
   }
 }
 
+// Finds a key in the range that another owner holds, and all its holders. Many keys are found in
+// the order of keys, if LockRanges keeps one for the family; otherwise all parts are walked.
 bool LockTable::FindKeyWithin(HeldRange* range, std::string* key,
                               std::vector<TransactionID>* holders) {
   holders->clear();
@@ -369,6 +441,7 @@ bool LockTable::FindKeyWithin(HeldRange* range, std::string* key,
     };
     ranges_.FindKeys(*range, is_held, key, holders);
   }
+  // A transaction with many keys in the range is found once for each of them.
   std::sort(holders->begin(), holders->end());
   holders->erase(std::unique(holders->begin(), holders->end()), holders->end());
   return !holders->empty();
@@ -389,11 +462,15 @@ void LockTable::WalkKeysWithin(const HeldRange& range, std::string* key,
     bool more = true;
     for (size_t chain = 0; more;) {
       LatchGuard latch(&part.latch);
+      // The latch is released between two steps, so that a walk over a large table does not hold up
+      // transactions that lock single keys.
       more = part.VisitSome(&chain, visit);
     }
   }
 }
 
+// Goes through the parts in small steps, each under the mutex of the ranges and one latch. Keys
+// that are locked meanwhile enter by themselves (Enter), so none is missed.
 void LockTable::PutKeysInOrder(HeldRange* range) try {
   for (size_t i = 0; i < part_count_; i++) {
     for (size_t chain = 0; ranges_.PutInOrder(&parts_[i], &chain, range->range);) {
@@ -407,6 +484,7 @@ void LockTable::PutKeysInOrder(HeldRange* range) try {
 
 // ---- Who waits for whom ----
 
+// Collects the transactions that a wait is blocked by, as the queue or the ranges have them now.
 void LockTable::BlockersOf(TransactionID id, const Wait& wait, std::vector<TransactionID>* ids) {
   if (wait.on_ranges) {
     ranges_.BlockersOf(id, wait.range, wait.ticket, wait.for_key, ids);
@@ -420,12 +498,15 @@ void LockTable::BlockersOf(TransactionID id, const Wait& wait, std::vector<Trans
   if (waiter != nullptr) queue->BlockersOf(*waiter, ids);
 }
 
+// Two looks, not of one moment: the wait, then its blockers. The number of the wait lets the search
+// find out if they belong together (StillThere).
 bool LockTable::EdgesOf(TransactionID waiter, WaitEdges* edges) {
   Wait wait;
   {
     MutexLock lock(&waits_mu_);
     const auto found = waits_.find(waiter);
     if (found == waits_.end()) return false;
+    // The wait is copied: the queue's latch is not taken under the mutex of the waits.
     wait = found->second;
   }
   edges->number = wait.number;
@@ -449,7 +530,7 @@ Status LockTable::LookForDeadlock(LockOwner* owner, const LockPatience& patience
   const int64_t now = WallClockSeconds();
   deadlocks_.Add(answer == DeadlockAnswer::kCycle ? DeadlockPath(std::move(cycle), now)
                                                   : DeadlockPath(now, /*limit=*/true));
-  // So that the next search finds the cycle broken.
+  // This owner gives up its wait. Without it the next search finds the cycle broken.
   MutexLock waits_lock(&waits_mu_);
   waits_.erase(owner->id());
   return Status::Busy(Status::kDeadlock);
@@ -461,6 +542,7 @@ std::unordered_multimap<uint32_t, KeyLockInfo> LockTable::KeysLocked() {
     LockPart& part = parts_[i];
     LatchGuard latch(&part.latch);
     part.VisitAll([&](const LockQueue& queue) {
+      // A queue without holders has waiters that were woken and have not taken the key yet.
       if (queue.holders() == nullptr) return;
       KeyLockInfo info;
       info.key = queue.key().key.ToString();

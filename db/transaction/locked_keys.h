@@ -2,6 +2,20 @@
 #pragma once
 
 // LockedKeys stores the locked keys of one column family in order, for finding the keys in a range.
+//
+// The lock table finds a key by its hash, which tells nothing about neighbours. A range lock has to
+// know if another transaction holds a key in the range; with many range locks a walk over the whole
+// table for each of them would be too slow. So, once a family has several ranges, its locked keys
+// are also kept here: a balanced tree in key order, in which each node knows if all locks below it
+// have the same owner.
+//
+//                     [k: T1 | several]            visiting [f, z] for T2:
+//                    /                 \           - the right part has only T2's locks: skipped
+//          [d: T1 | only T1]     [s: T2 | only T2] - the left part has only T1's: one is enough
+//
+// The search passes over subtrees whose only owner is the one that asks, or the one that was found
+// last. Its cost is therefore one path for each change of owner in the range, and not one step for
+// each key.
 
 #include <atomic>
 #include <cstdint>
@@ -25,9 +39,11 @@ class LockedKeys {
   LockedKeys(const LockedKeys&) = delete;
   LockedKeys& operator=(const LockedKeys&) = delete;
 
+  // True if no key of the family is in order here.
   bool empty() const { return tree_.empty(); }
 
-  // Throws std::bad_alloc, with nothing changed.
+  // Adds a lock that is held. Must be called under the mutex of the ranges. Throws std::bad_alloc,
+  // with nothing changed.
   void Add(HeldLock* lock, const Comparator* comparator) {
     VARVE_ASSERT(lock->place_in_order.load(std::memory_order_relaxed) == 0);
     if (free_ == 0) {
@@ -42,7 +58,8 @@ class LockedKeys {
     tree_.Insert(&node);
   }
 
-  // Requires that the lock is here.
+  // Removes a lock, held or not any more, and says so in its place_in_order. Requires that the lock
+  // is here.
   void Remove(HeldLock* lock) {
     const uint32_t place = lock->place_in_order.load(std::memory_order_relaxed);
     Node& node = nodes_[place - 1];
@@ -76,16 +93,22 @@ class LockedKeys {
   }
 
  private:
+  // A locked key in the order of its family's keys.
   struct Node : public BalancedTree<Node>::Links {
+    // The lock, in its owner's memory.
     HeldLock* lock = nullptr;
+    // Order of the family's keys; every node of a tree has the same.
     const Comparator* comparator = nullptr;
     const LockOwner* only_owner = nullptr;  // Subtree's only owner; null: there are several.
+    // While the node is unused: the next free place, counted from 1; 0: none.
     uint32_t next_free = 0;
 
     bool IsBefore(const Node& other) const {
       return comparator->CompareWithoutTimestamp(lock->key.key, false, other.lock->key.key, false) <
              0;
     }
+    // Computes only_owner from this lock and the children. Returns true if it has changed, so that
+    // the tree goes on upwards.
     bool Sum() {
       const LockOwner* const before = only_owner;
       only_owner = lock->owner;
@@ -107,7 +130,10 @@ class LockedKeys {
     if (side <= 0) Visit(node->right(), span, skips, act);
   }
 
+  // All nodes that have a lock.
   BalancedTree<Node> tree_;
+  // Memory of the nodes, addressed by place_in_order - 1. A deque never moves its elements, which
+  // the tree links.
   std::deque<Node> nodes_;
   uint32_t free_ = 0;  // First reusable place; 0: none.
 };

@@ -12,6 +12,9 @@ namespace varve {
 
 namespace {
 
+// The prepared transactions of a recovery are adopted before the wrapper exists, so the program
+// cannot begin one that takes their keys. The wrapper owns `db` from its construction on; before
+// that a failure leaves it the caller's.
 Status Wrap(DB* db, const TransactionDBOptions& options, TransactionDB** dbptr) try {
   if (db == nullptr || dbptr == nullptr) {
     return Status::InvalidArgument("TransactionDB: a pointer is null");
@@ -54,6 +57,7 @@ Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptio
   }
   *dbptr = nullptr;
   VARVE_RETURN_IF_ERROR(CheckTransactionDBOptions(txn_db_options, db_options));
+  // The log must keep prepared sections until they are decided.
   DBOptions with_2pc = db_options;
   with_2pc.allow_2pc = true;
   std::unique_ptr<DB> db;
@@ -62,6 +66,8 @@ Status TransactionDB::Open(const DBOptions& db_options, const TransactionDBOptio
   Status s = Wrap(db.get(), txn_db_options, dbptr);
   if (s.ok()) {
     (void)db.release();
+    // Jobs may call the program's listeners, and these the TransactionDB, so they begin when *dbptr
+    // is set.
     s = Guarded([host] { host->StartWork(); });
     if (s.ok()) return s;
     DeleteAll(handles);

@@ -58,6 +58,7 @@ class OptimisticTransaction final : public TransactionBase {
   uint64_t GetId() const override { return committed_at_; }
 
  private:
+  // One use of a key, while there are save points.
   struct TrackedUse {
     TrackedKey* key;  // Null: undone.
     bool write;
@@ -75,19 +76,27 @@ class OptimisticTransaction final : public TransactionBase {
   void RollbackUses() override;
   void PopUses() override;
 
+  // Returns the tracked key, or null if it is not in use.
   TrackedKey* Find(ColumnFamilyHandle* family, const Slice& key) const;
   // Returns OK if the transaction may be written in its present state.
   Status CheckCommit();
+  // Writes the updates on condition that no key's bucket was raised; looks the keys up, and tries
+  // again, while the condition refuses.
   Status WriteIfUnchanged(WriteBatch* updates);
   // Looks all keys up. Returns Busy if one has changed; otherwise sets limits_ to the sequence
   // numbers up to which they are known.
   Status LookUp();
+  // Sees to it that compactions keep evidence of changes from now on, or since the snapshot.
+  // MemoryLimit: neither a hold nor a snapshot could be had.
   Status HoldEvidence();
+  // Forgets all keys, and lets compactions drop evidence again.
   void ForgetUses();
+  // Ends the transaction; it can be begun again.
   void End(TransactionState state);
 
   TransactionState state_ = STARTED;
   uint64_t committed_at_ = 0;
+  // Keys that a commit must find unchanged.
   TrackedKeys tracked_;
   // Every change after this sequence number leaves evidence, held by evidence_hold_ and by the
   // snapshots in evidence_, the last of which is the oldest.

@@ -42,6 +42,8 @@ class OptimisticDb final : public OptimisticTransactionDB {
   TransactionHost* const host_;
 };
 
+// Programs may share buckets between databases in RocksDB; here the order of writes is checked by
+// stamps, and nothing is locked.
 class NoBuckets final : public OccLockBuckets {
  public:
   size_t ApproximateMemoryUsage() const override { return sizeof(*this); }
@@ -94,6 +96,8 @@ Status OptimisticTransactionDB::Open(const DBOptions& db_options,
   std::unique_ptr<DB> db;
   VARVE_RETURN_IF_ERROR(OpenIdle(db_options, dbname, column_families, handles, &db));
   auto* const host = dynamic_cast<TransactionHost*>(db->GetRootDB());
+  // From WatchKeys on every write of the database is stamped, also those without a transaction. No
+  // transaction can have begun before.
   Status s = host == nullptr ? Status::InvalidArgument("OptimisticTransactionDB: no database")
                              : Guarded([&] {
                                  host->WatchKeys();

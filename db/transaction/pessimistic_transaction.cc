@@ -1,4 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A transaction under locks, from its beginning to its end.
+//
+//              Use (locks)            Prepare             Commit
+//    STARTED ------------+--------------------> PREPARED --------> COMMITTED
+//       |                |  Commit                  |
+//       |                +---------------------> COMMITTED
+//       | Rollback: stays STARTED, without locks    | Rollback (logged)
+//       | expired, and another took a lock          +------------> ROLLEDBACK
+//       +--> LOCKS_STOLEN: only Rollback
+//
+// Updates are in the batch until Commit, so nothing has to be undone in the database. Commit of an
+// unprepared transaction is one DB::Write. Prepare hands the updates to the database (section_),
+// which logs them and keeps them until they are decided, whatever becomes of this object.
+//
+// Invariants:
+//
+// 1. A key is locked before it is read for update or written, and stays locked until the end or a
+//    rollback beyond its use. Locks are released after the commit is visible.
+// 2. unchanged_since of a lock says since when the key is known to be unchanged by others. It is
+//    checked against the snapshot once; while the lock is held nobody else changes the key, so
+//    later uses need no look-up.
+// 3. The state moves from STARTED by compare and exchange if the transaction may expire, as a
+//    waiter may declare its locks stolen at the same time: one of both wins (LockOwner::MoveState).
+// 4. A failed Commit, Prepare or Rollback of prepared updates leaves the state as it was: the call
+//    may be repeated.
+// 5. While there are save points, every use of a lock is in uses_; RollbackUses undoes them from
+//    the end, so a lock is released exactly if no use from before the save point remains.
+// 6. Prepared updates that this object leaves behind (LeaveSection) keep their locks in the
+//    registry: no other transaction may write those keys before they are decided.
+
 #include "db/transaction/pessimistic_transaction.h"
 
 #include <algorithm>
@@ -17,12 +48,14 @@ namespace varve {
 
 namespace {
 
+// RocksDB's limit.
 constexpr size_t kNameBytesMax = 512;
 
 // A transaction that is begun again and again does not access the shared counter each time.
 constexpr uint64_t kIdsAtOnce = 16;
 
-// It is not known since when the key is unchanged.
+// Stands for a key that was locked without a check, so that it is not known since when the key is
+// unchanged.
 constexpr SequenceNumber kNotChecked = kMaxSequenceNumber;
 
 // Converts milliseconds of the API to microseconds; negative stays negative.
@@ -79,6 +112,8 @@ void LocksHeld::GiveBackLastRange(LockTable* table) {
   ranges.pop_back();
 }
 
+// Keys before ranges, as LockRanges::Yields relies on it. The records' memory goes at the end, in
+// one piece, so their `next` is readable until then.
 void LocksHeld::GiveAllBack(LockTable* table) {
   for (HeldLock* lock = first; lock != nullptr; lock = lock->next) table->Unlock(lock);
   first = last = nullptr;
@@ -111,6 +146,9 @@ PessimisticTransaction::~PessimisticTransaction() {
   }
 }
 
+// Serves new objects and old ones that are begun again, in whatever state those are. Memory for new
+// locks is made before anything changes, since an undecided section keeps the old ones
+// (LeaveSection).
 void PessimisticTransaction::Begin(const WriteOptions& write_options,
                                    const TransactionOptions& options, int64_t default_timeout_ms) {
   auto others = section_ == nullptr ? nullptr : std::make_unique<LocksHeld>();
@@ -156,6 +194,7 @@ Status PessimisticTransaction::CheckActive() {
 }
 
 // After the first state change others cannot take the locks any more, even after the expiration.
+// After a failure the state goes back, and they can again.
 Status PessimisticTransaction::Prepare() try {
   VARVE_RETURN_IF_ERROR(CheckActive());
   VARVE_RETURN_IF_ERROR(CheckWhole());
@@ -178,6 +217,8 @@ Status PessimisticTransaction::Commit() {
   return section_ != nullptr ? CommitPrepared() : CommitUnprepared();
 }
 
+// Needs no check of the expiration: a prepared transaction keeps its locks for ever. The updates
+// are in the database's section; batch_ has a copy of them for reads.
 Status PessimisticTransaction::CommitPrepared() {
   VARVE_ASSERT(owner().state() == PREPARED);
   owner().SetState(AWAITING_COMMIT);
@@ -208,6 +249,8 @@ Status PessimisticTransaction::CheckCommit() {
       "Commit: a commit-time batch, and the transaction is not prepared");
 }
 
+// The order is: stamp, which may refuse; claim the state, from which on no waiter takes a lock;
+// write; and only when the write is visible release the locks (End).
 Status PessimisticTransaction::CommitUnprepared() try {
   VARVE_RETURN_IF_ERROR(CheckCommit());
   WriteBatch* const updates = batch_.GetWriteBatch();
@@ -278,6 +321,7 @@ Status PessimisticTransaction::CommitAndTryCreateSnapshot(
   return CaughtException();
 }
 
+// A transaction in STARTED goes on after it; one that lost its locks, or was prepared, has ended.
 Status PessimisticTransaction::Rollback() {
   const TransactionState state = owner().state();
   if (state == COMMITTED || state == ROLLEDBACK) {
@@ -304,6 +348,9 @@ Status PessimisticTransaction::Rollback() {
   return Status::OK();
 }
 
+// Replays the section's updates into this object: each takes its lock beside other recovered ones
+// (LockTable, invariant 7), and the batch gets a copy for reads. Families that were dropped since
+// are passed over.
 Status PessimisticTransaction::Adopt(PreparedSection* section) {
   section_ = section;
   patience_.adopts = true;
@@ -323,6 +370,8 @@ void PessimisticTransaction::ListRecovered() {
   recovered_ = true;
 }
 
+// The locks go, with the object that has them, into the registry's list `left`, and `others` takes
+// their place here. They stay locked until the registry goes with the TransactionDB.
 void PessimisticTransaction::LeaveSection(std::unique_ptr<LocksHeld> others) noexcept {
   VARVE_ASSERT(section_ != nullptr);
   host_->AbandonSection(section_);
@@ -358,6 +407,9 @@ void PessimisticTransaction::ReleaseLocks() {
 
 // ---- Keys ----
 
+// Three steps, each of which is undone if a later one fails: the lock; the announced snapshot,
+// which is thus taken after the lock and cannot miss a change that the wait let through; the check
+// of the key against the snapshot.
 Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key, const KeyUse& use,
                                    UseNote* note) {
   VARVE_RETURN_IF_ERROR(CheckActive());
@@ -382,6 +434,7 @@ Status PessimisticTransaction::Use(ColumnFamilyHandle* family, const Slice& key,
     *note = {had.held, use.write, had.added, had.upgraded};
   } else {
     if (VARVE_CANARY(kLoseBusyUpgrade) && had.upgraded) return Status::OK();
+    // A use that is refused leaves the lock as it was before: gone, or shared.
     if (had.added) held()->GiveBack(locks_, had.held);
     if (had.upgraded) locks_->Downgrade(had.held);
   }
@@ -435,6 +488,7 @@ Status PessimisticTransaction::ValidateTimestamp(ColumnFamilyHandle* family, con
 Status PessimisticTransaction::ValidateSequence(ColumnFamilyHandle* family, HeldLock* lock) {
   const SequenceNumber since = snapshot_sequence();
   if (lock->unchanged_since <= since) return Status::OK();
+  // Without any write since the snapshot there is nothing to look up.
   if (db_->GetLatestSequenceNumber() != since) {
     TransactionHost::NewestWrite newest;
     VARVE_RETURN_IF_ERROR(host_->FindNewest(family, lock->key.key, &newest));
@@ -491,6 +545,7 @@ void PessimisticTransaction::RollbackUses() {
   while (held()->ranges.size() > mark.ranges) held()->GiveBackLastRange(locks_);
 }
 
+// The uses since the save point now belong to the one before it, or to none.
 void PessimisticTransaction::PopUses() {
   marks_.pop_back();
   if (marks_.empty()) uses_.clear();
@@ -498,6 +553,8 @@ void PessimisticTransaction::PopUses() {
 
 // ---- Ranges ----
 
+// The range gets its place in the list first, as its address must not change while the lock table
+// has it.
 Status PessimisticTransaction::LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end) {
   VARVE_RETURN_IF_ERROR(CheckActive());
   if (!skip_concurrency_control_) {

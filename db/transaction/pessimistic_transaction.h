@@ -22,20 +22,29 @@ namespace varve {
 
 struct PreparedSection;
 
-// All locks of a transaction. The key locks form a list in the order of acquisition.
+// All locks of a transaction. The key locks form a list in the order of acquisition. It is an
+// object of its own, as it outlives the transaction if that leaves prepared updates behind.
 struct LocksHeld {
+  // The lock table's view of the transaction; also the memory of the records in the list.
   LockOwner owner;
   HeldLock* first = nullptr;
   HeldLock* last = nullptr;
+  // Number of locks in the list.
   uint64_t keys = 0;
+  // Range locks in the order of acquisition. A list, because the lock table links them where they
+  // are.
   std::list<HeldRange> ranges;
   size_t range_bytes = 0;  // Bytes of the ranges.
 
   LocksHeld* next = nullptr;  // Next in a registry's list.
 
+  // Appends a lock that the owner has acquired.
   void Add(HeldLock* lock);
+  // Releases one lock, which nothing uses any more.
   void GiveBack(LockTable* table, HeldLock* lock);
+  // Releases the range that was locked last, for a rollback to a save point.
   void GiveBackLastRange(LockTable* table);
+  // Releases all locks and their memory.
   void GiveAllBack(LockTable* table);
 };
 
@@ -45,10 +54,15 @@ struct TransactionRegistry {
       : locks(limits), validates_timestamps(checks_timestamps) {}
   ~TransactionRegistry();
 
+  // The keys and ranges that are locked.
   LockTable locks;
+  // True if keys are also checked against read timestamps (enable_udt_validation).
   const bool validates_timestamps;
+  // Snapshots that the database holds under timestamps.
   TimestampedSnapshots snapshots;
+  // Guards the three members below.
   Mutex names_mu{kTransactionNamesRank};
+  // Maps names to the transactions that have them.
   std::unordered_map<std::string, Transaction*> names VARVE_GUARDED_BY(names_mu);
   // Recovered by an opening and perhaps not requested by the program.
   std::set<Transaction*> recovered VARVE_GUARDED_BY(names_mu);
@@ -118,15 +132,19 @@ class PessimisticTransaction final : public TransactionBase {
   uint64_t GetLogNumber() const override;
 
  private:
+  // One use of a lock, while there are save points.
   struct LockUse {
     HeldLock* lock;  // Null: undone.
     bool write;
   };
+  // A save point: the number of uses, and of range locks, when it was set.
   struct UsesMark {
     size_t uses;
     size_t ranges;
   };
 
+  // Returns the locks. Other threads call it too, through GetID and GetWaitingTxns, hence the
+  // atomic.
   LocksHeld* held() const { return held_.load(std::memory_order_acquire); }
   LockOwner& owner() { return held()->owner; }
   const LockOwner& owner() const { return held()->owner; }
@@ -144,25 +162,37 @@ class PessimisticTransaction final : public TransactionBase {
   void RollbackUses() override;
   void PopUses() override;
 
+  // Notes a use of a key that the transaction has locked before (assume_tracked).
   Status UseTracked(const LockKey& key, const KeyUse& use, UseNote* note);
+  // Returns Busy if the key was written after the snapshot, or after the read timestamp.
   Status Validate(ColumnFamilyHandle* family, HeldLock* lock);
+  // Does so by sequence numbers, and remembers in the lock since when the key is unchanged.
   Status ValidateSequence(ColumnFamilyHandle* family, HeldLock* lock);
+  // Does so by timestamps, for families that have them.
   Status ValidateTimestamp(ColumnFamilyHandle* family, const HeldLock* lock);
+  // Counts a use, and logs it while there are save points.
   void NoteUse(HeldLock* lock, bool write);
+  // Locks all keys between the ends, until the end of the transaction or a rollback to a save
+  // point.
   Status LockRange(ColumnFamilyHandle* family, RangeEnd begin, RangeEnd end);
   // Returns OK if the transaction may be written in its present state.
   Status CheckCommit();
+  // Writes the updates in one batch; the locks are released when they are visible.
   Status CommitUnprepared();
   // Sets the commit timestamp in the updates that need one.
   Status StampUpdates(WriteBatch* updates);
+  // Logs the decision for the prepared updates, which the database then inserts.
   Status CommitPrepared();
   // Releases all locks, the name, the updates and the snapshot.
   void End(TransactionState state);
   // Leaves the prepared updates undecided, for the next claimant, together with their locks. The
   // transaction continues with `others`.
   void LeaveSection(std::unique_ptr<LocksHeld> others) noexcept;
+  // Releases all locks.
   void ReleaseLocks();
+  // Registers the name. InvalidArgument if another transaction has it.
   Status TakeName(const TransactionName& name);
+  // Removes the name from the registry, if there is one.
   void ForgetName();
 
   TransactionRegistry* const registry_;
@@ -171,17 +201,21 @@ class PessimisticTransaction final : public TransactionBase {
   std::atomic<LocksHeld*> held_;
   TransactionID next_id_ = 0;  // Next of the ids that it reserved.
   TransactionID ids_end_ = 0;
+  // Says how long requests wait, and if they search deadlocks.
   LockPatience patience_;
   bool skip_concurrency_control_ = false;
   bool skip_prepare_ = true;
   bool recovered_ = false;              // True if in the registry's list.
   PreparedSection* section_ = nullptr;  // Null unless prepared.
+  // Sequence number of the first update after a commit; 0 before.
   uint64_t committed_at_ = 0;
   TxnTimestamp read_timestamp_ = kMaxTxnTimestamp;    // Initially none.
   TxnTimestamp commit_timestamp_ = kMaxTxnTimestamp;  // Initially none.
   std::string name_;  // Guarded by the registry's mutex; only this transaction's thread changes it.
 
+  // The log of uses, in order; empty while there are no save points.
   std::vector<LockUse> uses_;
+  // One for each save point; the last is the newest.
   std::vector<UsesMark> marks_;
 };
 

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Snapshots by timestamps that the program gave them, ascending like their sequence numbers. The
+// mutex is held from the look at the newest one until the new one is in the map, so two threads
+// cannot store states in the wrong order. A snapshot is released outside of it, as a release takes
+// locks of the database.
+
 #include "db/transaction/timestamped_snapshots.h"
 
 #include "varve/db.h"

@@ -26,8 +26,9 @@ class TimestampedSnapshots {
  public:
   using Shared = std::shared_ptr<const Snapshot>;
 
-  // Takes a snapshot of the present state, or returns the existing one with the same timestamp and
-  // state. InvalidArgument: another one has this timestamp, or a later one.
+  // Sets *snapshot to a new snapshot of the present state, or to the existing one with the same
+  // timestamp and state. InvalidArgument: the newest one has a later timestamp, or the same one and
+  // an earlier state; or the timestamp is kMaxTxnTimestamp. Aborted: the database gave no snapshot.
   Status Create(TransactionHost* host, DB* db, TxnTimestamp timestamp, Shared* snapshot);
   // Returns the snapshot with that timestamp, or nullptr. kMaxTxnTimestamp: returns the latest.
   [[nodiscard]] Shared Find(TxnTimestamp timestamp) const;

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The keys of an optimistic transaction, in the order of their first use. The first few are
+// searched one by one; then a table with open addressing is built, at most half full. Keys are
+// never removed before Clear: one that is not used any more stays with counts of 0, and its record
+// is used again.
+
 #include "db/transaction/tracked_keys.h"
 
 #include <algorithm>
@@ -30,6 +36,8 @@ TrackedKey* TrackedKeys::FindOrAdd(uint32_t family, const Slice& key, uint64_t h
     *added = !found->in_use();
     return found;
   }
+  // The table grows before the record is made, so a failure leaves no key that the table does not
+  // have.
   if (2 * (count_ + 1) > std::max(index_.size(), 2 * kLookedThrough)) GrowIndex();
   const size_t bytes = sizeof(TrackedKey) + key.size();
   void* const place = memory_.allocate(bytes, alignof(TrackedKey));

@@ -3,6 +3,12 @@
 
 // TrackedKeys stores the keys that an optimistic transaction has used, and since when they must be
 // unchanged.
+//
+//      first_ -> [k1] -> [k2] -> ... -> [kn]   in the order of addition; never shortened
+//      index_ [ - | k2 | - | k1 | ... ]        from nine keys on: open addressing by hash
+//
+// Records lie with their keys' bytes in memory that belongs to the transaction, the first kilobyte
+// inside this object, and are freed all together.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +20,7 @@
 
 namespace varve {
 
+// A key that an optimistic transaction has read or written.
 struct TrackedKey {
   // These do not change.
   uint32_t family = 0;
@@ -63,8 +70,12 @@ class TrackedKeys {
   // Up to this many keys are searched one by one, more by hash.
   static constexpr size_t kLookedThrough = 8;
 
+  // Returns the record of a key, also one that is not in use any more.
   TrackedKey* FindAny(uint32_t family, const Slice& key, uint64_t hash) const;
+  // Puts a key into the hash table, which must have room.
   void Index(TrackedKey* key);
+  // Doubles the hash table, and puts all records into it. Throws std::bad_alloc, with nothing
+  // changed.
   void GrowIndex();
 
   TrackedKey* first_ = nullptr;

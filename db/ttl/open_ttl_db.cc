@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Opens a database with lifetimes.
+//
+//       wrap options -> OpenIdle (recovery, no jobs) -> clock and families -> StartWork -> results
+//
+// The order matters to compactions: a filter that judges stamps asks the state for the clock, the
+// families and the database, so no job may begin before all three are there. A filter that a
+// recovery calls finds no database yet, and drops nothing.
 
 #include <memory>
 #include <utility>
@@ -22,6 +28,7 @@ struct Opened {
   std::unique_ptr<DB> db;
   std::vector<ColumnFamilyHandle*> handles;
 
+  // Destroys the handles before the database, which is the first member.
   ~Opened() {
     for (ColumnFamilyHandle* handle : handles) delete handle;
   }
@@ -61,6 +68,8 @@ Status DBWithTTL::Open(const Options& options, const std::string& dbname, DBWith
   return CaughtException();
 }
 
+// Follows the drawing above. Until `made` owns it, `opened` closes the database after a failure;
+// afterwards `made` does, and nothing is handed out before work has started.
 Status DBWithTTL::Open(const DBOptions& db_options, const std::string& dbname,
                        const std::vector<ColumnFamilyDescriptor>& column_families,
                        std::vector<ColumnFamilyHandle*>* handles, DBWithTTL** dbptr,
@@ -75,6 +84,8 @@ Status DBWithTTL::Open(const DBOptions& db_options, const std::string& dbname,
   std::vector<std::shared_ptr<TtlFamily>> families;
   VARVE_RETURN_IF_ERROR(MakeFamilies(column_families, ttls, state, &wrapped, &families));
   DBOptions used = db_options;
+  // A compaction leaves a deletion in place of an expired value. A SingleDelete that meets it is no
+  // mistake of the program.
   used.enforce_single_del_contracts = false;
   Opened opened;
   if (read_only) {
@@ -92,6 +103,7 @@ Status DBWithTTL::Open(const DBOptions& db_options, const std::string& dbname,
     state->AddFamily(opened.handles[i]->GetID(), families[i]);
   }
   state->Start(db, ttl_host, read_only);
+  // From here on `made` owns the database.
   auto made = std::make_unique<TtlDb>(db, state);
   (void)opened.db.release();
   if (!read_only) VARVE_RETURN_IF_ERROR(Guarded([host] { host->StartWork(); }));

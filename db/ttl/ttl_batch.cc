@@ -10,9 +10,11 @@ namespace varve {
 
 namespace {
 
+// Appends one record to `dst`, with the stamp behind its value if it has a lifetime.
 Status AddStamped(const BatchRecord& record, const Slice& stamp, WriteBatch* dst) {
   const Slice value[] = {record.value, stamp};
   switch (record.type) {
+    // Only what is a value or a part of one has a stamp; deletions are for all time.
     case kTypeValue:
     case kTypeMerge:
       return WriteBatchInternal::AddRecord(dst, record.type, record.column_family,
@@ -37,13 +39,19 @@ Status AddStamped(const BatchRecord& record, const Slice& stamp, WriteBatch* dst
 
 }  // namespace
 
+// The copy is made record by record, since the stamps make the values longer. A batch that is
+// refused has changed nothing but `dst`.
 Status StampBatch(const WriteBatch& batch, uint32_t stamp, WriteBatch* dst) {
   if (WriteBatchInternal::HasTimestamps(batch)) {
     return Status::InvalidArgument("DBWithTTL::Write",
                                    "the batch has keys with user timestamps, which no column "
                                    "family of a database with lifetimes has");
   }
+  // The whole batch is checked before its first record is copied: bytes may come from outside (a
+  // batch that was made from a string).
   VARVE_RETURN_IF_ERROR(CheckBatchStructure(batch.Data()));
+  // The records of the copy differ from those that were protected, so they get checksums of their
+  // own.
   if (WriteBatchInternal::HasChecksums(batch)) {
     VARVE_RETURN_IF_ERROR(WriteBatchInternal::Protect(dst));
   }

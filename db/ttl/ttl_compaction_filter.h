@@ -6,8 +6,8 @@
 //
 // With a merge operator, a value lives as long as the chain on it, of which newer parts may lie in
 // tables and memtables that are not inputs. So a value that is expired by itself is looked up, and
-// dropped only if all of the chain is expired. A writer that adds to the chain meanwhile holds the
-// time of its stamp (TtlHold) until it can be found.
+// dropped only if all of the chain is expired. A writer that adds to the chain meanwhile has a
+// TtlHold, which keeps the horizon before its stamp until the look-up finds what it wrote.
 
 #include <memory>
 
@@ -17,9 +17,11 @@
 
 namespace varve {
 
+// Thread safety: any thread; each filter is used by one compaction.
 class TtlCompactionFilterFactory final : public CompactionFilterFactory {
  public:
-  // The user's filter and factory may both be null. The filter has precedence.
+  // The user's filter and factory may both be null. The filter has precedence; it must outlive this
+  // object. `merges`: the family has a merge operator, so expired values may be the base of others.
   TtlCompactionFilterFactory(const CompactionFilter* user_filter,
                              std::shared_ptr<CompactionFilterFactory> user_factory, bool merges,
                              std::shared_ptr<TtlState> state, std::shared_ptr<TtlFamily> family);

@@ -20,8 +20,8 @@ class TtlHost {
 
   // Returns the last time that SaveTtlClock has saved, in this opening or before; 0: none.
   virtual uint64_t SavedTtlClock() const = 0;
-  // Saves the time in the MANIFEST and returns when it is durable. Busy: the caller is inside of
-  // work that it would wait for.
+  // Saves the time in the MANIFEST and returns when it is durable. Returns Busy if the call comes
+  // from work that it would have to wait for.
   virtual Status SaveTtlClock(uint64_t seconds) = 0;
   // Returns a handle that must go before the database; nullptr: there is no such column family.
   virtual std::unique_ptr<ColumnFamilyHandle> OpenFamily(uint32_t family) = 0;

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Settle moves the base on to the first entry that is alive, in the direction of the move.
+
 #include "db/ttl/ttl_iterator.h"
 
 #include "db/ttl/ttl_stamp.h"
 
 namespace varve {
 
+// Walks from the base iterator's entry on, in the given direction, to the first one that is not
+// expired.
 void TtlIterator::Settle(Way way) {
   status_ = Status::OK();
   valid_ = false;
   const int32_t ttl = family_->ttl.load(std::memory_order_relaxed);
   while (base_->Valid()) {
     uint32_t stamp = 0;
+    // An entry without a stamp ends the walk: to skip it would hide lost data.
     if (!SplitStamp(base_->value(), &value_, &stamp)) {
       status_ = NoStamp(family_->name);
       return;
@@ -31,6 +37,7 @@ Status TtlIterator::Refresh(const Snapshot* snapshot) {
   valid_ = false;
   status_ = Status::OK();
   Status s = base_->Refresh(snapshot);
+  // After a refresh the iterator judges by the time of its new view.
   if (s.ok()) now_ = snapshot == nullptr ? state_->clock().Now() : state_->TimeOf(*snapshot);
   return s;
 }

@@ -20,7 +20,8 @@
 
 namespace varve {
 
-// Collects the part of a chain that counts.
+// Collects the part of a chain that counts. The values are not copied, and must outlive it. Thread
+// safety: none.
 class TtlChain {
  public:
   explicit TtlChain(int32_t ttl) : ttl_(ttl) {}
@@ -41,6 +42,7 @@ class TtlChain {
   uint32_t stamp_ = 0;
 };
 
+// Thread safety: any thread, as far as the user's operator allows.
 class TtlMergeOperator final : public MergeOperator {
  public:
   TtlMergeOperator(std::shared_ptr<MergeOperator> user, std::shared_ptr<TtlFamily> family)

@@ -3,6 +3,11 @@
 
 // The time of writing behind every value and merge operand of a database with lifetimes: four
 // bytes, little-endian, unsigned seconds since 1970. RocksDB's DBWithTTL stores the same.
+//
+//      value "abc" written at 1700000000:    61 62 63 | 00 f1 53 65
+//
+// An entry expires by the time of its reader: it is hidden from reads when stamp + ttl lies before
+// that time, and dropped by a compaction later. Nothing is written at the moment of expiry.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +34,7 @@ inline constexpr uint32_t kEarliestStamp = 1368146402;
   return *stamp >= kEarliestStamp;
 }
 
+// Puts the stamp behind the value.
 inline void AppendStamp(std::string* value, uint32_t stamp) {
   const size_t size = value->size();
   value->resize(size + kStampBytes);
@@ -49,7 +55,7 @@ inline Status NoStamp(const std::string& family) {
           "DBWithTTL; write or delete its key, or open the database without lifetimes");
 }
 
-// A value and its stamp side by side. Short ones need no allocation.
+// A copy of a value with its stamp behind it. Short ones need no allocation. Thread safety: none.
 class StampedValue {
  public:
   StampedValue(const Slice& value, uint32_t stamp) : size_(value.size() + kStampBytes) {
@@ -64,6 +70,7 @@ class StampedValue {
   StampedValue(const StampedValue&) = delete;
   StampedValue& operator=(const StampedValue&) = delete;
 
+  // Returns value and stamp; valid as long as this object.
   [[nodiscard]] Slice slice() const {
     return Slice(heap_ == nullptr ? inline_ : heap_.get(), size_);
   }

@@ -16,6 +16,7 @@
 
 namespace varve {
 
+// Says if timestamps are switched on or off by an opening.
 enum class TimestampSwitch : uint8_t { kSame, kOn, kOff };
 
 // Stores a family's comparator, and if its tables hold the timestamps of keys that have any.
@@ -33,10 +34,11 @@ Status CheckComparatorChange(const std::string& context, const FamilyOrder& befo
 // Names the comparator in the edit that begins a family in a MANIFEST.
 void NameComparator(const Comparator& comparator, bool persist_timestamps, VersionEdit* edit);
 
-// Adapts the files of an edit that was read to this comparator. Files written before timestamps
-// were switched on are marked as having none; the bounds of files without timestamps get the
-// smallest one. Returns InvalidArgument if timestamps were switched off but the file has them, and
-// Corruption if a bound is too short to have one.
+// Adapts the files of an edit that was read from a MANIFEST to this comparator. Files written
+// before timestamps were switched on are marked as having none. Bounds of files without timestamps
+// get one: the smallest, or, if the bound is the exclusive end of a range tombstone, the largest.
+// Returns InvalidArgument if timestamps were switched off but the file has them, or were switched
+// on and the file refers to blob files, and Corruption if a bound is too short to have one.
 Status AdaptFiles(TimestampSwitch change, const InternalKeyComparator& icmp, VersionEdit* edit);
 
 }  // namespace varve

@@ -49,6 +49,8 @@ namespace {
 // Maximum number of tombstones that together cover one file.
 constexpr size_t kFragmentsMax = 256;
 
+// True if the bounds of the file lie within those of the owner, outside of which its tombstones do
+// not count (invariant 2).
 bool LiesWithin(const FileMetaData& file, const FileMetaData& owner,
                 const InternalKeyComparator& icmp) {
   if (icmp.CompareKey(icmp.KeyOf(file.smallest), icmp.KeyOf(owner.smallest)) < 0) return false;
@@ -56,6 +58,8 @@ bool LiesWithin(const FileMetaData& file, const FileMetaData& owner,
   return order < 0 || (order == 0 && (LargestIsExclusive(file) || !LargestIsExclusive(owner)));
 }
 
+// Returns the tombstones of a table that is open, or null. The reader belongs to the file's
+// metadata, which the version keeps.
 const FragmentedTombstones* TombstonesOf(const FileMetaData& file) {
   const TableReader* const reader = file.reader.load(std::memory_order_acquire);
   if (reader == nullptr || reader->tombstones() == nullptr || reader->tombstones()->empty()) {
@@ -72,6 +76,9 @@ class CoveredFinder {
   CoveredFinder(const Version& version, SequenceNumber oldest_snapshot)
       : version_(version), icmp_(*version.icmp()), oldest_snapshot_(oldest_snapshot) {}
 
+  // Three passes: find out whether any tombstones were applied by earlier calls, apply those that
+  // were not (invariant 7), and compare with the earlier ones the files that are new since. The
+  // notes in the files carry the findings from call to call.
   CoveredFiles Run() {
     bool any_applied = false;
     ForEachFile(
@@ -99,6 +106,7 @@ class CoveredFinder {
 
   void ApplyTombstones(int level, size_t index, FileMetaData* owner) {
     const TableCounts& counts = owner->counts();
+    // Most tables are known to have no tombstones, and are not looked at again.
     if (counts.known() && counts.range_deletions == 0) return;
     if (owner->reader.load(std::memory_order_acquire) == nullptr) {
       if (counts.range_deletions != 0) NoteUnopened(level, index);
@@ -110,6 +118,8 @@ class CoveredFinder {
     owner->notes.cover.applied = true;
   }
 
+  // Names a table that should be opened, but only if older data lies in its range: opening all
+  // tables would be costly, and most could cover nothing.
   void NoteUnopened(int level, size_t index) {
     const FileMetaData& owner = *version_.level(level)[index];
     const bool older_in_level = level == 0 && index + 1 < version_.level(0).size();
@@ -158,6 +168,7 @@ class CoveredFinder {
     }
   }
 
+  // Returns the index of the first file whose smallest key is at or after `key`.
   [[nodiscard]] size_t FirstThatBeginsFrom(const LevelFiles& files, const Slice& key) const {
     const size_t i = files.Find(icmp_.FirstInternalKey(key).Encode());
     const bool begins_before =
@@ -211,6 +222,8 @@ class CoveredFinder {
 
 }  // namespace
 
+// Walks over the fragments from the file's first key to its last. One that is not newer than the
+// whole file, or a gap, ends the walk: the file is not covered.
 Cover CoverOf(const FileMetaData& file, const FileMetaData& owner,
               const FragmentedTombstones& tombstones, SequenceNumber oldest_snapshot) {
   const InternalKeyComparator& icmp = tombstones.comparator();
@@ -222,8 +235,11 @@ Cover CoverOf(const FileMetaData& file, const FileMetaData& owner,
     const FragmentedTombstones::Fragment fragment = tombstones.fragment(i);
     if (i == first && icmp.CompareKey(fragment.start, icmp.KeyOf(file.smallest)) > 0) return {};
     if (!fragment.covered || fragment.newest <= file.largest_seq) return {};
+    // If several tombstones cover a fragment, the oldest that is newer than the file suffices. The
+    // file is invisible from the newest of these on, as a reader must see one in each fragment.
     cover.whole_from = std::max(cover.whole_from, tombstones.OldestAbove(i, file.largest_seq));
     const int order = icmp.CompareKey(fragment.end, last);
+    // The fragment ends before the file does, so the next one must continue it.
     if (order < 0 || (order == 0 && !LargestIsExclusive(file))) continue;
     cover.whole = cover.whole_from <= oldest_snapshot;
     return cover;

@@ -13,15 +13,18 @@
 
 namespace varve {
 
+// Names a file by its place in a version.
 struct CoveredFile {
   int level = 0;
   size_t index = 0;  // index in the level
 };
 
+// The result of FindCoveredFiles.
 struct CoveredFiles {
   // Levels ascending. No reader can see anything in these files, now or later.
   std::vector<CoveredFile> files;
-  // There will be more once no snapshot is older than this. kMaxSequenceNumber: no file waits.
+  // Some files would be covered if there were no snapshots. The first of them becomes covered once
+  // no snapshot is older than this sequence number; kMaxSequenceNumber: there are no such files.
   SequenceNumber waits_for_snapshot = kMaxSequenceNumber;
   // Tables that have tombstones over older data but are not open: they may cover more files.
   std::vector<CoveredFile> unopened;
@@ -30,8 +33,8 @@ struct CoveredFiles {
 // Says how far a file is covered by tombstones.
 struct Cover {
   bool whole = false;  // true: every entry is deleted
-  // Every entry is deleted for readers at this sequence number and later. kMaxSequenceNumber: for
-  // none.
+  // Readers at this sequence number and later see no entry of the file. kMaxSequenceNumber: there
+  // are no such readers.
   SequenceNumber whole_from = kMaxSequenceNumber;
 };
 // Returns what the tombstones of a newer table cover of a file, if no snapshot is older than

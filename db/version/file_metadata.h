@@ -38,7 +38,7 @@ struct PlanningNotes {
   CoverFound cover;
 };
 
-// Shared by every Version that holds the file. When the last reference is released and a logged
+// Shared by every Version that has the file. When the last reference is released and a logged
 // edit has deleted the file, it is passed to the obsolete-file queue (ObsoleteFileQueue).
 //
 // Thread safety: facts are constant once the file is in a Version. `notes` are guarded by the DB
@@ -95,7 +95,8 @@ struct FileMetaData : TableFacts {
   FileMetaData* next_obsolete = nullptr;  // next file in the obsolete-file queue
 
   // The file, opened by TableCache::OpenAhead, for the reader created at the first use. Guarded by
-  // the table cache's lock.
+  // the file's stripe of the table cache. For an obsolete blob file it is the file that its reader
+  // had open, which is closed by the thread that deletes the file.
   std::unique_ptr<RandomAccessFileReader> opened_ahead;
 
   // The open reader if open files are unlimited: written once (release) by the table cache, read

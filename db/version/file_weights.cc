@@ -18,6 +18,8 @@ uint64_t AddSaturating(uint64_t bytes, double more) {
 
 }  // namespace
 
+// Goes from the deepest level up, with the sum of all levels passed so far: beneath_[level] becomes
+// the average size of an entry in the levels below it.
 FileWeights::FileWeights(const Version& version)
     : beneath_(static_cast<size_t>(std::max(version.num_levels(), 1)), 0) {
   double bytes = 0;

@@ -18,6 +18,7 @@ ObsoleteFileQueue::~ObsoleteFileQueue() {
   }
 }
 
+// The mutex may have been locked by a thread that the child does not have, so it is made anew.
 void ObsoleteFileQueue::InChild() {
   std::construct_at(&mu_, lock_ranks::kObsoleteFiles);
   newest_ = nullptr;

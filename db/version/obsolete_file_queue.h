@@ -2,6 +2,16 @@
 #pragma once
 
 // Queue of table files that a logged edit removed and that have no readers any more.
+//
+//      edit in force       obsolete = true          VersionSet::Install
+//      last reader gone    Track's deleter:         any thread, perhaps under the DB mutex
+//                            close the table, unless LeaveOpen; link into the queue; waker
+//      purge               TakeAll, delete each     a thread without the mutex
+//
+// Both must have happened, in either order, before a file may be deleted: a durable edit, so that
+// no recovery needs the file, and the release of the last version that has it, so that no reader
+// does. The deleter runs wherever the last reference happens to go, so it neither allocates nor
+// deletes the file: files are linked through a member of theirs.
 
 #include <cstdint>
 #include <functional>
@@ -64,7 +74,9 @@ class ObsoleteFileQueue final : private ForkWatch {
   uint64_t Bytes() const;
 
  private:
+  // Makes the file the newest of the queue; allocates nothing.
   void Link(std::unique_ptr<FileMetaData> file) noexcept VARVE_REQUIRES(mu_);
+  // Forgets the files, as they are the parent's.
   void InChild() override VARVE_NO_THREAD_SAFETY_ANALYSIS;
 
   mutable Mutex mu_{lock_ranks::kObsoleteFiles};

@@ -18,8 +18,8 @@ struct TableCounts {
   // Number of entries beneath a newer one of their key in the same table. No property has it: 0 for
   // tables whose counts come from properties.
   uint64_t hidden = 0;
-  // True if the compaction that made the table was not held back, and no data lay beneath: another
-  // compaction would gain nothing.
+  // True if another compaction of the table alone would gain nothing: the one that made it had to
+  // keep nothing for a snapshot, and had no data beneath or rewrote its inputs in their own level.
   bool settled = false;
 
   bool known() const { return entries != 0; }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Ranges in which a reader has found nothing but deletions, for others to skip. A range says
+// nothing about later writes; each use checks that the reader's state is not older than that in
+// which it was found. The number of ranges is bounded, and victims are taken in turn.
+
 #include "db/version/tombstone_runs.h"
 
 #include <algorithm>
@@ -8,6 +13,9 @@
 
 namespace varve {
 
+// The ranges stay disjoint and sorted. A merged range has the latest moment of its parts, so it may
+// claim less than they did and never more. If there are too many ranges, one is forgotten, each
+// time at another place.
 void TombstoneRuns::Add(const Slice& begin, const Slice& end, const Moment& moment) {
   if (!Before(begin, end) || std::max(begin.size(), end.size()) > kKeyBytesMax) return;
   Range added{begin.ToString(), end.ToString(), moment};
@@ -32,6 +40,8 @@ void TombstoneRuns::Add(const Slice& begin, const Slice& end, const Moment& mome
   any_.store(true, std::memory_order_release);
 }
 
+// A range is of use to a reader only if that is no older than the range's moment: an older reader
+// may see keys that were deleted since.
 bool TombstoneRuns::Find(const Slice& user_key, const Moment& moment, std::string* begin,
                          std::string* end) const {
   if (!any_.load(std::memory_order_acquire)) return false;

@@ -47,12 +47,15 @@ class TombstoneRuns {
             std::string* end) const;
 
  private:
+  // A range without live keys for readers of `moment` and later.
   struct Range {
     std::string begin;
     std::string end;
     Moment moment;
   };
 
+  // Limits of memory: ranges, and bytes of a bound. With more ranges the victims are replaced in
+  // turn.
   static constexpr size_t kRangesMax = 256;
   static constexpr size_t kKeyBytesMax = 4096;
 
@@ -61,9 +64,11 @@ class TombstoneRuns {
   }
 
   const InternalKeyComparator* const icmp_;
+  // Lets Find of versions without ranges, which are nearly all, take no lock.
   std::atomic<bool> any_{false};
   mutable Mutex mu_{lock_ranks::kTombstoneRuns};
   std::vector<Range> ranges_ VARVE_GUARDED_BY(mu_);  // ascending and disjoint
+  // Index of the range that the next one replaces when there are too many.
   size_t next_victim_ VARVE_GUARDED_BY(mu_) = 0;
 };
 

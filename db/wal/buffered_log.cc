@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Records wait in a queue, in the order of their reservation, until they are filled. A writer that
+// waits for its record and finds nobody writing appends all filled records from the head on,
+// without the mutex, and wakes the others: one append for a group of writers. The first record that
+// is not filled ends the group, since the file must be a prefix of the order at any moment.
+//
+// A failed append leaves the end of the file unknown. The error is kept, every later call returns
+// it, and the database begins another log.
+
 #include "db/wal/buffered_log.h"
 
 #include <utility>
@@ -37,6 +46,7 @@ void BufferedLog::Fill(const LogReservation& place, const Slice& head, const Sli
   VARVE_ASSERT(!pending.filled);
   pending.bytes = std::move(bytes);
   pending.filled = true;
+  // Places are written in order, so only the first one can let a waiting writer go on.
   if (place.ticket == first_ticket_) changed_.SignalAll();
 } catch (...) {
   // The place stays empty, so the log ends before it.
@@ -63,6 +73,7 @@ IOStatus BufferedLog::WaitAllWritten() {
 IOStatus BufferedLog::WaitWritten(uint64_t ticket) {
   while (first_ticket_ <= ticket) {
     if (!error_.ok()) return error_;
+    // A thread that waits and finds work does it, for all complete records at the front.
     if (!writing_ && queue_.front().filled) {
       WriteFilled();
     } else {
@@ -87,7 +98,7 @@ void BufferedLog::WriteFilled() {
   changed_.SignalAll();
 }
 
-// Removes `count` written records. Requires that no thread appends at this moment.
+// Requires that no thread appends at this moment, so that the file's size is the records' end.
 void BufferedLog::Passed(size_t count) {
   first_ticket_ += count;
   VARVE_ASSERT(writer_->file_size() >= written_bytes_);
@@ -107,6 +118,7 @@ IOStatus BufferedLog::AddFilled(size_t* count) try {
   return status_to_io_status(CaughtException());
 }
 
+// A failure of the file leaves its end unknown, so it is the log's from then on.
 template <typename Step>
 IOStatus BufferedLog::Latched(Step step) {
   IOStatus s;

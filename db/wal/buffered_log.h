@@ -3,6 +3,14 @@
 
 // A commit log over any file: records are collected in memory, and one of the waiting writers
 // appends all complete ones, in order, with a single append.
+//
+//      queue_:   [ 57 filled ][ 58 filled ][ 59 reserved ][ 60 filled ]
+//                 ^ first_ticket_             ^ stops the append: 59 must come before 60
+//      one writer appends 57 and 58 without mu_; the writers of 59 and 60 wait on changed_
+//
+// The thread that finds nobody writing becomes the writer of all filled records at the head, so a
+// group of writers costs one system call. With manual_wal_flush records stay in the writer's buffer
+// until Flush.
 
 #include <deque>
 #include <memory>
@@ -16,6 +24,7 @@
 
 namespace varve::wal {
 
+// Locking and errors: as in CommitLog.
 class BufferedLog final : public CommitLog {
  public:
   // `writer` must have manual_flush set if and only if records need not be handed over at once.
@@ -42,18 +51,27 @@ class BufferedLog final : public CommitLog {
   bool recyclable() const override { return writer_->recyclable(); }
 
  private:
+  // A record that was reserved: its bytes, and true once they are complete.
   struct Pending {
     std::string bytes;
     bool filled = false;
   };
 
+  // Returns the ticket of the newest reservation.
   uint64_t LastTicket() const VARVE_REQUIRES(mu_) { return first_ticket_ + queue_.size() - 1; }
   // Waits for all records reserved so far; returns an error if the log has failed.
   IOStatus WaitAllWritten() VARVE_REQUIRES(mu_);
+  // Waits until the record is with `writer_`: in the file, or with manual_flush in its buffer.
+  // Writes it in this thread if no other thread writes. Releases mu_ meanwhile.
   IOStatus WaitWritten(uint64_t ticket) VARVE_REQUIRES(mu_);
+  // Writes the filled records at the queue's head. Requires that no thread writes.
   void WriteFilled() VARVE_REQUIRES(mu_);
+  // Appends these to the file, without mu_. Sets *count to their number.
   IOStatus AddFilled(size_t* count) VARVE_REQUIRES(mu_);
+  // Moves first_ticket_ over `count` tickets whose bytes are with `writer_` and that are not in the
+  // queue any more. Steps that are no record, but need a sync, use up a ticket in the same way.
   void Passed(size_t count) VARVE_REQUIRES(mu_);
+  // Makes the error the log's, and wakes all that wait.
   void FailWith(IOStatus error) VARVE_REQUIRES(mu_);
   // Runs `step` without mu_ and returns its status or exception; a failure becomes the log's.
   template <typename Step>
@@ -61,12 +79,14 @@ class BufferedLog final : public CommitLog {
 
   const std::unique_ptr<LogWriter> writer_;
   mutable Mutex mu_{lock_ranks::kBufferedLog};
+  // Signalled when records were written, or the log has failed.
   CondVar changed_{&mu_};
   std::deque<Pending> queue_ VARVE_GUARDED_BY(mu_);  // Reserved, not yet appended; oldest first.
   // Ticket of queue_.front(); earlier records are written.
   uint64_t first_ticket_ VARVE_GUARDED_BY(mu_) = 1;
   uint64_t written_bytes_ VARVE_GUARDED_BY(mu_);  // End of the written records in the file.
   bool writing_ VARVE_GUARDED_BY(mu_) = false;    // A thread appends, without mu_.
+  // The first failure; afterwards every call returns it, since the end of the file is not known.
   IOStatus error_ VARVE_GUARDED_BY(mu_);
 };
 

@@ -30,11 +30,11 @@ struct LogExtent {
   uint64_t bytes = 0;
 };
 
-// Locking: Reserve calls are serialised, and thereby numbered, by the caller: the order of places
-// is
-//   the order of records. Any thread may call the other methods. Close must be the last call.
+// Locking: the caller makes one Reserve call at a time; their order is the order of the records.
+// Any thread may call the other methods. Close must be the last call.
+//
 // Errors: after one failure every later call fails with it, because the file's state is unknown;
-//   nothing is appended any more.
+// nothing is appended any more.
 class CommitLog {
  public:
   virtual ~CommitLog() = default;
@@ -55,10 +55,11 @@ class CommitLog {
   // Adds a record of timestamp sizes (timestamp_sizes.h), of at most 6 KiB. Requires that all
   // places are filled, and that no other thread reserves or fills one meanwhile.
   virtual IOStatus AddTimestampSizes(const Slice& payload) = 0;
-  // Writes the records that manual_wal_flush holds back to the operating system; Close does so too.
+  // Gives the operating system the records that manual_wal_flush keeps in memory; Close does so
+  // too.
   virtual IOStatus Flush() = 0;
   // Waits until every record reserved before is completely with the operating system, also those
-  // that manual_wal_flush holds back. Sets *end to the end of the last of them, or of a later
+  // that manual_wal_flush keeps in memory. Sets *end to the end of the last of them, or of a later
   // record, in the file: up to there a reader finds whole records. A failure does not change it.
   virtual IOStatus HandOver(uint64_t* end) = 0;
   // Returns the end of the whole records in the log: all reserved before the call are whole, or are
@@ -79,6 +80,7 @@ class CommitLog {
   // Truncates the file to the log and closes it. Places that were not filled are lost.
   virtual IOStatus Close() = 0;
 
+  // Returns the number in the file's name.
   virtual uint64_t number() const = 0;
   // Returns the bytes of the log, not those that the file occupies. While places are reserved or
   // filled this is neither the whole nor the durable part.

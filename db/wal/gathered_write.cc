@@ -7,6 +7,8 @@
 
 namespace varve::wal {
 
+// Without a header, the header's place is left for later: that of the record's first fragment is
+// written last, so that a reader never finds the beginning of a record whose rest is missing.
 IOStatus GatheredWrite::Add(uint64_t offset, const char* header, const Slice& head,
                             const Slice& tail) {
   const uint64_t start = header == nullptr ? offset + kHeaderBytes : offset;

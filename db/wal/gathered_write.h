@@ -29,15 +29,20 @@ class GatheredWrite {
   IOStatus Write();
 
  private:
+  // Number of fragments written by one call of the file.
   static constexpr size_t kFragmentsMax = 32;
 
+  // Appends a part to the list, unless it is empty.
   void AddPart(const Slice& part);
 
   MappedFile* const file_;
+  // The range of the file that the collected parts fill, without a gap.
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
+  // Numbers of collected fragments and of parts.
   size_t fragments_ = 0;
   size_t parts_ = 0;
+  // Copies of headers, whose originals need not outlive Add.
   std::array<char[kHeaderBytes], kFragmentsMax> headers_;
   std::array<Slice, 3 * kFragmentsMax> list_;
 };

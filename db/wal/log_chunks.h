@@ -21,6 +21,7 @@ namespace varve::wal {
 // Thread safety: none. Pointers into a chunk are valid until Next.
 class LogChunks {
  public:
+  // Reads the file from its beginning.
   explicit LogChunks(std::unique_ptr<SequentialFileReader> file);
   ~LogChunks();
 
@@ -37,9 +38,11 @@ class LogChunks {
   // Positions of the reader in the chunk and in the file.
   size_t pos() const { return pos_; }
   uint64_t offset() const { return start_ + pos_; }
+  // Returns the next byte to be read.
   const char* here() const { return chunk_ + pos_; }
   size_t left() const { return size_ - pos_; }                      // Bytes left in the chunk.
   size_t room() const { return kBlockBytes - pos_ % kBlockBytes; }  // Bytes left in the block.
+  // Moves within the chunk.
   void Skip(size_t bytes) {
     VARVE_ASSERT(bytes <= left());
     pos_ += bytes;
@@ -48,6 +51,7 @@ class LogChunks {
  private:
   const std::unique_ptr<SequentialFileReader> file_;
   const std::unique_ptr<char[]> buffer_;
+  // The chunk: its first byte, its offset in the file, its size, and the reader's position in it.
   const char* chunk_ = nullptr;
   uint64_t start_ = 0;
   size_t size_ = 0;

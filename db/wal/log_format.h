@@ -8,6 +8,7 @@
 
 namespace varve::wal {
 
+// Types of physical records. The values are on disk.
 enum RecordType : uint8_t {
   kZeroType = 0,  // Preallocated zeros: the rest of the block is empty.
   kFullType = 1,
@@ -25,10 +26,15 @@ enum RecordType : uint8_t {
   kRecyclablePredecessorWalInfoType = 131,
 };
 
+// Bytes of a block. No physical record crosses the end of one.
 constexpr uint32_t kBlockBytes = 32768;
+// Bytes of a header: checksum, length, type; the recyclable form adds the low half of the log's
+// number.
 constexpr uint32_t kHeaderBytes = 4 + 2 + 1;
 constexpr uint32_t kRecyclableHeaderBytes = kHeaderBytes + 4;
 
+// True if the header also has the low half of the log's number, by which a reader of a reused file
+// tells this log's records from an older one's.
 inline bool HasRecyclableHeader(uint8_t type) {
   return (type >= kRecyclableFullType && type <= kRecyclableLastType) ||
          (type >= kTimestampSizeType && (type & 1) != 0);

@@ -1,4 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// Reads records from a log whose end, or middle, may be anything.
+//
+//    block (32 KiB): | header payload | header payload | ... | padding |
+//    record:           FULL, or FIRST MIDDLE* LAST; recyclable forms bear the log's number
+//
+// The writer may have been killed, or have lost power, at any moment. The reader must tell damage,
+// which the recovery mode judges, from the remains of an unfinished write, which are no damage:
+//
+//   what is found                          | explanation                    | is_torn
+//   ---------------------------------------+--------------------------------+--------------------
+//   the file ends inside a record          | the last append was cut        | yes, unless the
+//                                          |                                | record is whole but
+//                                          |                                | for its header
+//   zeros up to the end                    | preallocated space             | no damage at all
+//   zeros, then other bytes                | sectors of unsynced appends    | if no whole record
+//                                          | were lost                      | follows
+//   a checksum that differs                | a lost sector, if a part of a  | likewise; otherwise
+//                                          | sector is all zero             | it is damage
+//   a recyclable record of another number  | the file's former log          | the log ends there
+//
+// Invariants:
+//
+// 1. Every call makes progress, whatever the bytes are: a physical record, or a bad region of at
+//    least one byte, is passed, or reading ends.
+// 2. Nothing of a record is used before its checksum was compared. Lengths are checked against the
+//    block and the file first.
+// 3. A read error is never taken for the end of the log: io_status() has it.
+// 4. Bytes are reported as dropped once (open_.inner_bytes), and dropped_bytes counts from the
+//    first damage to the last nonzero byte, so preallocated zeros are no loss.
+// 5. Writers store records concurrently, so a later record may be in the file although an earlier
+//    one is not. Such a hole ends the log in every mode but kSkipAnyCorruptedRecords, as what
+//    follows it may depend on what is missing.
+// 6. The search for records after damage is bounded (kSearchBytes), so a hostile log cannot make an
+//    opening take quadratic time.
+
 #include "db/wal/log_reader.h"
 
 #include <algorithm>
@@ -78,6 +114,7 @@ bool HasRecordStart(const char* data, size_t from, size_t n, uint64_t* budget) {
     const size_t header = at - (kHeaderBytes - 1);
     const size_t total = HeaderBytes(type) + DecodeFixed16(data + header + 4);
     if (total > std::min(n - header, kBlockBytes - header % kBlockBytes)) continue;
+    // Undecided counts as a record: then the damage is reported.
     if (*budget < total) return true;
     *budget -= total;
     if (ChecksumMatches(data + header, total)) return true;
@@ -138,6 +175,7 @@ LogReader::Outcome LogReader::Bad(size_t bytes, const char* reason) {
 
 // Handles a record at p that claims more bytes than the file has.
 LogReader::Outcome LogReader::Torn(const char* p, size_t have) {
+  // A crash cuts a log's end; it does not change a header and keep what follows.
   if (!recycled_ && (IsWholeButForHeader(p, have) || HasRecordAtEnd(p + 1, have - 1))) {
     return Bad(have, "a record's header does not fit the whole record after it");
   }
@@ -146,6 +184,8 @@ LogReader::Outcome LogReader::Torn(const char* p, size_t have) {
   return Outcome::kBad;
 }
 
+// Zeros up to the end of the block are padding or preallocated space, and are passed. With other
+// bytes after them they are a hole, and the whole rest of the block is bad.
 LogReader::Outcome LogReader::PassZeros(const char* p, size_t have) {
   if (!AllZero(p, have) && !VARVE_CANARY(kReplayPastHole)) {
     damage_.hole = true;
@@ -162,6 +202,8 @@ LogReader::Outcome LogReader::PassZeros(const char* p, size_t have) {
   return Outcome::kRecord;
 }
 
+// Passes the ends of chunks, the ends of blocks that are too short for a header, and zeros, until
+// there is something to parse.
 LogReader::Outcome LogReader::ReadPhysical(Fragment* fragment) {
   for (;;) {
     if (chunks_.left() == 0) {
@@ -194,6 +236,10 @@ bool LogReader::BearsNumber(const char* p, size_t have, uint8_t type) const {
          DecodeFixed32(p + kHeaderBytes) == static_cast<uint32_t>(log_number_);
 }
 
+// The checks go from what needs fewest bytes to what needs most: the length against the block, then
+// against the file, then the checksum, and only then the number, which the checksum covers. A bad
+// record reaches to the end of what is left in the block, or of itself if its length can be
+// trusted.
 LogReader::Outcome LogReader::ParseRecord(const char* p, size_t have, size_t room,
                                           Fragment* fragment) {
   const auto type = static_cast<uint8_t>(p[6]);
@@ -229,6 +275,7 @@ LogReader::Outcome LogReader::ParseRecord(const char* p, size_t have, size_t roo
   return Outcome::kRecord;
 }
 
+// The bytes up to the last nonzero one count as dropped, from the first damage on.
 bool LogReader::CountRest(bool search) {
   uint64_t end = chunks_.offset();
   uint64_t budget = kSearchBytes;
@@ -246,8 +293,12 @@ bool LogReader::CountRest(bool search) {
   return found;
 }
 
+// Keeps the first damage, counts the bytes, and tells the reporter. If reading ends here, the rest
+// of the file is searched: for the end of what is lost, and for a whole record, which decides
+// whether an unfinished write explains the damage.
 bool LogReader::Damage(uint64_t offset, uint64_t bytes, const std::string& reason, bool torn,
                        WALRecoveryMode mode, bool lacks_sector) {
+  // Bytes inside this region that were reported on their own are not counted again.
   if (offset <= open_.inner_offset) bytes -= std::exchange(open_.inner_bytes, 0);
   if (damage_.first_bad_offset == UINT64_MAX) {
     damage_.first_bad_offset = offset;
@@ -278,6 +329,8 @@ bool LogReader::Damage(uint64_t offset, uint64_t bytes, const std::string& reaso
   return go_on;
 }
 
+// The fragments of the record that was open are lost with the bad bytes, and its remaining ones,
+// which may follow, are skipped without being reported again (open_.resyncing).
 LogReader::Step LogReader::TakeBad(std::string* scratch, WALRecoveryMode mode) {
   const uint64_t from = open_.begun ? open_.start : chunks_.offset();
   const uint64_t bytes = chunks_.offset() + bad_.bytes - from;
@@ -291,6 +344,9 @@ LogReader::Step LogReader::TakeBad(std::string* scratch, WALRecoveryMode mode) {
   return Step::kMore;
 }
 
+// Control records carry no data and may stand between the fragments of a record. A broken one is
+// damage of its own bytes, which are remembered, in case the open record is lost as well. A codec
+// that cannot be read is an error and no damage.
 LogReader::Step LogReader::TakeControlRecord(const Fragment& fragment, WALRecoveryMode mode) {
   std::string broken;
   switch (fragment.type) {
@@ -327,6 +383,10 @@ LogReader::Step LogReader::TakeControlRecord(const Fragment& fragment, WALRecove
   return Step::kMore;
 }
 
+// Adds a fragment to the open record, or delivers the record that it completes. Three cases are
+// damage: a record begins inside another, a part follows that a hole separates from the earlier
+// ones, or a part comes without a beginning. In each the lost fragments are reported once, from the
+// beginning of their record.
 LogReader::Step LogReader::TakeData(const Fragment& fragment, Slice* record, std::string* scratch,
                                     WALRecoveryMode mode) {
   any_record_ = true;
@@ -369,11 +429,13 @@ LogReader::Step LogReader::TakeData(const Fragment& fragment, Slice* record, std
     open_.start = fragment.offset;
     scratch->clear();
   }
+  // A whole record is shown where it lies, without a copy.
   if (type == kFullType) return Deliver(fragment.payload, record, mode);
   scratch->append(fragment.payload.data(), fragment.payload.size());
   return open_.begun ? Step::kMore : Deliver(*scratch, record, mode);
 }
 
+// A record that cannot be decompressed is damage although its checksums are right.
 LogReader::Step LogReader::Deliver(const Slice& bytes, Slice* record, WALRecoveryMode mode) {
   *record = bytes;
   if (compressed_) {
@@ -395,6 +457,8 @@ LogReader::Step LogReader::Deliver(const Slice& bytes, Slice* record, WALRecover
   return Step::kDelivered;
 }
 
+// Once reading has ended, for whatever reason, it has ended for good (ended_): what follows damage
+// is not delivered by a later call.
 bool LogReader::ReadRecord(Slice* record, std::string* scratch, WALRecoveryMode mode) {
   scratch->clear();
   open_.begun = false;

@@ -31,8 +31,11 @@ IOStatus LogSegments::Make(uint64_t offset, uint64_t unmapped,
   return status_to_io_status(CaughtException());
 }
 
+// A segment that was prepared ahead comes first, even if an unmapped one is asked for, since
+// segments follow each other without a gap.
 IOStatus LogSegments::Take(uint64_t unmapped, std::unique_ptr<LogSegment>* segment) {
   MutexLock lock(&mu_);
+  // The other thread is mapping just the segment that is wanted.
   while (asked_) changed_.Wait();
   VARVE_ASSERT(!stop_);
   if (ready_ != nullptr) {
@@ -61,6 +64,8 @@ void LogSegments::AskAhead() {
   changed_.SignalAll();
 }
 
+// Maps the next segment and unmaps old ones, both of which take long, so that writers find a
+// segment ready.
 void LogSegments::WorkAhead() {
   MutexLock lock(&mu_);
   for (;;) {
@@ -86,6 +91,7 @@ void LogSegments::WorkAhead() {
 }
 
 void LogSegments::Return(std::unique_ptr<LogSegment> segment) {
+  // Unmapping takes long, so the thread that works ahead does it, if there is one.
   if (segment->base == nullptr || !thread_.joinable()) return Unmap(*segment);
   MutexLock lock(&mu_);
   try {
@@ -95,6 +101,7 @@ void LogSegments::Return(std::unique_ptr<LogSegment> segment) {
   }
 }
 
+// Waits until the thread has finished what it maps; the segment that it made is unmapped here.
 void LogSegments::Stop() {
   {
     MutexLock lock(&mu_);

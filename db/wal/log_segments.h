@@ -44,8 +44,8 @@ class LogSegments {
   explicit LogSegments(MappedFile* file) : file_(file) {}
   ~LogSegments() { Stop(); }
 
-  // Returns the next segment of the file. If `unmapped` is not 0, it has at least so many bytes and
-  // is not mapped, unless one was prepared before.
+  // Sets *segment to the next one of the file. If `unmapped` is not 0, it has at least so many
+  // bytes and is not mapped, unless one was prepared before.
   IOStatus Take(uint64_t unmapped, std::unique_ptr<LogSegment>* segment);
   // Unmaps the segment, or leaves that to the background thread, because it takes as long as other
   // threads hold the system's lock on the address space.
@@ -55,9 +55,14 @@ class LogSegments {
   void Stop();
 
  private:
+  // Returns the size of the segment at this offset of the file.
   static size_t BytesAt(uint64_t offset);
+  // Makes the segment at this offset: maps it, which reserves its space in the file, or with
+  // `unmapped` above 0 only determines its size.
   IOStatus Make(uint64_t offset, uint64_t unmapped, std::unique_ptr<LogSegment>* segment);
+  // Asks the background thread to prepare the next segment; starts the thread if there is none.
   void AskAhead() VARVE_REQUIRES(mu_);
+  // The background thread: prepares and unmaps until Stop.
   void WorkAhead();
   void Unmap(const LogSegment& segment) {
     if (segment.base != nullptr) file_->Unmap(segment.base, segment.bytes);
@@ -68,6 +73,7 @@ class LogSegments {
   CondVar changed_{&mu_};
   std::thread thread_;                              // Used by the caller's thread only.
   uint64_t next_offset_ VARVE_GUARDED_BY(mu_) = 0;  // Offset of the next segment.
+  // The segment that was prepared ahead, at next_offset_; null if there is none.
   std::unique_ptr<LogSegment> ready_ VARVE_GUARDED_BY(mu_);
   // Returned segments, unmapped by the background thread's next run, or by Stop.
   std::vector<std::unique_ptr<LogSegment>> left_ VARVE_GUARDED_BY(mu_);

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A reader beside a writer may see a block half written: a header without its payload, zeros where
+// a record will be, old bytes of a recycled file. All of that is kEnd, "not yet", and the position
+// stays at the start of the record, which the next call reads anew, past the buffer. Only what no
+// writer leaves is kBad: a length beyond the block, a checksum that differs, fragments out of
+// order. The callers decide whether kBad is damage or a race, as they know up to which byte the log
+// is whole (`end`).
+//
+// Zeros are skipped only if they fill the rest of a block in which the next record had no room
+// (PassZeros); otherwise they may be a record that is still to come.
+
 #include "db/wal/log_tail.h"
 
 #include <algorithm>
@@ -40,6 +51,7 @@ LogTail::~LogTail() = default;
 IOStatus LogTail::Open(FileSystem* fs, const std::string& path, uint64_t number,
                        const FileOptions& options, std::unique_ptr<LogTail>* tail) {
   FileOptions plain = options;
+  // The file grows while it is read, which a mapping of its present size would not show.
   plain.use_mmap_reads = false;
   plain.use_direct_reads = false;
   std::unique_ptr<FSRandomAccessFile> file;
@@ -58,6 +70,8 @@ LogTail::Met LogTail::Fail(const Status& status) {
   return Met::kError;
 }
 
+// Reads a chunk from `at` on if the bytes are not in the last one. Reads nothing behind `end`,
+// where bytes may still change.
 bool LogTail::Fetch(uint64_t at, size_t n, uint64_t end, const char** p) {
   VARVE_ASSERT(at <= end && n <= end - at && n <= kTailChunkBytes);
   if (at < chunk_offset_ || at + n > chunk_offset_ + chunk_bytes_) {
@@ -72,12 +86,16 @@ bool LogTail::Fetch(uint64_t at, size_t n, uint64_t end, const char** p) {
     chunk_ = got.data();
     chunk_offset_ = at;
     chunk_bytes_ = std::min(got.size(), wanted);
+    // The file is shorter than the log's end: the rest is still on its way.
     if (chunk_bytes_ < n) return false;
   }
   *p = chunk_ + (at - chunk_offset_);
   return true;
 }
 
+// Zeros are the end of what is written, unless they fill the rest of a block and a record follows
+// that did not fit into this rest: one that is never split, or one with a longer header. Then *at
+// is moved to the next block.
 LogTail::Met LogTail::PassZeros(uint64_t end, uint64_t* at) {
   const uint64_t room = kBlockBytes - *at % kBlockBytes;
   if (room >= end - *at) return Met::kEnd;
@@ -89,6 +107,7 @@ LogTail::Met LogTail::PassZeros(uint64_t end, uint64_t* at) {
   Fragment behind;
   const Met met = ParseFragment(p, kBlockBytes, end, &next, &behind);
   if (met != Met::kRecord) {
+    // The bytes behind the zeros may be half written, so they are no evidence of damage.
     if (status_.IsCorruption()) status_ = Status::OK();
     return Met::kEnd;
   }
@@ -100,6 +119,8 @@ LogTail::Met LogTail::PassZeros(uint64_t end, uint64_t* at) {
   return Met::kRecord;
 }
 
+// Returns the next fragment that has a header, and moves *at behind it. Rests of blocks that are
+// too short for a header are passed.
 LogTail::Met LogTail::ReadFragment(uint64_t end, uint64_t* at, Fragment* fragment) {
   for (;;) {
     const uint64_t room = kBlockBytes - *at % kBlockBytes;
@@ -116,12 +137,17 @@ LogTail::Met LogTail::ReadFragment(uint64_t end, uint64_t* at, Fragment* fragmen
   }
 }
 
+// Checks the fragment at *at, of whose bytes `p` has at least a header, and moves *at behind it.
+// `room` is the rest of its block. In a file that is used again, a sound record of another log's
+// number is the end.
 LogTail::Met LogTail::ParseFragment(const char* p, uint64_t room, uint64_t end, uint64_t* at,
                                     Fragment* fragment) {
   const auto type = static_cast<uint8_t>(p[6]);
   const size_t header = HasRecyclableHeader(type) ? kRecyclableHeaderBytes : kHeaderBytes;
   const size_t total = header + DecodeFixed16(p + 4);
   if (total > room) return Bad("a record's length runs past its block", *at);
+  // The length is within the block but not yet within the whole part of the log: the record is
+  // still being written, and its checksum would not say anything.
   if (total > end - *at) return Met::kEnd;
   if (!Fetch(*at, total, end, &p)) return status_.ok() ? Met::kEnd : Fail(status_);
   if (crc32c::Unmask(DecodeFixed32(p)) != crc32c::Value(p + 6, total - 6)) {
@@ -137,6 +163,8 @@ LogTail::Met LogTail::ParseFragment(const char* p, uint64_t room, uint64_t end, 
   return Met::kRecord;
 }
 
+// Takes a record without data: notes what it says about the records that follow. It is passed for
+// good (next_), so it is not read again with the next data record.
 LogTail::Met LogTail::TakeControl(const Fragment& fragment, uint64_t at) {
   Status s;
   switch (fragment.type) {
@@ -158,7 +186,6 @@ LogTail::Met LogTail::TakeControl(const Fragment& fragment, uint64_t at) {
   return Met::kRecord;
 }
 
-// Returns kEnd if the record continues.
 LogTail::Met LogTail::Assemble(const Fragment& fragment, uint64_t at, bool* open, Slice* record) {
   const uint8_t type = fragment.type >= kRecyclableFullType
                            ? fragment.type - kRecyclableFullType + kFullType
@@ -186,6 +213,8 @@ LogTail::Met LogTail::Deliver(const Slice& bytes, uint64_t at, Slice* record) {
   return Met::kRecord;
 }
 
+// Reads fragments until a record is whole. Only Deliver and TakeControl move next_, so after every
+// other return the next call begins at the same record again.
 LogTail::Met LogTail::Next(uint64_t end, Slice* record) {
   status_ = Status::OK();
   assembled_.clear();
@@ -195,6 +224,8 @@ LogTail::Met LogTail::Next(uint64_t end, Slice* record) {
     Fragment fragment;
     Met met = ReadFragment(end, &at, &fragment);
     if (met == Met::kRecord) {
+      // Types from 128 on are for programs that are newer than this one, and may be passed by
+      // design.
       if (open && fragment.type >= kFirstSkippedType) continue;
       if (fragment.type == kZeroType || (open && fragment.type >= kSetCompressionType)) {
         met = Bad("a record of a type that cannot be there", at);

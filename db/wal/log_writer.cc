@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A record is cut into fragments that fill blocks of 32 KiB. A block's end that is too short for a
+// header is zeros. A record of timestamp sizes is never cut: a block that lacks room for it is
+// filled with zeros. The first record of a compressed log says so, and each later one is a
+// compressed frame of its own.
+//
+//     block    header | fragment | header | fragment | ... | zeros
+//     header   crc 4 | length 2 | type 1 | low half of the log's number 4 (recyclable logs only)
+//
+// The checksum covers what follows the length. Its beginning, type and number, is the same for all
+// records of a type, and is computed once.
+//
+// Appends and syncs take mu_ only where they share something: the buffer that manual_flush holds
+// back, or a file that cannot be synced while it is appended to. Otherwise appends, which the owner
+// makes one at a time, and a sync beside them need no lock.
+
 #include "db/wal/log_writer.h"
 
 #include <algorithm>
@@ -24,6 +40,8 @@ LogWriter::LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_numb
       block_offset_(static_cast<size_t>(file_->file_size() % kBlockBytes)) {
   char number[4];
   EncodeFixed32(number, static_cast<uint32_t>(log_number));
+  // The checksum begins with the type and the log's number, which are the same for all records of a
+  // type.
   for (uint8_t type = 0; type <= kRecyclableTimestampSizeType; type++) {
     const char byte = static_cast<char>(type);
     type_crc_[type] = crc32c::Value(&byte, 1);
@@ -49,6 +67,8 @@ IOStatus LogWriter::AppendAll(const Slice* records, size_t count) {
   return options_.manual_flush ? IOStatus::OK() : file_->Flush();
 }
 
+// Compresses the record into one frame and appends that. If a record cannot be compressed, only
+// this call fails, and nothing of the record is in the log.
 IOStatus LogWriter::AppendCompressed(const Slice& record) {
   const Codec* const codec =
       options_.compression == kZSTD ? FindCodec(options_.compression) : nullptr;
@@ -84,6 +104,7 @@ IOStatus LogWriter::AppendTimestampSizes(const Slice& payload) {
   const size_t room = kBlockBytes - block_offset_;
   const size_t header = options_.recyclable ? kRecyclableHeaderBytes : kHeaderBytes;
   VARVE_ASSERT(header + payload.size() <= kBlockBytes);
+  // Such a record is never split, so the rest of the block stays empty.
   if (room < header + payload.size()) {
     VARVE_RETURN_IF_ERROR(file_->Pad(room));
     block_offset_ = 0;
@@ -93,6 +114,9 @@ IOStatus LogWriter::AppendTimestampSizes(const Slice& payload) {
   return options_.manual_flush ? IOStatus::OK() : file_->Flush();
 }
 
+// Cuts the record into fragments at the borders of blocks:
+//
+//      | ... full | first--- || ---middle--- || ---last | full | pad ||       blocks of 32 KiB
 IOStatus LogWriter::Append(const Slice& record) {
   const char* data = record.data();
   size_t left = record.size();
@@ -120,6 +144,7 @@ IOStatus LogWriter::Append(const Slice& record) {
   return IOStatus::OK();
 }
 
+// Moves block_offset_ before the append, as the log is not written any more after one that fails.
 IOStatus LogWriter::EmitPhysicalRecord(RecordType type, const Slice& payload) {
   char header[kRecyclableHeaderBytes];
   size_t header_bytes = kHeaderBytes;
@@ -145,6 +170,7 @@ IOStatus LogWriter::WriteBuffer() {
 }
 
 IOStatus LogWriter::Sync(bool use_fsync) {
+  // The file cannot be appended to while it is synced.
   if (!syncs_beside_appends_) {
     IoMutexLock lock(&mu_);
     return file_->Sync(use_fsync);

@@ -21,6 +21,7 @@ class WritableFileWriter;
 
 namespace varve::wal {
 
+// Says how records are framed and buffered.
 struct LogWriterOptions {
   bool manual_flush = false;  // The owner writes buffers to the file system itself.
   // Records contain the low half of the log's number, so that records that an older log left in a
@@ -31,13 +32,13 @@ struct LogWriterOptions {
   CompressionType compression = kNoCompression;
 };
 
-// Thread safety: the owner serialises calls, except for Sync, WriteBuffer and file_size, which may
-// run
-//   beside AddRecord, and WriteBuffer beside Close, too.
-// Errors: after a failed append or sync every later call fails (the file's state is unknown).
+// Thread safety: the owner calls one method at a time. Sync, WriteBuffer, file_size and held_back
+// may also run beside AddRecord, and WriteBuffer beside Close.
+// Errors: after a failed write or sync of the file every later append, sync and flush fails, as the
+// file's state is unknown. A record that cannot be compressed fails its own call only.
 class LogWriter {
  public:
-  // Takes ownership of the file. `log_number` names the file in messages.
+  // Takes ownership of the file. `log_number` is stored in recyclable records.
   LogWriter(std::unique_ptr<WritableFileWriter> file, uint64_t log_number,
             const LogWriterOptions& options = {});
   ~LogWriter();
@@ -50,13 +51,15 @@ class LogWriter {
   IOStatus AddRecords(const Slice* records, size_t count);
   // Appends a record of timestamp sizes, of at most 6 KiB, which is never split.
   IOStatus AddTimestampSizes(const Slice& payload);
-  // Writes the bytes that manual_flush holds back to the file system.
+  // Gives the file system the bytes that manual_flush keeps in memory.
   IOStatus WriteBuffer();
   // Makes every record added before the call durable.
   IOStatus Sync(bool use_fsync);
   // Must be called when no record will be added any more: removes what an older log left after the
   // end of a recyclable log.
   IOStatus CutOff();
+  // Writes what is held back, and closes the file. Without Close the destructor drops held-back
+  // bytes.
   IOStatus Close();
 
   bool recyclable() const { return options_.recyclable; }

@@ -4,6 +4,16 @@
 // A commit log over a mapped file: a stored record survives the process at once. A writer needs no
 // system call, no lock and no second copy. Large records are written by system calls, which then
 // cost less than the pages of a mapping. The README shows why a reader sees a prefix at any moment.
+//
+//      file    [record 57][record 58][ hole 59 ][record 60][ zeros ...
+//                                    ^ whole_ = 58          ^ end_: next place
+//      slots_  57: filled, 58: filled, 59: -, 60: filled
+//
+// Reserve hands out places at end_, one thread at a time. Fill copies the record into the mapping,
+// its header last, and sets Slot::filled. Whoever fills the place at the frontier advances whole_
+// over all filled places, and wakes those who wait for them. A crash may leave the hole of 59; a
+// reader stops there, and 60 is lost, although it was stored: its writer was still waiting for 59,
+// so it had not returned.
 
 #include <array>
 #include <atomic>
@@ -21,15 +31,16 @@
 
 namespace varve::wal {
 
-// Locking: as in CommitLog; Seal and Close must come after all other calls but Sync. A caller of
-//   Reserve that holds kPlacesMax unfilled places waits for one of them.
+// Locking: as in CommitLog; Seal and Close must come after all other calls but Sync. Reserve waits
+// while the last kPlacesMax places are not whole, so a thread must not reserve that many before it
+// fills any.
 class MappedLog final : public CommitLog {
  public:
   static constexpr size_t kPlacesMax = 2048;
   // Where the file has to grow for a record of at least this size, the new part is not mapped.
   static constexpr size_t kWrittenBytes = size_t{8} << 10;
 
-  // Maps the file's first segment. NotSupported: this file cannot be mapped.
+  // Maps the file's first segment. Returns NotSupported if this file cannot be mapped.
   static IOStatus Open(std::unique_ptr<MappedFile> file, uint64_t number,
                        std::unique_ptr<MappedLog>* log);
   ~MappedLog() override;
@@ -69,19 +80,31 @@ class MappedLog final : public CommitLog {
 
   MappedLog(std::unique_ptr<MappedFile> file, uint64_t number);
 
+  // Returns the slot of a record; it is reused kPlacesMax records later.
   Slot& SlotOf(uint64_t ticket) { return slots_[ticket % kPlacesMax]; }
   // Reserves a place at `start`, which is not before the last record's end and has room for a
   // header.
   IOStatus ReserveAt(uint64_t start, size_t bytes, LogReservation* place);
+  // Makes the file long enough for a record that ends at `end`, with a mapping or without one.
   IOStatus GrowTo(uint64_t end, bool mapped);
+  // Goes on to the segment in which `start` lies, and gives back older ones if their records are
+  // whole.
   void LeaveSegments(uint64_t start, uint64_t ticket);
+  // Copies a record into its place, or writes it if the place is not mapped.
   IOStatus Store(const Slot& slot, Slice head, Slice tail) const;
+  // Advances whole_ over filled slots, if no other thread does so already.
   void AdvanceFrontier();
+  // Wakes the threads that sleep until these tickets are passed.
   void WakeThrough(uint64_t from, uint64_t to);
+  // Sleeps until whole_ has reached the ticket.
   void SleepUntil(uint64_t ticket);
+  // Waits until all that was reserved before the call is in its place, and returns how far that is.
   LogExtent AwaitReserved();
+  // Returns the log's error, or OK if more can be reserved.
   IOStatus CheckUsable() const;
+  // Returns the first failure, or OK.
   IOStatus Error() const;
+  // Stores the first error and what it leaves usable. Returns that error.
   IOStatus Fail(State state, IOStatus error);
 
   const std::unique_ptr<MappedFile> file_;
@@ -90,8 +113,9 @@ class MappedLog final : public CommitLog {
 
   // --- Members of the reserving thread
   LogSegments source_;
-  std::deque<std::unique_ptr<LogSegment>> segments_;  // Mapped, oldest first.
+  std::deque<std::unique_ptr<LogSegment>> segments_;  // In use, mapped or not; oldest first.
   LogSegment* tail_ = nullptr;                        // Segment where the last record starts.
+  // End of the newest segment in the file, mapped or not: a record that ends there needs no more.
   uint64_t mapped_end_ = 0;
   bool sealed_ = false;
   // Bytes and records with places; published to threads that ask what a sync would cover. The

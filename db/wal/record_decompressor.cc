@@ -60,6 +60,7 @@ Status CheckCompressionRecord(const Slice& payload) {
   return Status::OK();
 }
 
+// The codec takes the form in which tables have it, with the size before the frame.
 Status DecompressRecord(const Slice& frame, std::string* raw) {
   raw->clear();
   uint64_t size = 0;

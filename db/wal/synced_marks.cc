@@ -49,6 +49,7 @@ bool Decode(const char* slot, uint64_t* round, SyncedMark* mark) {
 
 }  // namespace
 
+// Returns the mark of the whole slot that was written last.
 SyncedMark ReadSyncedMark(FileSystem* fs, const std::string& db_name) {
   SyncedMark newest;
   std::string bytes;
@@ -71,6 +72,7 @@ SyncedMarks::SyncedMarks(std::shared_ptr<FileSystem> fs, std::string db_name, Sy
 
 SyncedMarks::~SyncedMarks() = default;
 
+// Without the file nothing is marked, as after a failure of Write.
 void SyncedMarks::Begin() {
   const std::string path = SyncedMarksFileName(db_name_);
   // Replaces the contents, which are from before; a file for random writes must exist.
@@ -104,6 +106,8 @@ void SyncedMarks::NoteManifest(uint64_t manifest, uint64_t bytes) {
   Write();
 }
 
+// An error ends the marks for good: a missing mark only weakens what a later opening can prove, so
+// it must not fail a write.
 void SyncedMarks::Write() {
   if (file_ == nullptr) return;
   const auto bytes = Encode(mark_, ++written_);

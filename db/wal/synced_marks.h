@@ -31,8 +31,9 @@ struct SyncedMark {
 SyncedMark ReadSyncedMark(FileSystem* fs, const std::string& db_name);
 
 // Writes the marks of an open database. A mark is written after it became true, and never synced,
-// so whatever a crash leaves of the file is true too. No failure reaches the database, and nothing
-// is thrown: the first failure ends the marking. Thread-safe.
+// so whatever a crash leaves of the file is true too. No error of the file system reaches the
+// database: the first one ends the marking. Thread safety: any thread. `clock` must outlive the
+// object.
 class SyncedMarks {
  public:
   // A sync is recorded at once if this time has passed since the last note; otherwise at most one
@@ -45,11 +46,14 @@ class SyncedMarks {
 
   // Creates the file anew. Earlier notes are kept in memory, and written with the first later one.
   void Begin();
-  // `last`: this is the last note, which is written regardless of the time.
+  // Notes that the log is durable up to `bytes`. If `last` is set, this is the last note, and is
+  // written regardless of the time.
   void NoteLog(uint64_t log, uint64_t bytes, bool last = false);
+  // Notes that the MANIFEST is durable up to `bytes`.
   void NoteManifest(uint64_t manifest, uint64_t bytes);
 
  private:
+  // Writes mark_ into the file, and counts it.
   void Write() VARVE_REQUIRES(mu_);
 
   const std::shared_ptr<FileSystem> fs_;

@@ -13,6 +13,7 @@
 
 namespace varve {
 
+// Says what a check accepts.
 struct BatchCheckOptions {
   bool ignore_missing_families = false;
   bool unset_timestamps = false;  // Accepted, because they are set later.
@@ -28,6 +29,7 @@ Status CheckBatch(const Slice& rep, MemTableResolver* resolver, const BatchCheck
 // Checks a request with one update in the same way.
 Status CheckUpdate(const WriteRequest& request, MemTableResolver* resolver,
                    const BatchCheckOptions& options);
+// Checks a request that has a batch, and sets its single update if it has only one.
 Status CheckBatchRequest(WriteRequest* request, MemTableResolver* resolver,
                          const BatchCheckOptions& options);
 // Checks a request. A batch of one update becomes a request for that update, unless its family is
@@ -38,6 +40,7 @@ inline Status CheckRequest(WriteRequest* request, MemTableResolver* resolver,
                                       : CheckBatchRequest(request, resolver, options);
 }
 
+// The result of inserting one batch.
 struct BatchInsertResult {
   SequenceNumber next_sequence = 0;  // One past the batch's last.
   uint64_t inserted = 0;             // Entries that reached a memtable.
@@ -65,8 +68,10 @@ class BatchInserter {
   // Inserts a merge of a family that folds merges: alone, after all pending records.
   Status InsertMerge(const BatchRecord& record, SequenceNumber sequence);
 
+  // Finds the memtable of a family.
   MemTableResolver* const resolver_;
   bool known_ = false;  // True if mem_ is the memtable of family_.
+  // The family found last, and its memtable: most batches have only one.
   uint32_t family_ = 0;
   MemTable* mem_ = nullptr;
   size_t ts_size_ = 0;  // Timestamp size of mem_'s keys.

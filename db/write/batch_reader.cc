@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A table of all tags says what follows each: a family's id or none, one string, two, or nothing,
+// and whether the record counts in the header. So one switch over these forms parses every type. A
+// tag that is not in the table, and a length that exceeds the bytes, end the walk with Corruption.
+
 #include "db/write/batch_reader.h"
 
 #include <string>
@@ -87,6 +92,8 @@ BatchReader::BatchReader(const Slice& rep) : input_(rep), begin_(rep.data()) {
   input_.remove_prefix(kBatchHeaderBytes);
 }
 
+// Parses one record by the shape of its tag. Every length is checked against the bytes that are
+// left. After damage the input is empty, so later calls return false with the same status.
 bool BatchReader::Next(BatchRecord* record) {
   if (input_.empty()) {
     if (seen_ != count_ && status_.ok()) {
@@ -98,6 +105,7 @@ bool BatchReader::Next(BatchRecord* record) {
   const char* const start = input_.data();
   const char* const limit = start + input_.size();
   const auto byte = static_cast<uint8_t>(*start);
+  // A byte that is no tag has shape kUnknown in the table as well as above it.
   const Tag tag = byte < kTypeMaxValid ? kTags.tags[byte] : Tag{};
   const char* p = start + 1;
   record->type = tag.folded;
@@ -142,6 +150,8 @@ Status CheckBatchStructure(const Slice& rep, bool* has_marks) {
   bool ends_with_nothing = false;
   while (reader.Next(&record)) {
     if (!record.counted) marks |= IsSectionMark(record.type);
+    // WRITE_PREPARED ends a plain batch with a no-op record (section_records.cc), so such a batch
+    // must be split, too.
     ends_with_nothing = record.type == kTypeNoop;
   }
   if (has_marks != nullptr) *has_marks = marks || (ends_with_nothing && reader.count() != 0);

@@ -2,6 +2,13 @@
 #pragma once
 
 // Parses the records of a batch's bytes without trusting them (FORMAT.md).
+//
+//      fixed64 sequence | fixed32 count | record | record | ...
+//      0                  8               12
+//                                         ^ offset() before the first Next
+//
+// The count of the header is that of the records which use a sequence number. It is compared with
+// the records only at the end (counted_so_far), as a reader may begin in the middle.
 
 #include <cstdint>
 
@@ -14,6 +21,7 @@ namespace varve {
 
 constexpr size_t kBatchHeaderBytes = 12;  // Fixed64 sequence, fixed32 count.
 
+// One record of a batch. The slices point into the batch.
 struct BatchRecord {
   ValueType type = kTypeValue;  // Column-family types are mapped to the plain ones.
   uint32_t column_family = 0;
@@ -25,23 +33,29 @@ struct BatchRecord {
 // Thread safety: none. The bytes must outlive the reader and its records.
 class BatchReader {
  public:
+  // Reads from the header on. Bytes shorter than a header give an error at the first Next.
   explicit BatchReader(const Slice& rep);
-  // Begins with the record at `offset`; count() is then not that of the header.
+  // Begins with the record at `offset`. The header is not read: sequence() and count() are 0, so
+  // the end of the records gives Corruption for a wrong count, which the caller must ignore.
   BatchReader(const Slice& rep, size_t offset)
       : input_(rep.data() + offset, rep.size() - offset), begin_(rep.data()) {}
   // Returns false at the end or at damage; status() tells which.
   bool Next(BatchRecord* record);
+  // Returns Corruption if the records ended at damage.
   const Status& status() const { return status_; }
   SequenceNumber sequence() const { return sequence_; }  // Taken from the header.
   uint32_t count() const { return count_; }              // Taken from the header.
+  // Returns the number of records read that use a sequence number.
   uint32_t counted_so_far() const { return seen_; }
   // Returns the offset in the batch where the next record begins; the batch's size after the last.
   size_t offset() const { return static_cast<size_t>(input_.data() - begin_); }
 
  private:
+  // The records that are not read yet.
   Slice input_;
   const char* begin_;
   Status status_;
+  // Header of the batch: first sequence number and number of updates; and how many were read.
   SequenceNumber sequence_ = 0;
   uint32_t count_ = 0;
   uint32_t seen_ = 0;

@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The ring's states, invariants and the argument that no wake-up is lost are at the head of
+// commit_ring.h; the asserts here name the invariant that they check. A slot's word goes through
+// these values for ticket t:
+//
+//      Open(t) --Complete--> Done(t) --the writer waits--> Parked(t)
+//                               |                             |
+//                               +--------- retired -----------+--> Open(t + slots), the next lap
+//
+// A word that is not of ticket t any more, whatever its state, therefore means that t has retired.
+
 #include "db/write/commit_ring.h"
 
 #include "util/base/assert.h"
@@ -16,6 +27,8 @@ constexpr int kLooksBeforeSleep = 100;
 
 }  // namespace
 
+// Each slot is open for its ticket of the first lap, so that HasRoom needs no case for an empty
+// ring.
 CommitRing::CommitRing(Listener* listener, uint64_t slots)
     : listener_(listener), slot_count_(slots), slots_(std::make_unique<Slot[]>(slots)) {
   VARVE_ASSERT(slots >= 2 && (slots & (slots - 1)) == 0);
@@ -31,12 +44,16 @@ CommitRing::Ticket CommitRing::Take(SequenceNumber last) {
   return tail_++;
 }
 
+// Marks the slot complete, and retires slots if no other thread does.
 void CommitRing::Complete(Ticket ticket) {
   // Invariant 3: this is the first completion.
   VARVE_ASSERT(SlotOf(ticket).word.load(std::memory_order_relaxed) == Open(ticket));
   SlotOf(ticket).word.store(Word(ticket, kDone), std::memory_order_seq_cst);
   // The thread that has the role sees the slot, or gives up the role before this thread tries to
-  // take it. While the head waits for its writer, most other threads only check.
+  // take it. While the head waits for its writer, most other threads only check. The loop runs
+  // again after the role is given up, because a slot may have become complete while this thread
+  // still had the role: its writer saw the role taken, and left. The wake-ups come after the loop,
+  // when the role is free, since each is a system call.
   Wakes wakes;
   while (!retiring_.load(std::memory_order_seq_cst) &&
          IsComplete(head_.load(std::memory_order_relaxed)) &&
@@ -47,6 +64,8 @@ void CommitRing::Complete(Ticket ticket) {
   Wake(wakes);
 }
 
+// Compares the whole word, ticket included: the head that a caller without the role has read may be
+// old, and its slot may serve a later lap by now.
 bool CommitRing::IsComplete(Ticket ticket) const {
   const uint32_t word = SlotOf(ticket).word.load(std::memory_order_seq_cst);
   return word == Word(ticket, kDone) || word == Word(ticket, kParked);
@@ -54,6 +73,8 @@ bool CommitRing::IsComplete(Ticket ticket) const {
 
 void CommitRing::Wake(const Wakes& wakes) {
   if (VARVE_CANARY(kLostWakeUp)) return;
+  // A woken slot may be in use by a later ticket already. Its writer then finds another word than
+  // the one it sleeps on, or is woken for nothing and sleeps again.
   for (int i = 0; i < wakes.count; i++) FutexWakeAll(wakes.slots[i]->word);
   if (wakes.room) [[unlikely]] {
     room_rounds_.fetch_add(1, std::memory_order_release);
@@ -61,6 +82,8 @@ void CommitRing::Wake(const Wakes& wakes) {
   }
 }
 
+// Publishes the last number of the complete slots at the head, then opens these slots. Sleeping
+// writers are collected, and woken by the caller when the role is free.
 void CommitRing::RetireCompleted(Wakes* wakes) {
   VARVE_ASSERT(retiring_.load(std::memory_order_relaxed));  // Invariant 4.
   // Visibility first: a writer whose slot has retired may report that its write is visible.
@@ -72,6 +95,8 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
   listener_->Publish(SlotOf(end - 1).last);
   for (Ticket ticket = begin; ticket != end; ticket++) {
     Slot& slot = SlotOf(ticket);
+    // From this exchange on, a writer may take the slot for the next lap and overwrite `last`,
+    // which was read above.
     const uint32_t open = Open(ticket + slot_count_);
     if (slot.word.exchange(open, std::memory_order_seq_cst) != Word(ticket, kParked)) continue;
     if (wakes->count < kWakesTogether) {
@@ -80,6 +105,7 @@ void CommitRing::RetireCompleted(Wakes* wakes) {
       FutexWakeAll(slot.word);
     }
   }
+  // The order between holders of the role comes from retiring_, so the head itself needs none.
   head_.store(end, std::memory_order_relaxed);
   if (end >= room_at_.load(std::memory_order_seq_cst)) [[unlikely]] {
     room_at_.store(UINT64_MAX, std::memory_order_seq_cst);
@@ -96,16 +122,22 @@ void CommitRing::AwaitRoom(Ticket ticket) {
   // They are woken together, when half of the ring has retired: a wake-up for a few slots would be
   // followed by the next sleep.
   room_at_.store(ticket - slot_count_ / 2, std::memory_order_seq_cst);
+  // The ticket one lap earlier still has the slot. If it has retired meanwhile, the caller looks
+  // for room again at once.
   if (SlotOf(ticket).word.load(std::memory_order_seq_cst) >> 2 == Low(ticket - slot_count_)) {
     FutexWait(room_rounds_, round);
   }
 }
 
+// Looks for a while, then parks the slot and sleeps. Who retires the slot exchanges its word, sees
+// that it was parked, and wakes this thread.
 void CommitRing::WaitRetired(Ticket ticket) {
   std::atomic<uint32_t>& word = SlotOf(ticket).word;
   const uint32_t parked = Word(ticket, kParked);
   uint32_t seen = word.load(std::memory_order_acquire);
   VARVE_ASSERT(seen != Open(ticket));  // It is complete, so it will retire (invariant 5).
+  // The ticket stands above the two bits of the state; while it is this one, the slot has not
+  // retired.
   for (int i = 0; i < kLooksBeforeSleep && seen >> 2 == Low(ticket); i++) {
     CpuPause();
     seen = word.load(std::memory_order_acquire);

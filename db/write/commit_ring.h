@@ -64,8 +64,8 @@
 
 namespace varve {
 
-// Thread safety: Take and HasRoom require one lock of the caller; any thread may call the rest.
-//   Every slot taken must be completed once.
+// Thread safety: Take, HasRoom and next require one lock of the caller; any thread may call the
+// rest. Every slot taken must be completed once. The listener must outlive the ring.
 class CommitRing {
  public:
   // Counts slots from the beginning; the words in the slots store its low 30 bits.
@@ -107,6 +107,7 @@ class CommitRing {
   static constexpr uint32_t kOpen = 0;    // Free, or taken and not complete.
   static constexpr uint32_t kDone = 1;    // Complete.
   static constexpr uint32_t kParked = 2;  // Complete, and its writer sleeps until it retires.
+  // Number of sleepers that are collected before they are woken.
   static constexpr int kWakesTogether = 64;
   struct alignas(32) Slot {
     // Ticket and state of the slot. Stored by the completing writer (publishes its insertion) and
@@ -114,6 +115,7 @@ class CommitRing {
     std::atomic<uint32_t> word{0};
     SequenceNumber last = 0;  // Written by Take.
   };
+  // Slots whose writers sleep, collected while slots retire and woken afterwards.
   struct Wakes {
     std::array<Slot*, kWakesTogether> slots;
     int count = 0;
@@ -125,8 +127,11 @@ class CommitRing {
   static uint32_t Open(Ticket ticket) { return Word(ticket, kOpen); }
   Slot& SlotOf(Ticket ticket) { return slots_[ticket & (slot_count_ - 1)]; }
   const Slot& SlotOf(Ticket ticket) const { return slots_[ticket & (slot_count_ - 1)]; }
+  // True if the ticket's slot is complete and not retired.
   [[nodiscard]] bool IsComplete(Ticket ticket) const;
+  // Takes the role, if it is free, and retires completed slots from the head on.
   void RetireCompleted(Wakes* wakes);
+  // Wakes the writers of these slots, and those that wait for room.
   void Wake(const Wakes& wakes);
 
   Listener* const listener_;

@@ -12,8 +12,10 @@ uint64_t KeyStamps::HashOf(uint32_t column_family, const Slice& key, bool bytes_
   return XXH3Hash64(key.data(), bytes_decide ? key.size() : 0, column_family);
 }
 
+// Stops at the record that makes a list useless: one key too many, or a range.
 KeyHashes::KeyHashes(const WriteRequest& request, CommitHost* host) {
   uint32_t family = 0;
+  // The property is asked for once for each change of family, as batches mostly have one.
   bool bytes_decide = host->BytesDecideIn(family);
   const auto add = [&](const BatchRecord& record) {
     all_ = all_ || record.type == kTypeRangeDeletion || count_ == kKeysMax;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The default mode, also used for enable_pipelined_write and two_write_queues: a write returns when
-// it and all before it are visible.
+// it and all before it are visible. What a reader finds is thus what has been acknowledged: the
+// newest number for reads is the visible one, and no read ever has to wait.
 
 #include "db/write/ring_commit_path.h"
 

@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// A transaction that is prepared is a section of a batch: its updates between two marks, the second
+// of which has its name. A decision is one mark with the name; updates that come with a commit lie
+// before it in the same batch. So a record needs no other framing than a batch's.
+//
+//     Prepare     [log data "varve:prepared before"] begin | updates | end + name
+//     Commit      updates that come with it | commit + name, or commit + timestamp + name
+//     Rollback    rollback + name
+//
+// SectionSplitter takes such a record apart. Its input is a log's, so it is checked: sections do
+// not lie within each other, ends and decisions come where they may, and only RocksDB's marks of
+// prepared data in memtables (by_sub_batch) change how sequence numbers are counted.
+
 #include "db/write/section_records.h"
 
 #include <string_view>
@@ -17,16 +30,19 @@ namespace {
 // Log data before the prepared updates, which other readers skip.
 constexpr std::string_view kPreparedAgain = "varve:prepared before";
 
+// Appends a length and the name.
 void AppendName(const Slice& name, std::string* out) {
   PutVarint32(out, static_cast<uint32_t>(name.size()));
   out->append(name.data(), name.size());
 }
 
+// Appends a mark of two-phase commit: its tag, then the name.
 void AppendMark(ValueType mark, const Slice& name, std::string* out) {
   out->push_back(static_cast<char>(mark));
   AppendName(name, out);
 }
 
+// Returns the records of a batch without its header.
 Slice RecordsOfBatch(const WriteBatch& batch) {
   const std::string& rep = WriteBatchInternal::Contents(batch);
   return rep.size() <= kBatchHeaderBytes
@@ -34,6 +50,8 @@ Slice RecordsOfBatch(const WriteBatch& batch) {
              : Slice(rep.data() + kBatchHeaderBytes, rep.size() - kBatchHeaderBytes);
 }
 
+// Returns the header of a batch with this count; the sequence number is set when the write gets its
+// place.
 std::string MakeBatchHeader(uint32_t count) {
   std::string header;
   PutFixed64(&header, 0);
@@ -41,6 +59,8 @@ std::string MakeBatchHeader(uint32_t count) {
   return header;
 }
 
+// Returns the error for records of a write policy that stores parts of a transaction before
+// Prepare.
 Status OfWriteUnprepared() {
   return Status::NotSupported(
       "two-phase commit: a section that was prepared under WRITE_UNPREPARED, which is not "
@@ -82,6 +102,7 @@ class SectionSplitter {
   }
 
  private:
+  // Ends the part before a mark, which lies at [at, end) of the record, and begins the next one.
   Status Take(const BatchRecord& mark, size_t at, size_t end) {
     if (mark.type == kTypeBeginUnprepareXID) return OfWriteUnprepared();
     const bool begins =
@@ -91,6 +112,7 @@ class SectionSplitter {
       return Status::Corruption("two-phase commit: a mark of type " + std::to_string(mark.type) +
                                 " without a name");
     }
+    // Between the begin of a section and its end only updates may come; its end comes nowhere else.
     if (inside_ != (mark.type == kTypeEndPrepareXID)) {
       return Status::Corruption("two-phase commit: a mark of type " + std::to_string(mark.type) +
                                 (inside_ ? " inside a section" : " outside of any section"));
@@ -105,6 +127,8 @@ class SectionSplitter {
     } else {
       EndUpdates(at);
     }
+    // The state for the records behind the mark. WRITE_PREPARED marks its sections by another
+    // begin, because it inserted the updates at their Prepare.
     inside_ = begins;
     written_ = mark.type == kTypeBeginPersistedPrepareXID;
     if (mark.type == kTypeCommitXID) AddDecision(SectionPart::Kind::kCommit, name);
@@ -118,6 +142,7 @@ class SectionSplitter {
     return Status::OK();
   }
 
+  // Returns the records since the last mark, up to the offset `at`, as a part of this kind.
   SectionPart PartUntil(size_t at, SectionPart::Kind kind) const {
     SectionPart part;
     part.kind = kind;

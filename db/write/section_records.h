@@ -18,10 +18,12 @@ namespace varve {
 // Returns a record with the updates between marks. `again`: they are logged again because their old
 // log will be deleted; replay ignores them if it has met the first copy, or a decision about it.
 WriteBatch MakePrepareRecord(const WriteBatch& updates, const Slice& name, bool again = false);
-// `updates` come with the decision, before it. A timestamp that is not empty is for the prepared
-// keys, which have room for one.
+// Returns the record that decides to commit. `updates` (of the CommitTimeWriteBatch) are stored
+// before the commit mark. A `timestamp` that is not empty is what replay writes into the timestamps
+// of the prepared keys.
 WriteBatch MakeCommitRecord(const WriteBatch& updates, const Slice& name,
                             const Slice& timestamp = Slice());
+// Returns the record that decides to drop a prepared transaction.
 WriteBatch MakeRollbackRecord(const Slice& name);
 
 // A part of a record. Logs of other writers may have several steps, and plain updates, in one
@@ -34,16 +36,19 @@ struct SectionPart {
   Slice updates;       // Records of kUpdates and kSection, without header and marks.
   uint32_t count = 0;  // Number of the updates.
   bool again = false;  // For kSection.
-  // True if RocksDB's WRITE_PREPARED has written these updates, and numbered them by sub-batches,
-  // prepared ones at their Prepare. Set for kUpdates and kSection.
+  // True if RocksDB wrote these updates under WRITE_PREPARED: they have one sequence number for
+  // each sub-batch (db/recovery/sub_batches.h), and prepared ones took theirs at Prepare. Set for
+  // kUpdates and kSection.
   bool by_sub_batch = false;
 };
 
 // Splits a record, whose structure must have been checked, into its parts in order; they point into
-// it. NotSupported: the marks are those of WRITE_UNPREPARED. Corruption: a mark is misplaced.
+// it. Returns NotSupported if the marks are those of WRITE_UNPREPARED, and Corruption if a mark is
+// misplaced.
 Status SplitSections(const Slice& record, std::vector<SectionPart>* parts);
 
-// Returns a batch of such records.
+// Returns the bytes of a write batch: a header with sequence number 0 and `count`, then the records
+// in `updates`.
 std::string MakeBatchOf(const Slice& updates, uint32_t count);
 
 }  // namespace varve

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The mode of unordered_write: a write returns when it is inserted. Reads of single keys use the
-// newest sequence number assigned; readers that need a stable state wait until that is visible.
+// newest sequence number assigned; readers that need a stable state wait until that is visible. A
+// read at the newest assigned number may meet a batch of which a part is inserted; for a single key
+// that is the same as having come before or after its insertion. A snapshot would show the batch
+// half, and later whole, so it drains the ring first.
 
 #include "db/write/ring_commit_path.h"
 

@@ -26,6 +26,8 @@ Status NotHandled(const char* call) {
 
 WriteBatch::Handler::~Handler() = default;
 
+// RocksDB's defaults: a handler that overrides only the calls without a family works for batches of
+// the default one, and fails loudly at the first update of another.
 Status WriteBatch::Handler::PutCF(uint32_t column_family_id, const Slice& key, const Slice& value) {
   if (column_family_id != 0) return NoFamilies("PutCF");
   Put(key, value);
@@ -116,7 +118,8 @@ Status HandleTimedPut(const BatchRecord& record, WriteBatch::Handler* handler) {
                              DecodeFixed64(value.data() + value.size()));
 }
 
-// `empty`: there was no update before this record since the last end of a transaction.
+// `empty`: no counted update stands between the last mark of two-phase commit, or the batch's
+// start, and this record.
 Status Handle(const BatchRecord& record, bool empty, WriteBatch::Handler* handler) {
   const uint32_t family = record.column_family;
   switch (record.type) {
@@ -161,6 +164,8 @@ Status Handle(const BatchRecord& record, bool empty, WriteBatch::Handler* handle
 
 }  // namespace
 
+// Ends early, with OK, when the handler does not want to continue: what follows is then not
+// checked.
 Status WriteBatch::Iterate(Handler* handler) const {
   BatchReader reader(rep_);
   BatchRecord record;
@@ -168,6 +173,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
   while (handler->Continue()) {
     if (!reader.Next(&record)) return reader.status();
     VARVE_RETURN_IF_ERROR(Handle(record, empty, handler));
+    // Log data leaves the count as it is. Any other uncounted record starts it anew.
     if (record.type != kTypeLogData) empty = !record.counted;
   }
   return Status::OK();

@@ -22,7 +22,8 @@ struct KeyTimestamp {
   const char* data = nullptr;  // Null: zeros.
 };
 
-// Adopted bytes may be shorter than a header: getters then return 0, and setters do nothing.
+// Adopted bytes may be shorter than a header: getters then return 0, and setters do nothing. Thread
+// safety: that of the batch: calls with a const batch may run side by side.
 class WriteBatchInternal {
  public:
   static SequenceNumber Sequence(const WriteBatch& batch) {
@@ -45,8 +46,9 @@ class WriteBatchInternal {
   // Adds checksums of all records, unless the batch has them already.
   static Status Protect(WriteBatch* batch);
 
-  // Appends the records of `src` to `dst`, whose sequence number stays. MemoryLimit beyond dst's
-  // limit, InvalidArgument for counts of more than 32 bits; `dst` is then unchanged.
+  // Appends the records of `src` to `dst`, whose sequence number stays. Returns MemoryLimit if the
+  // limit of `dst` does not suffice, and InvalidArgument if its count would have more than 32 bits;
+  // `dst` is then unchanged.
   static Status Append(WriteBatch* dst, const WriteBatch& src);
 
   // Adds one record, for the public calls. The parts of the key and the value are joined; a type
@@ -98,6 +100,7 @@ class WriteBatchInternal {
   static Status AddChecksum(WriteBatch* batch, size_t record_offset);
   // Must be called after a change of the records; does nothing if the batch has no checksums.
   static Status RenewChecksums(WriteBatch* batch);
+  // Returns true if the batch has records of this kind; adopted bytes are parsed for it.
   static bool Has(const WriteBatch& batch, uint32_t flag);
 
   // Must be called before a record is added at the end.
@@ -110,6 +113,7 @@ class WriteBatchInternal {
   // Returns the family of these keys, or null.
   static WriteBatch::TimestampedFamily* FindTimestamped(WriteBatch* batch, uint32_t column_family,
                                                         size_t ts_size);
+  // Adds a copy of `family` to the batch's notes, and returns it.
   static WriteBatch::TimestampedFamily* AddTimestampedFamily(
       WriteBatch* batch, const WriteBatch::TimestampedFamily& family);
   // Sets the timestamps that pick(record, index, &ts) returns for each update; an empty one changes

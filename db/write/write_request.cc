@@ -9,6 +9,9 @@
 
 namespace varve {
 
+// Encodes the header, the tag, the key and the value's length into one buffer, which is in the
+// object unless the key is long. The value stays where the caller has it. update_ then points into
+// the buffer, and has the type that a memtable takes.
 WriteRequest::WriteRequest(const BatchRecord& update, const Slice& ts)
     : batch_(nullptr),
       has_update_(true),

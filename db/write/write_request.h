@@ -22,8 +22,8 @@ struct SectionStep;     // Declared in db/engine/prepared_sections.h.
 struct WriteCondition;  // Declared in key_stamps.h.
 
 // The record is a batch, or a single update without a batch. For the latter the head, everything up
-// to the value, is encoded here, and the tail is the caller's value; so a value of any size is
-// copied twice, into the log and into the memtable.
+// to the value, is encoded here, and the tail is the caller's value; so the value is copied only
+// into the log and into the memtable, and not into a batch before.
 //
 // Thread safety: none. Errors: none; batch_inserter.h checks a request.
 class WriteRequest {
@@ -68,14 +68,16 @@ class WriteRequest {
 
   // True if it is not logged.
   bool unlogged() const { return unlogged_; }
+  // Marks the write as one with disableWAL.
   void SetUnlogged() { unlogged_ = true; }
 
   // The condition that may refuse its place in the order, or null.
   WriteCondition* condition() const { return condition_; }
   void SetCondition(WriteCondition* condition) { condition_ = condition; }
 
-  // State of the families at CheckRequest: ColumnFamilySet::removals before it, and true if missing
-  // families are ignored. kUnchecked: it was not checked.
+  // Remember the state at CheckRequest: the value of ColumnFamilySet::removals before it, by which
+  // a later drop of a family is noticed, and whether missing families are ignored. kUnchecked: the
+  // request was not checked.
   static constexpr uint64_t kUnchecked = UINT64_MAX;
   uint64_t checked_removals() const { return checked_removals_; }
   bool ignores_missing_families() const { return ignores_missing_families_; }
@@ -84,6 +86,7 @@ class WriteRequest {
     ignores_missing_families_ = ignores_missing_families;
   }
 
+  // True if an update is a merge; then the family's operator is needed.
   bool has_merges() const { return has_update_ ? update_.type == kTypeMerge : batch_->HasMerge(); }
 
   // Sets the sequence number of the first update. Does nothing for a batch without a header.
@@ -117,6 +120,7 @@ class WriteRequest {
   uint32_t count_ = 1;
   uint32_t ts_bytes_ = 0;
   const SectionStep* const step_ = nullptr;
+  // The head, if it does not fit into the object.
   std::unique_ptr<char[]> long_head_;
   char inline_head_[kInlineBytes];  // Not initialised unless used.
 };

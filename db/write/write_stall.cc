@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// The rules are a table, kRules: which measure, from which limit on, leads to which condition, and
+// the name of the option for the message. The verdict, its reason, the distance to a stall
+// (StallProximity) and the urgency of compactions are computed from the same rows, so they cannot
+// contradict each other.
+//
+// A limit that the options do not set is 0 and never reached. Without automatic compactions only
+// the memtables count, because nothing would end the other stalls.
+//
+// The urgency of compactions rises on the way to a stall, by quarters, so that they hurry before
+// writers have to wait. The rate of DelayPacer is steered by the sign of the change of pending
+// bytes alone, in steps of a fifth; near a stop in larger ones. It is never computed from a
+// measured speed of compactions, which would follow each burst.
+
 #include "db/write/write_stall.h"
 
 #include <algorithm>
@@ -105,18 +119,20 @@ const StallRule* RuleOf(Condition condition, Cause cause) {
   return rule == std::end(kRules) ? nullptr : rule;
 }
 
+// Returns the limit of the rule for this condition and measure; 0: there is none.
 uint64_t LimitOf(Condition condition, const Measure& measure, const ColumnFamilyOptions& options) {
   return RuleOf(condition, measure.cause)->limit(options);
 }
 
-// Returns the fraction of the way from `from` to `to`: 1 at or past the end and if there is no way;
-// 0 before the start and if there is no end.
+// Returns which part of the way from `from` to `to` a value has gone: 0 up to `from`, 1 from `to`
+// on. If `to` is 0 there is no limit, and the result is 0.
 double Way(uint64_t value, uint64_t from, uint64_t to) {
   if (to == 0 || value <= from) return 0;
   if (value >= to) return 1;
   return static_cast<double>(value - from) / static_cast<double>(to - from);
 }
 
+// True if little is left between a delay and a stop: the rate then falls faster.
 bool NearStop(const StallInput& input, const ColumnFamilyOptions& options) {
   const uint64_t files = LimitOf(Condition::kStopped, kL0Files, options);
   if (files != 0 && kL0Files.value(input) + kFilesNearStop >= files) return true;
@@ -159,6 +175,8 @@ Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options
   return full && !few ? Urgency::kHurry : Urgency::kCalm;
 }
 
+// Both measures count as a fraction of the way to the delay; the farther one decides, or the score
+// of the worst level below L0.
 Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options) {
   if (!CompactsUnasked(options)) return Urgency::kCalm;
   uint64_t files_end = LimitOf(Condition::kDelayed, kL0Files, options);
@@ -174,6 +192,7 @@ Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& op
   return way >= kWayToSoon || input.worst_score >= kFull ? Urgency::kSoon : Urgency::kCalm;
 }
 
+// The verdict may come from elsewhere than JudgeStall, with a cause that no rule has.
 std::string StallVerdict::Reason(const StallInput& input,
                                  const ColumnFamilyOptions& options) const {
   if (condition == Condition::kNormal) return "no stall";
@@ -199,9 +218,11 @@ void DelayPacer::Scale(double factor) {
   VARVE_ASSERT(rate_ >= kMinRate && rate_ <= max_rate_);
 }
 
+// One step for each judgement, down or up; Scale keeps the rate within its bounds.
 void DelayPacer::Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
                         bool left_stop) {
   delaying_ = true;
+  // A rate that led to a stop was much too high, so leaving one counts like being near one.
   if (near_stop || left_stop) {
     Scale(kSlowDownNearStop);
   } else if (pending_bytes_now >= pending_bytes_before) {
@@ -214,10 +235,13 @@ void DelayPacer::Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_no
 void DelayPacer::Release() {
   if (!delaying_) return;
   delaying_ = false;
+  // The rate recovers by more than a step down took, so that short delays do not slow the database
+  // down for long.
   Scale(kAfterRelease);
   debt_bytes_ = 0;
 }
 
+// Brings the debt up to now first, then adds these bytes to it.
 uint64_t DelayPacer::DelayMicros(uint64_t n, uint64_t now_micros) {
   const double bytes_per_micro = static_cast<double>(rate_) / 1e6;
   // A clock that steps back pays off nothing.
@@ -228,6 +252,7 @@ uint64_t DelayPacer::DelayMicros(uint64_t n, uint64_t now_micros) {
   settled_micros_ = now_micros;
   VARVE_ASSERT(debt_bytes_ >= 0);
   const double wait = debt_bytes_ / bytes_per_micro;
+  // The write's own bytes delay the next write, and not this one.
   debt_bytes_ += static_cast<double>(n);
   return wait < kSliceMicros ? 0 : static_cast<uint64_t>(wait);
 }

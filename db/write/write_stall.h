@@ -18,15 +18,17 @@ namespace varve {
 // Input of the rules.
 struct StallInput {
   int unflushed_memtables = 0;  // Immutable, not yet flushed.
-  int l0_files = 0;
+  int l0_files = 0;             // Or other runs that count like them (LevelShape::runs).
   uint64_t pending_compaction_bytes = 0;
   double worst_score = 0;  // Maximum below L0; used only by CompactionUrgency.
 };
 
+// The verdict of the rules on one family.
 struct StallVerdict {
   WriteStallCondition condition = WriteStallCondition::kNormal;
   WriteStallCause cause = WriteStallCause::kNone;
-  // True if delayed, and two L0 files, or a quarter of the way in bytes, from a stop.
+  // True if writes are delayed on L0 files or pending bytes, and a stop is near: at most two L0
+  // files are missing to it, or a quarter of the pending bytes between the delay and the stop.
   bool near_stop = false;
 
   // Returns one line for people: the rule, the current value, the limit, and what would end it.
@@ -37,17 +39,24 @@ struct StallVerdict {
 // same.
 StallVerdict JudgeStall(const StallInput& input, const ColumnFamilyOptions& options);
 
-// Returns the largest measure in percent of its value at which writes are delayed, or stopped if
-// there is no delay.
+// Returns how near the family is to a stall: each measure as a percentage of the limit at which it
+// delays writes (or stops them, if it has no limit for delays), and of these the largest.
 int StallProximity(const StallInput& input, const ColumnFamilyOptions& options);
 
-// Return how urgent flushes or compactions are, because a stall that they would prevent is near.
-// Compactions are calm in the first quarter between the L0 trigger and the delay of writes or, if
-// that is fewer files, two and a half times the trigger, because readers search every L0 file; they
-// are hurried in the last quarter. Pending bytes count likewise, from none to the delay of writes.
-// A full level needs compactions soon, although it causes no stall yet, and a level of twice its
-// size at once.
+// Returns how urgent flushes are: kHurry if one more waiting memtable would stop writes, unless
+// that is normal, as when a single one is flushed while another fills; otherwise kCalm.
 Urgency FlushUrgency(const StallInput& input, const ColumnFamilyOptions& options);
+// Returns how urgent compactions are. The measure that is farthest on decides:
+//
+//     urgency                                  soon    pressing    hurry
+//     L0 files: part of the way                1/4     1/2         3/4
+//     pending bytes: part of the way           1/4     1/2         3/4
+//     worst level: score                       1       1.5         2
+//
+// The way of the L0 files begins at the trigger of compactions and ends where writes are delayed,
+// or at two and a half times the trigger if that is fewer files, because readers search every L0
+// file. The way of pending bytes leads from none to where writes are delayed. Below the first
+// column compactions are calm.
 Urgency CompactionUrgency(const StallInput& input, const ColumnFamilyOptions& options);
 
 // Determines the rate of delayed writes, and how long a write of n bytes has to wait.
@@ -61,11 +70,13 @@ class DelayPacer {
   // 0 means 16 MiB/s. The rate never rises above this and never falls below 16 KiB/s.
   explicit DelayPacer(uint64_t initial_bytes_per_second);
   // Must be called whenever a delayed family was judged again: the rate falls while its pending
-  // bytes grow (faster near a stop) and recovers while they shrink.
+  // bytes grow (faster near a stop, or when a stop has just ended: `left_stop`) and recovers while
+  // they shrink.
   void Adjust(uint64_t pending_bytes_before, uint64_t pending_bytes_now, bool near_stop,
               bool left_stop);
   // Must be called when no family is delayed any more. Has an effect once after each Adjust.
   void Release();
+  // Returns the rate in force, also while no family is delayed.
   uint64_t bytes_per_second() const { return rate_; }
   // Returns the microseconds that a write of n bytes arriving now must wait.
   uint64_t DelayMicros(uint64_t n, uint64_t now_micros);
@@ -74,11 +85,15 @@ class DelayPacer {
   uint64_t DebtMicros() const;
 
  private:
+  // Multiplies the rate, within its bounds.
   void Scale(double factor);
 
+  // Bytes per second: the limit of the rate, and the rate in force.
   const uint64_t max_rate_;
   uint64_t rate_;
+  // True from Adjust to Release, so that the rate recovers once for each time of delay.
   bool delaying_ = false;
+  // Bytes that writes have taken and that the rate has not paid off yet.
   double debt_bytes_ = 0;
   uint64_t settled_micros_ = 0;  // Time at which debt_bytes_ was current.
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements maintenance for the C API: flushes, compactions, changes of options, properties,
 // sizes.
+//
+// Functions that have no `errptr` in RocksDB's ABI cannot report a failure: they do nothing for a
+// null handle, and the result of the C++ call is dropped. What it would have said is in the LOG.
 #include "varve/convenience.h"
 
 #include "db/api/c/c_types.h"
@@ -42,6 +45,7 @@ Status ApproximateSizes(DB* db, ColumnFamilyHandle* family,
     return NullArgument("range arrays or sizes");
   }
   std::vector<Range> ranges;
+  // The arrays are parallel: key i of the one belongs to length i of the other.
   for (int i = 0; i < args.count; ++i) {
     ranges.emplace_back(Slice(args.starts[i], args.start_sizes[i]),
                         Slice(args.limits[i], args.limit_sizes[i]));
@@ -87,6 +91,7 @@ namespace {
 
 using varve::c::FlushOptionsAndMore;
 
+// Flags of RocksDB that would change which families are flushed are refused, not ignored.
 Status CheckFlush(const FlushOptionsAndMore& options) {
   if (!options.force_atomic_flush) return Status::OK();
   return Status::NotSupported("C API: this engine does not have it", "force_atomic_flush");
@@ -279,6 +284,7 @@ char* rocksdb_get_full_history_ts_low(rocksdb_t* db, rocksdb_column_family_handl
     std::string ts_low;
     Status s = d->GetFullHistoryTsLow(Family(family), &ts_low);
     if (!s.ok()) return s;
+    // An empty value is a copy of no bytes, which has an address: null means an error.
     result = CopyBytes(ts_low);
     varve::c::StoreSize(ts_lowlen, result == nullptr ? 0 : ts_low.size());
     return result == nullptr ? Status::MemoryLimit() : s;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements write batches for the C API.
+//
+// Functions that add to a batch have no `errptr`. So the first failure is kept in the handle
+// (BatchFailure), and the write of the batch reports it: a batch that lacks an update is never
+// written. Rolling back to a save point before the failed update clears it.
 #include "db/api/c/c_batch.h"
 
 #include <climits>
@@ -25,12 +29,15 @@ namespace {
 using PutFamilyFunction = void (*)(void*, uint32_t, const char*, size_t, const char*, size_t);
 using DeleteFamilyFunction = void (*)(void*, uint32_t, const char*, size_t);
 
-// Passes updates of the default family to callbacks. An update of another kind or family ends it.
+// Passes puts and deletions of the default family to callbacks. Merges and single deletions of that
+// family are skipped; other families and range deletions end the walk.
 class PlainHandler final : public WriteBatch::Handler {
  public:
   PlainHandler(void* state, PutFunction put, DeleteFunction deleted, DeleteFunction log_data)
       : state_(state), put_(put), deleted_(deleted), log_data_(log_data) {}
 
+  // Only the calls without a family are overridden. An update of another family reaches a default
+  // of the base class, which ends the walk with an error.
   void Put(const Slice& key, const Slice& value) override {
     if (put_ != nullptr) put_(state_, key.data(), key.size(), value.data(), value.size());
   }
@@ -48,7 +55,8 @@ class PlainHandler final : public WriteBatch::Handler {
   const DeleteFunction log_data_;
 };
 
-// Passes updates of all families to callbacks, merges among them.
+// Passes puts, deletions and merges of all families to callbacks. A single deletion is skipped in
+// the default family and ends the walk in another; other kinds end it.
 class FamilyHandler final : public WriteBatch::Handler {
  public:
   FamilyHandler(void* state, PutFamilyFunction put, DeleteFamilyFunction deleted,
@@ -81,6 +89,7 @@ class FamilyHandler final : public WriteBatch::Handler {
   const DeleteFunction log_data_;
 };
 
+// Drops the walk's error, because these functions have no errptr.
 void Iterate(rocksdb_writebatch_t* batch, WriteBatch::Handler* handler) {
   if (batch == nullptr) return;
   varve::c::TryVoid([&] { batch->rep.Iterate(handler).PermitUncheckedError(); });

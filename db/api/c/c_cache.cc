@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements caches and memory budgets for the C API.
+//
+// A handle is one reference to a shared object. Options take another one, so a program may destroy
+// the handle as soon as it has set the option.
 #include "db/api/c/c_types.h"
 
 using varve::Status;

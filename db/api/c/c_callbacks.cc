@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements C++ classes that call into C: comparators, compaction filters, prefixes, merge
 // operators.
+//
+//       C object   handle --owns--> C++ object --holds--> State { state, destructor, name }
+//
+// The caller's destructor runs when the last C++ object that needs the state is gone, which may be
+// long after the handle: a database, its iterators and running compactions hold the objects.
+// Callbacks may be called by several threads at once.
 #include <cstdlib>
 #include <deque>
 #include <limits>
@@ -67,6 +73,8 @@ class CallbackComparator final : public Comparator {
   int Compare(const Slice& a, const Slice& b) const override {
     return compare_(state_.get(), a.data(), a.size(), b.data(), b.size());
   }
+  // Without timestamps none of the two further callbacks is needed: all timestamps are empty and
+  // equal.
   int CompareTimestamp(const Slice& a, const Slice& b) const override {
     if (compare_ts_ == nullptr) return 0;
     return compare_ts_(state_.get(), a.data(), a.size(), b.data(), b.size());
@@ -116,6 +124,7 @@ class CallbackCompactionFilter final : public CompactionFilter {
         filter_(state_->get(), level, key.data(), key.size(), existing_value.data(),
                 existing_value.size(), &bytes, &size, &changed);
     if (changed != 0 && bytes != nullptr) new_value->assign(bytes, size);
+    // A changed value without an address is an empty one.
     if (changed != 0 && bytes == nullptr) new_value->clear();
     *value_changed = changed != 0;
     return remove != 0;
@@ -143,6 +152,8 @@ class CallbackFilterFactory final : public CompactionFilterFactory {
   std::unique_ptr<CompactionFilter> CreateCompactionFilter(
       const CompactionFilter::Context& context) override {
     rocksdb_compactionfiltercontext_t view = {&context};
+    // The factory's callback gives its handle away. The filter that is returned shares the state,
+    // since the handle goes here.
     const std::unique_ptr<rocksdb_compactionfilter_t> filter(create_(state_.get(), &view));
     if (filter == nullptr) return nullptr;
     // C programs can make no other kind.
@@ -257,6 +268,7 @@ class CallbackMergeOperator final : public MergeOperator {
     const bool made = success != 0 && (merged != nullptr || size == 0);
     if (made && merged == nullptr) new_value->clear();
     if (made && merged != nullptr) new_value->assign(merged, size);
+    // Without a callback for it, the result was made by malloc.
     if (delete_value_ != nullptr) {
       delete_value_(state_.get(), merged, size);
     } else {

@@ -29,6 +29,7 @@ std::string Format(const char* format, va_list ap) {
   va_end(again);
   if (size <= 0) return "";
   std::string text(static_cast<size_t>(size) + 1, '\0');
+  // The first pass gave the length without the terminator, which is cut off again.
   std::vsnprintf(text.data(), text.size(), format, ap);
   text.pop_back();
   return text;
@@ -193,6 +194,7 @@ rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_with_mode(int64_t rate_bytes_p
                                                             int64_t refill_period_us,
                                                             int32_t fairness, int mode,
                                                             bool auto_tuned) {
+  // The C++ function has no status with which it could refuse its arguments.
   const bool valid =
       rate_bytes_per_sec > 0 && refill_period_us > 0 && fairness > 0 && mode >= 0 && mode <= 2;
   if (!valid) return varve::c::CouldNotMake<rocksdb_ratelimiter_t>();

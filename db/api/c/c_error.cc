@@ -28,6 +28,7 @@ Status CaughtException() noexcept {
 
 void SetError(char** errptr, const Status& status, const char* call) noexcept {
   VARVE_ASSERT(!status.ok());
+  // A caller who passes no place does not want to know.
   if (errptr == nullptr) return;
   char* text = Try([&] {
     std::string message = status.ToString();
@@ -35,6 +36,8 @@ void SetError(char** errptr, const Status& status, const char* call) noexcept {
     if (us != std::string::npos) message.replace(us, std::strlen("C API"), call);
     return CopyText(message);
   });
+  // If even this copy fails, *errptr becomes null, which looks like a success: the caller's own
+  // null pointer as the result is then all that tells.
   if (text == nullptr) text = CopyText("Out of memory");
   std::free(*errptr);
   *errptr = text;
@@ -46,6 +49,7 @@ Status NullArgument(const char* name) {
 }
 
 char* CopyBytes(const Slice& bytes) noexcept {
+  // malloc(0) may return null, which means that there is no value.
   char* copy = static_cast<char*>(std::malloc(bytes.size() == 0 ? 1 : bytes.size()));
   if (copy != nullptr && bytes.size() != 0) std::memcpy(copy, bytes.data(), bytes.size());
   return copy;

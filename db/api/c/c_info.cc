@@ -36,6 +36,7 @@ namespace {
 const varve::LiveFileMetaData* FileAt(const rocksdb_livefiles_t* files, int index) {
   if (files == nullptr || index < 0) return nullptr;
   const size_t position = static_cast<size_t>(index);
+  // Programs that ask beyond the end get null or 0.
   return position < files->rep.size() ? &files->rep[position] : nullptr;
 }
 

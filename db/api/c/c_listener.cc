@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements listeners written in C.
+//
+// A listener gets a handle of the database that lives only during the callback. Null callbacks are
+// not called.
 #include "varve/listener.h"
 
 #include "db/api/c/c_types.h"
@@ -31,6 +34,7 @@ class Borrowed {
   explicit Borrowed(varve::DB* db) { handle_.rep.reset(db); }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
+  // Without this the handle would close the database.
   ~Borrowed() { (void)handle_.rep.release(); }
 
   rocksdb_t* get() { return &handle_; }
@@ -144,6 +148,8 @@ void rocksdb_options_add_eventlistener(rocksdb_options_t* options,
       options->lacking.NoteHandle("rocksdb_options_add_eventlistener", true);
       return;
     }
+    // The room comes first: Share makes the options an owner of the listener, and adding it must
+    // not fail after that.
     options->rep.listeners.reserve(options->rep.listeners.size() + 1);
     options->rep.listeners.push_back(listener->rep.Share(listener));
   });

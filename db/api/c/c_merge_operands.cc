@@ -42,6 +42,8 @@ class OperandRead {
     if (!limited) options.expected_max_number_of_operands = Places(*operands);
     for (;;) {
       const int places = options.expected_max_number_of_operands;
+      // Places are kept from call to call, so that a program which reads many keys allocates them
+      // once.
       if (places > 0 && operands->values.size() < static_cast<size_t>(places)) {
         operands->values = std::vector<PinnableSlice>(static_cast<size_t>(places));
       }
@@ -50,6 +52,7 @@ class OperandRead {
       if (s.ok()) operands->count = static_cast<size_t>(*number);
       // More may have been written since.
       if (limited || !s.IsIncomplete() || *number <= places) return s;
+      // The program has set no limit, so the read is repeated with as many places as it said.
       options.expected_max_number_of_operands = *number;
     }
   }

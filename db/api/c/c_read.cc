@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements look-ups of single keys for the C API.
+//
+// A value comes to C in one of three ways: as a copy by malloc, pinned behind a handle, or copied
+// into the caller's buffer. A missing key is no error: the result is null, or `found` is 0.
 #include <cstdlib>
 
 #include "db/api/c/c_results.h"
@@ -53,6 +56,7 @@ bool WithValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
 char* CopyValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                 const rocksdb_column_family_handle_t* family, const Slice& key, size_t* vallen,
                 char** errptr, const char* call = __builtin_FUNCTION()) {
+  // The length is set first, so that it is 0 after any failure.
   StoreSize(vallen, 0);
   char* copy = nullptr;
   WithValue(db, options, family, key, errptr, call, [&](const PinnableSlice& value) {
@@ -81,6 +85,7 @@ char* CopyValueAndTimestamp(rocksdb_t* db, const rocksdb_readoptions_t* options,
     if (!s.ok()) return s;
     *ts = CopyBytes(timestamp);
     copy = CopyBytes(value);
+    // The caller gets both or none.
     if (*ts == nullptr || copy == nullptr) {
       std::free(*ts);
       std::free(copy);
@@ -95,7 +100,9 @@ char* CopyValueAndTimestamp(rocksdb_t* db, const rocksdb_readoptions_t* options,
   return copy;
 }
 
-// Returns a new handle made as a Pinned, which has the value as `rep`.
+// Reads a value without copying it. Returns a handle that keeps it in memory, and that the caller
+// destroys; null if the key is absent, which is no error, or after an error. `Pinned` is the C
+// API's type of such handles.
 template <typename Pinned>
 Pinned* PinValue(rocksdb_t* db, const rocksdb_readoptions_t* options,
                  const rocksdb_column_family_handle_t* family, const Slice& key, char** errptr,
@@ -120,6 +127,8 @@ unsigned char CopyValueInto(rocksdb_t* db, const rocksdb_readoptions_t* options,
   bool fits = false;
   const bool present =
       WithValue(db, options, family, key, errptr, call, [&](const PinnableSlice& value) {
+        // The length is told even if the value does not fit: the caller may come back with a larger
+        // buffer.
         StoreSize(vallen, value.size());
         fits = value.size() <= buffer_size && (buffer != nullptr || value.empty());
         if (fits && !value.empty()) std::memcpy(buffer, value.data(), value.size());
@@ -144,6 +153,7 @@ unsigned char MayExist(rocksdb_t* db, const rocksdb_readoptions_t* options,
         const bool may_exist =
             db->rep->KeyMayExist(options->rep, handle, key, &bytes, ts.empty() ? nullptr : &ts,
                                  value_found == nullptr ? nullptr : &found);
+        // Without a place for it the value is not asked for.
         if (value_found == nullptr || (may_exist && !found)) return may_exist ? 1 : 0;
         // A key that is known to be absent has an empty value, as in RocksDB: callers free it.
         if (!may_exist) bytes.clear();
@@ -196,6 +206,8 @@ rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db, const rocksdb_read
 
 void rocksdb_pinnableslice_destroy(rocksdb_pinnableslice_t* value) {
   if (value == nullptr) return;
+  // A value of a batched read goes back to its slab, one that was read alone to the pool of this
+  // thread.
   if (value->slab != nullptr) {
     value->slab->PutBack(value->value);
   } else {

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+//       Take --> a MultiGet fills the values --> HandOut: out_ = number of values that were found
+//         ^                                         |
+//         |                              PutBack of each, in any thread: out_ - 1
+//         '------------- Keep <------------- the one that makes it 0
+//
+// A slab that is out owns a reference to its home, which may outlive the database's handle.
+
 #include "db/api/c/c_results.h"
 
 #include <utility>
@@ -22,6 +30,7 @@ void ResultSlab::HandOut(std::unique_ptr<ResultSlab> slab, uint32_t handed_out,
     home->Keep(std::move(slab));
     return;
   }
+  // Both stores come before any value is known to another thread.
   slab->home_ = std::move(home);
   slab->out_.store(handed_out, std::memory_order_relaxed);
   (void)slab.release();  // The last PutBack frees it.
@@ -32,6 +41,7 @@ void ResultSlab::PutBack(PinnableSlice* value) noexcept {
   value->Reset();
   // Release: uses of this value happen before the next use; acquire: those of all others, too.
   if (out_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // A slab that is kept must not keep its home alive, which holds it.
   const std::shared_ptr<SpareSlabs> home = std::move(home_);
   home->Keep(std::unique_ptr<ResultSlab>(this));
 }
@@ -59,6 +69,7 @@ void SpareSlabs::Keep(std::unique_ptr<ResultSlab> slab) noexcept {
   // Results that were not handed out may have large buffers, too.
   slab->DropLargeBuffers();
   MutexLock lock(&mu_);
+  // With enough of them this one is freed, outside of the lock, when the argument goes.
   if (count_ < kKept) slabs_[count_++] = std::move(slab);
 }
 

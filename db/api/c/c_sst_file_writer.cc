@@ -32,6 +32,7 @@ rocksdb_sstfilewriter_t* NewWriter(const rocksdb_envoptions_t* env,
     const Options given = options == nullptr ? Options() : options->rep;
     const varve::Comparator* order = given.comparator;
     if (options != nullptr) {
+      // The creation has no `errptr`, so the error waits for the first function that has one.
       writer->refused = options->CheckLacking();
       options->KeepFor(&writer->kept);
     }

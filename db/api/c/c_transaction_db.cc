@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements databases with transactions for the C API.
+//
+// A database with transactions is the C++ object, of which `rep` is a typed pointer, and a plain
+// handle that owns it. Calls that do not differ go to the functions of the plain handle; only null
+// is reported here, so that the message names the function that was called.
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -39,6 +43,7 @@ varve::TransactionDBOptions OptionsOf(const rocksdb_transactiondb_options_t& opt
 // Returns the handle of an opened database, or null after closing it again.
 template <typename Handle, typename Database>
 Handle* Wrapped(rocksdb_t* db, Database* opened) {
+  // If the handle cannot be made the database is closed again.
   std::unique_ptr<rocksdb_t> owned(db);
   if (db == nullptr) return nullptr;
   return Try([&] { return new Handle{opened, std::move(owned)}; });
@@ -50,6 +55,7 @@ rocksdb_t* BaseOf(Handle* db) {
   if (db == nullptr) return nullptr;
   return Try([&] {
     auto base = std::make_unique<rocksdb_t>();
+    // The second handle must never close the database: FreeBase takes the pointer out of it first.
     base->rep.reset(db->rep->GetBaseDB());
     return base.release();
   });
@@ -151,6 +157,7 @@ rocksdb_transaction_t** rocksdb_transactiondb_get_prepared_transactions(rocksdb_
     std::vector<Transaction*> prepared;
     db->rep->GetAllPreparedTransactions(&prepared);
     if (prepared.empty()) return nullptr;
+    // All memory is taken before the transactions get their owners, as each may have only one.
     std::vector<std::unique_ptr<rocksdb_transaction_t>> handles(prepared.size());
     for (auto& handle : handles) handle = std::make_unique<rocksdb_transaction_t>();
     auto** const list = static_cast<rocksdb_transaction_t**>(

@@ -71,6 +71,7 @@ void rocksdb_set_ttl_cf(rocksdb_t* db, rocksdb_column_family_handle_t* family, i
                         char** errptr) {
   RunOnDb(db, errptr, [&](DB* d) {
     return OnTtl(d, [&](DBWithTTL* with_ttl) {
+      // SetTtl has no status, so GetTtl tells whether the family is one of this database.
       int32_t before = 0;
       Status s = with_ttl->GetTtl(Family(family), &before);
       if (s.ok()) with_ttl->SetTtl(Family(family), ttl);

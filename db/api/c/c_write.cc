@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements writes for the C API.
+//
+// Arguments become slices of the caller's bytes, which C++ copies into the log and the memtable
+// before the call returns. Everything else is checked beneath.
 #include "db/api/c/c_types.h"
 
 using varve::DB;

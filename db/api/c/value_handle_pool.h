@@ -3,6 +3,18 @@
 
 // Keeps value handles that were given back, by thread, for the next read: neither the handle nor
 // the copy of a small value then costs an allocation.
+//
+//      rocksdb_get_pinned               Take      the handle that was given back last, or a new one
+//      rocksdb_pinnableslice_destroy    PutBack   to the pool of the thread that destroys it
+//
+// Invariants
+// 1. A handle in a pool is empty: it pins no block, so that an idle thread keeps no memory of the
+//    block cache.
+// 2. A pool holds at most kKeptMax handles, each with a buffer of at most kBytesMax bytes.
+// 3. A handle may be taken in one thread and given back in another one. Pools are not shared, so no
+//    lock is needed.
+// 4. At the end of a thread its pool is destroyed before some other thread-local objects may be.
+//    gone_, which has no destructor, tells these to use the heap.
 
 #include <array>
 #include <cstddef>
@@ -22,12 +34,15 @@ class ValueHandlePool {
   ValueHandlePool(const ValueHandlePool&) = delete;
   ValueHandlePool& operator=(const ValueHandlePool&) = delete;
 
+  // Gives a handle back to the pool, on behalf of unique_ptr.
   struct Return {
     void operator()(Handle* handle) const { PutBack(handle); }
   };
   using Owner = std::unique_ptr<Handle, Return>;
 
+  // Returns an empty handle. Throws std::bad_alloc.
   static Owner Take() {
+    // The pool's memory must not be touched after its destructor ran (invariant 4).
     if (gone_) return Owner(new Handle());
     ValueHandlePool& mine = OfThread();
     VARVE_ASSERT(mine.count_ <= kKeptMax);
@@ -36,6 +51,8 @@ class ValueHandlePool {
     return Owner((*mine.kept_)[--mine.count_].release());
   }
 
+  // Keeps the handle, or deletes it if there are enough or its copy is large. Must be called by any
+  // thread once.
   static void PutBack(Handle* handle) {
     if (handle == nullptr) return;
     if (gone_) {
@@ -47,11 +64,13 @@ class ValueHandlePool {
       delete handle;
       return;
     }
+    // Giving back never fails: without memory for the pool the handle is deleted.
     if (mine.kept_ == nullptr) mine.kept_.reset(new (std::nothrow) Kept());
     if (mine.kept_ == nullptr) {
       delete handle;
       return;
     }
+    // Releases what the value pins, but keeps the buffer of its copy.
     handle->rep.Reset();
     (*mine.kept_)[mine.count_++].reset(handle);
   }
@@ -63,6 +82,7 @@ class ValueHandlePool {
   using Kept = std::array<std::unique_ptr<Handle>, kKeptMax>;
   static constexpr size_t kBytesMax = 1024;  // Larger copies free their memory.
 
+  // Returns the calling thread's pool.
   static ValueHandlePool& OfThread() {
     static thread_local ValueHandlePool handles;
     return handles;
@@ -75,6 +95,7 @@ class ValueHandlePool {
   // values.
   static constinit thread_local bool gone_;
 
+  // Number of handles in kept_.
   size_t count_ = 0;
   std::unique_ptr<Kept> kept_;
 };
